@@ -12,46 +12,43 @@ const ChartRow charts[CHART_COUNT] = {
     {"none", "panels again", "the panels again", REPLAYS_NOTHING}, CHARTS(CHART)};
 #undef CHART
 
-static const double LEAST_MIB = 1.0 / 32, MIB = 1048576;
+static const double MIB = 1048576;
 
-/* Powers of two are among the sizes. */
-enum { L2S_AN_OCTAVE = 8 };
+/* The number of the first size of what_if_l2 with each step, and the size before it. */
+static const struct {
+    int first;
+    double from_mib, step_mib;
+} l2_steps[] = {{0, 0, 1.0 / 32}, {32, 1, 1.0 / 4}, {60, 8, 1}};
+enum { L2_STEPS = sizeof l2_steps / sizeof *l2_steps };
 
 double model_l2_mib(int i) {
-    return LEAST_MIB * exp2((double)i / L2S_AN_OCTAVE);
+    int s = L2_STEPS - 1;
+    while (i < l2_steps[s].first)
+        s--;
+    return l2_steps[s].from_mib + (i - l2_steps[s].first + 1) * l2_steps[s].step_mib;
+}
+
+int model_l2_next_to(double mib) {
+    int s = L2_STEPS - 1;
+    while (s > 0 && mib <= l2_steps[s].from_mib)
+        s--;
+    const double steps = round((mib - l2_steps[s].from_mib) / l2_steps[s].step_mib);
+    return (int)fmin(fmax(l2_steps[s].first + steps - 1, 0), MODEL_L2S - 1);
 }
 
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit) {
     return edit ? gpu_edited(&model->gpus[gpu], edit) : model->gpus[gpu];
 }
 
-/* Returns a value between a (`share` 0) and b (`share` 1). With `share` 0 b may be NaN. */
-static double interpolate(double a, double b, double share) {
-    return share > 0 ? a + (b - a) * share : a;
-}
-
-/* Interpolates what the kernel's accesses do in the L2 of `gpu`, from the sizes of what_if_l2. */
-static L2Answer l2_of_size(const PredictedKernel *kernel, const Gpu *gpu) {
-    const L2Answer *sizes = kernel->what_if_l2[gpu->l2_partitions == 2];
-    double octaves = log2(gpu->l2_bytes / (LEAST_MIB * MIB));
-    double at = fmin(fmax(octaves * L2S_AN_OCTAVE, 0), MODEL_L2S - 1);
-    int i = (int)at;
-    const L2Answer *a = &sizes[i], *b = &sizes[i + (i < MODEL_L2S - 1)];
-    double share = at - i;
-    return (L2Answer){.hit_rate = interpolate(a->hit_rate, b->hit_rate, share),
-                      .misses = interpolate(a->misses, b->misses, share),
-                      .writebacks = interpolate(a->writebacks, b->writebacks, share),
-                      .missed = interpolate(a->missed, b->missed, share),
-                      .crossed = interpolate(a->crossed, b->crossed, share)};
-}
-
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
                          const GpuEdit *edit) {
     if (!edit || !gpu_edit_any(edit))
         return kernel->predicted[gpu];
-    Gpu changed = model_gpu(model, gpu, edit);
-    L2Answer l2 = edit->l2_mib > 0 ? l2_of_size(kernel, &changed) : kernel->own_l2[gpu];
-    return predict_at(&kernel->profile, &changed, &l2);
+    const Gpu changed = model_gpu(model, gpu, edit);
+    const bool own = changed.l2_bytes == model->gpus[gpu].l2_bytes;
+    const L2Answer *sizes = kernel->what_if_l2[changed.l2_partitions == 2];
+    return predict_at(&kernel->profile, &changed,
+                      own ? &kernel->own_l2[gpu] : &sizes[model_l2_next_to(edit->l2_mib)]);
 }
 
 static ModelCeilings ceilings_of_data_sheet(const Gpu *gpu) {

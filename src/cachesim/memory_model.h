@@ -14,7 +14,7 @@
 enum {
     MODEL_KERNELS = 24,
     MODEL_GPUS = GPUS_AT_MOST,
-    MODEL_L2S = 105 /* L2 sizes of what_if_l2; the model interpolates between them */
+    MODEL_L2S = 308 /* L2 sizes of what_if_l2 */
 };
 
 /* THE table of the charts of the memory model. ROW(ID, word in `chart` and `bevscope plot`, title of
@@ -115,14 +115,18 @@ typedef struct {
     Timelines timelines; /* recorded time lines; the caller sets them */
 } MemoryModel;
 
-/* Returns L2 size `i` of what_if_l2 in MiB: eight sizes an octave, from 1/32 to 256. */
+/* Returns L2 size `i` of what_if_l2 in MiB. The sizes are 1/32 MiB apart up to 1 MiB, 1/4 MiB up to
+ * 8 MiB, and 1 MiB up to 256 MiB. */
 double model_l2_mib(int i);
+
+/* Returns the number of the size of what_if_l2 that is next to `mib`. */
+int model_l2_next_to(double mib);
 
 /* Returns GPU number `gpu` of the model, changed by `edit` (NULL: unchanged). */
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit);
 
-/* Returns the prediction for the kernel on GPU number `gpu`, changed by `edit`. For a changed L2
- * size the model interpolates between the sizes of what_if_l2. */
+/* Returns the prediction for the kernel on GPU number `gpu`, changed by `edit`. A changed L2 counts
+ * as the size of what_if_l2 that is next to it. */
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
                          const GpuEdit *edit);
 

@@ -22,7 +22,6 @@ typedef struct {
     bool backward; /* the rows that are added have both directions */
     bool progress;
     int rows, unsettled;
-    char by_cpu_time[160]; /* of the rows that did not settle: ", V3 3.39 ms" */
     Load begun;
 } Bench;
 
@@ -77,9 +76,6 @@ static void add_row(const BenchRow *row, void *context) {
     add_columns(bench, &bench->records.row, row);
     records_row(&bench->records);
     bench->rows += ran;
-    if (ran && !row->timing.settled && row->timing.busy_us > 0)
-        text_add(bench->by_cpu_time, sizeof bench->by_cpu_time, ", %s about %s",
-                 row->config.kernel->title, text_of_unit(UNIT_US, row->timing.busy_us).text);
     bench->unsettled +=
         ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
     if (bench->progress) {
@@ -95,12 +91,10 @@ static void add_row(const BenchRow *row, void *context) {
 static void say_if_doubtful(const Bench *bench) {
     double others = load_of_others(&bench->begun);
     if (others > LOAD_BUSY && bench->rows)
-        fprintf(
-            stderr,
-            "bevscope: bench: other programs took %.0f %% of the cores: latencies of CPU kernels "
-            "are too long%s%s\n",
-            100 * others, bench->by_cpu_time[0] ? "; by CPU time" : "",
-            bench->by_cpu_time + (bench->by_cpu_time[0] != '\0'));
+        fprintf(stderr,
+                "bevscope: bench: other programs took %.0f %% of the cores: latencies of CPU "
+                "kernels are too long\n",
+                100 * others);
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows, or what they are compared with, did not settle, "

@@ -280,6 +280,13 @@ void background_pause(Background *background, bool pause) {
     worker_unlock(&background->worker);
 }
 
+void background_hurry(Background *background) {
+    worker_lock(&background->worker);
+    background->give_up |= !background->job.hurry && !background->hurry;
+    worker_tell(&background->worker);
+    worker_unlock(&background->worker);
+}
+
 void background_give_up(Background *background) {
     worker_lock(&background->worker);
     background->give_up = true;

@@ -79,6 +79,9 @@ JobKind background_kind(Background *background);
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
 void background_pause(Background *background, bool pause);
 
+/* Ends a simulation, or the gates, early if they do not hurry: they start again in a hurry. */
+void background_hurry(Background *background);
+
 /* Ends a simulation, or the gates, early: another problem or kernel is on the screen. */
 void background_give_up(Background *background);
 

@@ -37,10 +37,16 @@ static void look_at_load(Engine *engine) {
     if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
         return;
     engine->load_known |= engine->load_ms > 0;
-    bool busy = engine->load_ms > 0 && load_of_others(&engine->load) > LOAD_BUSY;
-    engine->news |= busy != engine->now.live.machine_busy;
-    engine->now.live.machine_busy = busy;
+    LiveData *live = &engine->now.live;
+    live->others_share = engine->load_ms > 0 ? load_of_others(&engine->load) : 0;
+    bool busy = live->others_share > LOAD_BUSY;
+    engine->news |= busy != live->machine_busy;
+    live->machine_busy = busy;
     measure_note_load(engine->measure, busy);
+    if (busy) { /* at the lowest priority a job would take a hundred times as long */
+        background_hurry(engine->background);
+        background_hurry(engine->judging);
+    }
     engine->load = load_now();
     engine->load_ms = now_ms;
 }
@@ -289,7 +295,6 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     }
     job.live_model = engine->live_model;
     job.depth = depth;
-    job.hurry &= depth <= DEPTH_PRUNED || engine->wanted; /* a lesson or the race waits */
     job.wanted = engine->wanted;
     job.shown = engine->partial;
     background_start(engine->background, &job);
@@ -315,6 +320,11 @@ static TaskEnd make_race(Engine *engine) {
     const MemoryModel *model = engine->now.model;
     if (!model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
+    for (int i = 0; race_kernel(i); i++) {
+        const PredictedKernel *lane = model_of_kernel(model, race_kernel(i), &gpus[state->gpu]);
+        if (lane && lane->estimate)
+            return TASK_NONE; /* its complete figures follow */
+    }
     LiveRace *race = live_race_new(&engine->now.state, &engine->shown, &engine->now.live);
     bool same = !race || live_race_same(race, engine->now.race);
     if (same || !slot_is_empty(engine)) {
@@ -419,14 +429,15 @@ static TaskEnd simulate_kernels(Engine *engine) {
 }
 
 /* Takes what the backgrounds have finished, and beside all other tasks pools for the picture and
- * judges the selection: its other moments beside jobs that no timing is taken beside either. */
+ * judges the selection: moments and formats beside jobs that no timing is taken beside either. */
 static void take_results(Engine *engine) {
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
     pool_picture(engine);
-    if (check_selection(engine) == TASK_NONE && !slot_is_empty(engine))
-        check_moments(engine);
+    if (check_selection(engine) == TASK_NONE && !slot_is_empty(engine) &&
+        check_moments(engine) == TASK_NONE)
+        check_other_formats(engine);
 }
 
 void engine_feed(Engine *engine) {
@@ -449,9 +460,9 @@ bool engine_idle_work(Engine *engine) {
         simulate_pruned,     /* what dropping light points would give */
         make_race_of_panel,  /* on wide screens */
         time_selection,      /* the selection's latency, the baseline's */
+        simulate_kernels,    /* the bars in full, and what a chart shows */
         check_moments,       /* the selection's errors at other moments */
         check_other_formats, /* gates of the other formats */
-        simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
         note_complete,       /* all are there */

@@ -58,10 +58,10 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     bool same_bars = same_problem && engine->simulated > DEPTH_ESTIMATE && row && story_tells(row);
     engine->model_tag++;
     engine->simulated = same_bars ? DEPTH_ESTIMATE + 1 : 0;
-    background_give_up(engine->background);
     background_give_up(engine->judging);
     if (same_problem)
-        return;
+        return; /* the kernel that is simulated now is wanted as well */
+    background_give_up(engine->background);
     engine_use_race(engine, NULL);
     if (shown->scene != inputs->scene) /* else it stays until another one is there */
         engine_use_model(engine, NULL);

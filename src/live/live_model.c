@@ -244,7 +244,8 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     for (int i = 0; bev_kernels[i]; i++)
         if (live_model->wanted >> i & 1 && wants_replay(now, model_row(bev_kernels[i]), replay))
             return true;
-    if (wants_told_replay(now, replay))
+    if (wants_replay(now, model_row(bev_baseline(BEV_CPU, BEV_FORWARD)), replay) ||
+        wants_told_replay(now, replay))
         return true;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
         if (wants_replay(now, traced_kernel(i), replay))

@@ -14,10 +14,8 @@ static void destroy_race(void *contents) {
 
 /* Returns the latency of a kernel that was recorded on that GPU. NaN: none was. */
 static double known_us(const LiveData *live, const BevKernel *kernel, const State *state) {
-    const LiveKernel *row = live_known_kernel(live, kernel);
-    bool known = row && story_is_chosen_gpu(state, row->recorded_on) &&
-                 row->recorded_us.source == SOURCE_RECORDED;
-    return known ? row->recorded_us.value : NAN;
+    const RecordedOnGpu *recorded = story_recorded(state, live_known_kernel(live, kernel));
+    return recorded ? recorded->us : NAN;
 }
 
 LiveRace *live_race_new(const State *state, const FrameInputs *inputs, const LiveData *live) {

@@ -9,7 +9,6 @@
 #include "src/run/backend.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -397,10 +396,13 @@ static bool time_series(Measure *measure, TimedKernel *timed, bool idle, Measure
     return true;
 }
 
-static bool time_launch(Session *session, double *us, Err *err) {
+/* Times a launch. *busy_us receives the time of its threads by their CPU clocks. */
+static bool time_launch(Session *session, double *us, double *busy_us, Err *err) {
+    const TeamTime team = clock_team();
     double begun = clock_us();
     bool ok = session_run(session, err);
     *us = clock_us() - begun;
+    *busy_us = clock_team_since_us(team);
     return ok;
 }
 
@@ -409,25 +411,21 @@ static bool time_launch(Session *session, double *us, Err *err) {
  * the threads have gone to sleep: each row begins with launches that do not count. */
 static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     Session *session = measure->runner.session;
-    double begun = clock_us(), us;
+    double begun = clock_us(), us, busy_us;
     do {
-        if (!time_launch(session, &us, err))
+        if (!time_launch(session, &us, &busy_us, err))
             return false;
     } while (clock_us() - begun < WARM_US);
     timed->cost_us = us;
     if (timed_kernel_needs_background(timed))
         return true;
-    const int before = timed->count;
-    const TeamTime team = clock_team();
     begun = clock_us();
     do {
-        if (!time_launch(session, &us, err))
+        if (!time_launch(session, &us, &busy_us, err))
             return false;
-        timed_kernel_add_sample(timed, us);
+        const bool waited = measure->machine_busy || timing_waited(busy_us, us);
+        timed_kernel_add_sample(timed, waited ? busy_us : us, waited);
     } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
-    const double busy_us = clock_team_since_us(team), elapsed_us = clock_us() - begun;
-    if (measure->machine_busy || timing_waited(busy_us, elapsed_us))
-        timed_kernel_note_waits(timed, timed->count - before, fmin(busy_us / elapsed_us, 1));
     return true;
 }
 
@@ -435,9 +433,12 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
 static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
     int before = timed->count;
     timed->disturbed = timed->disturbed || !idle;
-    omp_wait_active(&measure->idle_team);
+    const bool active = !measure->machine_busy; /* else the CPU clocks would count the spinning */
+    if (active)
+        omp_wait_active(&measure->idle_team);
     bool ok = launch_row(measure, timed, err);
-    omp_wait_passive(&measure->idle_team);
+    if (active)
+        omp_wait_passive(&measure->idle_team);
     if (ok && timed->count >= TIMED_KERNEL_FIRST_NEWS) {
         timed_kernel_publish_samples(timed, own_bytes(measure, timed));
         *step = before < TIMED_KERNEL_FIRST_NEWS ? MEASURE_NEWS : MEASURE_MORE;

@@ -47,21 +47,14 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     go_stale(&timed->live);
 }
 
-void timed_kernel_add_sample(TimedKernel *timed, double us) {
+void timed_kernel_add_sample(TimedKernel *timed, double us, bool waited) {
     if (timed->count == TIMED_KERNEL_SAMPLES)
         memmove(timed->samples, timed->samples + 1,
                 (TIMED_KERNEL_SAMPLES - 1) * sizeof *timed->samples);
     else
         timed->count++;
     timed->samples[timed->count - 1].us = us;
-    timed->samples[timed->count - 1].waited = false;
-}
-
-void timed_kernel_note_waits(TimedKernel *timed, int samples, double busy) {
-    for (int i = timed->count - samples; i < timed->count; i++) {
-        timed->samples[i].waited = true;
-        timed->samples[i].us *= busy;
-    }
+    timed->samples[timed->count - 1].waited = waited;
 }
 
 bool timed_kernel_waited(const TimedKernel *timed) {
@@ -95,7 +88,6 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     live->unsettled = !settled;
     live->single = false;
     live->beside_pictures = timed->disturbed;
-    live->recorded_on[0] = '\0';
     double gb_s = own_bytes / timing->median_us * 1e-3;
     live->effective_gb_s = own_bytes > 0 ? reading(gb_s, SOURCE_MEASURED) : (Reading){0};
 }
@@ -131,9 +123,8 @@ void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool 
         timed->count = 0;
     timed->disturbed = disturbed;
     const bool waited = machine_busy || timing_waited(job->busy_us, job->launch_us);
-    timed_kernel_add_sample(timed, disturbed || waited ? job->busy_us : job->launch_us);
-    if (!disturbed && waited)
-        timed_kernel_note_waits(timed, 1, 1);
+    timed_kernel_add_sample(timed, disturbed || waited ? job->busy_us : job->launch_us,
+                            !disturbed && waited);
     timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
     timed_kernel_publish_samples(timed, job->own_bytes);
     timed->live.single = true;
@@ -176,17 +167,44 @@ static double ceiling_gb_s(const Recording *from, const RecordedRow *row) {
 }
 
 RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs) {
-    bool changed = inputs->map->changed || operator_is_changed(&inputs->scene->sizes);
-    return (RecordedScene){set, changed ? "" : inputs->scene->scene.name,
-                           inputs->features->shape.channels};
+    const BevMap *map = &inputs->map->map;
+    const int64_t channels = inputs->features->shape.channels;
+    if (inputs->map->changed || operator_is_changed(&inputs->scene->sizes))
+        return (RecordedScene){set, "", channels, ""};
+    return (RecordedScene){set, inputs->scene->scene.name, channels,
+                           recorded_scene_like(set, channels, map->points, map->intervals)};
+}
+
+/* Fills in what was published and recorded of the configuration on each GPU, on this map. */
+static void fill_gpus(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
+    const char *column = published_column(config->kernel, NULL);
+    const bool nearest = config->align == BEV_NEAREST;
+    for (int i = 0; i < gpu_count; i++) {
+        const Published *row =
+            nearest ? published_find(gpus[i].name, of.like, of.channels, column, config->dtype)
+                    : NULL;
+        live->published_us[i] =
+            row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
+        live->on_gpu[i] = (RecordedOnGpu){.us = NAN};
+    }
+    for (int i = of.set->count - 1; i >= 0; i--) { /* of two recordings the first one counts */
+        const RecordedSet one = {&of.set->recordings[i], 1};
+        const Gpu *gpu = gpu_of_device(one.recordings->label);
+        const RecordedRow *row =
+            gpu ? recorded_find(&one, of.like, of.channels, config, NULL) : NULL;
+        if (row && !row->unsettled)
+            live->on_gpu[gpu - gpus] = (RecordedOnGpu){row->median_us, one.recordings->label};
+    }
 }
 
 void timed_kernel_stand_in(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
     bool elsewhere = live->median_us.source == SOURCE_RECORDED;
     if (elsewhere || recorded_find(of.set, of.scene, of.channels, config, NULL))
         timed_kernel_show_recorded(of, config->dtype, config->align, live);
-    else
+    else {
         live->recorded_us = (Reading){.value = 0};
+        fill_gpus(of, config, live);
+    }
 }
 
 static Reading recorded_with(RecordedScene of, const char *kernel, const KernelConfig *config,
@@ -194,21 +212,6 @@ static Reading recorded_with(RecordedScene of, const char *kernel, const KernelC
     const RecordedRow *row = recorded_row(of.set, of.scene, of.channels, kernel, config->dtype,
                                           config->align, cache, NULL);
     return recorded(row ? row->median_us : NAN);
-}
-
-/* Fills the published latencies of the configuration, if its channels are as many. The world of the
- * presets has the sizes of canonical. */
-static void fill_published(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
-    const char *sizes = strcmp(of.scene, preset_world) ? of.scene : "canonical";
-    const char *column = published_column(config->kernel, NULL);
-    for (int i = 0; i < gpu_count; i++) {
-        const Published *row =
-            config->align != BEV_NEAREST
-                ? NULL
-                : published_find(gpus[i].name, sizes, of.channels, column, config->dtype);
-        live->published_us[i] =
-            row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
-    }
 }
 
 void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align,
@@ -230,7 +233,7 @@ void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align
     const RecordedRow *counted = recorded_counters(of.set, of.scene, of.channels, &config);
     for (int i = 0; i < COUNTER_COUNT; i++)
         live->counted[i] = recorded(counted ? counted->counters.value[i] : NAN);
-    fill_published(of, &config, live);
+    fill_gpus(of, &config, live);
 }
 
 void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup *speedup) {

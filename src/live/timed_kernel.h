@@ -33,14 +33,12 @@ typedef struct {
  * estimated from the last problem: four times as much where every point goes to four cells. */
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config);
 
-/* Keeps the latest TIMED_KERNEL_SAMPLES. */
-void timed_kernel_add_sample(TimedKernel *timed, double us);
+/* Keeps the latest TIMED_KERNEL_SAMPLES. A sample that `waited` for cores that other programs had
+ * is the time of its threads by their CPU clocks. */
+void timed_kernel_add_sample(TimedKernel *timed, double us, bool waited);
 
-/* So many of the latest samples waited for cores that other programs had. Their threads had a core
- * for the share `busy` of the time, which alone is kept. A figure is unsettled where most of its
- * samples waited. */
-void timed_kernel_note_waits(TimedKernel *timed, int samples, double busy);
-bool timed_kernel_waited(const TimedKernel *timed); /* whether most did */
+/* Whether most samples waited. Their figure is unsettled. */
+bool timed_kernel_waited(const TimedKernel *timed);
 
 /* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both
  * are warm series. `own_bytes`: what a launch moves by the kernel's traffic model; 0: unknown. */
@@ -71,6 +69,7 @@ typedef struct {
     const RecordedSet *set;
     const char *scene; /* its name; "": no recording has it */
     int64_t channels;
+    const char *like; /* the configuration that has the same map; "": none */
 } RecordedScene;
 
 /* Returns the recorded scene of these inputs: none where their map is not the scene's own, as with

@@ -60,6 +60,8 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     copy_text(row->cache, sizeof row->cache, object, "cache");
     row->direction = direction_of(object);
     row->channels = channels_of(object, row->scene);
+    row->points = json_integer_value(json_object_get(object, "points"));
+    row->intervals = json_integer_value(json_object_get(object, "intervals"));
     row->median_us = number_of(object, "median_us");
     row->unsettled = json_is_false(json_object_get(object, "settled"));
     row->p95_us = number_of(object, "p95_us");
@@ -190,6 +192,18 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
                                  const KernelConfig *config, const Recording **from) {
     return recorded_row(set, scene, channels, config->kernel->name, config->dtype, config->align,
                         cache_names[CACHE_WARM], from);
+}
+
+const char *recorded_scene_like(const RecordedSet *set, int64_t channels, int64_t points,
+                                int64_t intervals) {
+    for (int i = 0; i < set->count; i++)
+        for (int j = 0; j < set->recordings[i].row_count; j++) {
+            const RecordedRow *row = &set->recordings[i].rows[j];
+            if (row->channels == channels && row->points == points &&
+                row->intervals == intervals && preset_find(row->scene))
+                return row->scene;
+        }
+    return "";
 }
 
 const RecordedRow *recorded_counters(const RecordedSet *set, const char *scene, int64_t channels,

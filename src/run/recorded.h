@@ -15,6 +15,7 @@ typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     BevDirection direction; /* forward where the file has none */
     int64_t channels;       /* 0: the file has none, and the scene is no configuration */
+    int64_t points, intervals; /* of the map; 0: the file has none */
     double median_us, p95_us, p99_us;
     bool unsettled; /* the file says that the timing did not settle: no ratio uses the median */
     double effective_gb_s, footprint_mb;
@@ -62,6 +63,11 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
 const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
                                 const char *kernel, BevDtype dtype, BevAlign align,
                                 const char *cache, const Recording **from);
+
+/* Returns the name of the recorded configuration with as many channels, and with as many points and
+ * intervals in its map. "": there is none. */
+const char *recorded_scene_like(const RecordedSet *set, int64_t channels, int64_t points,
+                                int64_t intervals);
 
 /* Returns the recorded counters of a configuration, warm, or NULL. */
 const RecordedRow *recorded_counters(const RecordedSet *set, const char *scene, int64_t channels,

@@ -84,7 +84,6 @@ extern const TimingOptions timing_default, timing_quick;
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
     double noise; /* interquartile range / median */
-    double busy_us; /* CPU: of the median, the time with a core for each thread; 0: unknown */
     /* The medians of the two halves differ by at most `drift_limit`, the least sample is no less
      * than a third of the median and, on the CPU, the calling thread or its team on average ran
      * nearly all the time: other programs did not have the cores. */

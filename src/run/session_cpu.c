@@ -5,7 +5,6 @@
 #include "kernels/threads.h"
 #include "src/base/clock.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -230,7 +229,6 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
     const double busy_us = clock_team_since_us(begun), elapsed_us = clock_us() - start;
     if (ok && timing_waited(busy_us, elapsed_us))
         timing->settled = false;
-    timing->busy_us = timing->median_us * fmin(busy_us / elapsed_us, 1);
     timing->inner = t.inner;
     free(t.flushed);
     return ok;

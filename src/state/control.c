@@ -68,12 +68,13 @@ static void latency_text(const Headline *before, const Headline *after, char *te
         snprintf(text, size, "follows");
         return;
     }
-    const Reading *was = same ? &before->latency_us : &none;
+    const Reading *was = same && !after->estimate ? &before->latency_us : &none;
     bool swings = was->source == is->source && is_certain(is) && before->swing_us[0] <= is->value &&
                   is->value <= before->swing_us[1];
     if (!swings || is->doubtful) {
-        change_text(UNIT_US, was, is, text, size);
-        if (text[0] && after->latency_of[0])
+        snprintf(text, size, "%s", after->estimate ? "~" : "");
+        change_text(UNIT_US, was, is, text + strlen(text), size - strlen(text));
+        if (text[after->estimate] && after->latency_of[0])
             text_add(text, size, " (%.60s%s)", after->latency_of,
                      after->estimate ? ", ~ first estimate" : "");
         return;

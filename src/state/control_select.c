@@ -246,11 +246,16 @@ double state_gpu_ghz(const State *state) {
     return gpu_clock_ghz(&gpu);
 }
 
-/* Changes one figure of the GPU. The value 0 restores the GPU's own. */
+/* Changes one figure of the GPU. The value 0 restores the GPU's own. An L2 takes the next size that
+ * the model counts, as `regime --l2-mb` counts that size. */
 unsigned control_gpu_figure(State *state, const Command *command) {
     double *figure = (double *)((char *)state + keys[command->action].field);
-    bool whole = figure == &state->edit.sms;
-    unsigned changed = SET(*figure, whole ? ceil(command->number) : command->number);
+    const double asked = command->number;
+    const double value = figure == &state->edit.sms ? ceil(asked)
+                         : figure == &state->edit.l2_mib && asked > 0
+                             ? model_l2_mib(model_l2_next_to(asked))
+                             : asked;
+    unsigned changed = SET(*figure, value);
     return say_gpu(state, command->action) | changed;
 }
 

@@ -114,7 +114,9 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
                           (row->unsettled || live->baseline.unsettled);
     if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
         unsettled_file ||
-        strcmp(row->recorded_on, live->baseline.recorded_on) != 0 || !(latency.value > 0))
+        (latency.source == SOURCE_RECORDED &&
+         strcmp(row->recorded_on, live->baseline.recorded_on) != 0) ||
+        !(latency.value > 0))
         return (Reading){.value = NAN};
     Reading speedup = reading(base.value / latency.value, latency.source);
     speedup.doubtful = latency.doubtful || base.doubtful;
@@ -483,24 +485,30 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
     const bool other = gain < least && now;
     if (other)
         gain = now->predicted[gpu].latency_us / best->latency_us[gpu];
-    *advice = (Advice){.finding = {.gain = gain}, .command = {.action = ACTION_PRUNE}};
-    advice->of = other ? best->kernel->title : NULL;
+    *advice = (Advice){.finding = {.gain = gain},
+                       .command = {.action = ACTION_PRUNE},
+                       .of = other ? best->kernel->title : NULL,
+                       .estimate = (other ? now : selected)->estimate};
     snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
     snprintf(advice->finding.advice, sizeof advice->finding.advice,
-             "prune < %g (%.0f %% of points)%s%s%s", pruned->below, 100 * pruned->share,
+             "prune < %g (drops %.0f %% of points)%s%s%s", pruned->below, 100 * pruned->share,
              turns ? ": " : "", turns ? best->kernel->title : "", turns ? " leads" : "");
     return gain >= least;
 }
 
 int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]) {
     Finding findings[FINDINGS_MAX];
+    const PredictedKernel *selected = prediction_kernel(state, live);
     int count = live_findings(state, live, findings);
     int kept = advise_pruning(state, live, &advice[0]);
     for (int i = 0; i < count; i++) {
         const BevKernel *faster = findings[i].faster;
         const BevKernel *try = faster ? bev_counterpart(faster, state_where(state)) : NULL;
         Advice *next = &advice[kept];
-        *next = (Advice){findings[i], {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN}, NULL};
+        const PredictedKernel *to = faster ? model_kernel(live->model, faster) : NULL;
+        *next = (Advice){.finding = findings[i],
+                         .command = {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN},
+                         .estimate = selected->estimate || (to && to->estimate)};
         snprintf(next->command.argument, sizeof next->command.argument, "%d", i + 1);
         if (try)
             snprintf(next->command.argument, sizeof next->command.argument, "%s", kernel_word(try));
@@ -549,9 +557,9 @@ static const PredictedKernel *predicted_row(const State *state, const LiveData *
     return NULL;
 }
 
-bool story_is_chosen_gpu(const State *state, const char *device) {
-    const Gpu *gpu = gpu_of_device(device);
-    return gpu && gpu == &gpus[state->gpu] && !gpu_edit_any(&state->edit);
+const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
+    const RecordedOnGpu *on = row ? &row->on_gpu[state->gpu] : NULL;
+    return on && on->label && !gpu_edit_any(&state->edit) ? on : NULL;
 }
 
 /* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
@@ -562,17 +570,15 @@ static double time_from(FigureSource source, const State *state, const LiveData 
     const bool forward = kernel->direction == BEV_FORWARD;
     if (source == SOURCE_MODEL)
         return predicted ? prediction_of(state, live, predicted).latency_us : NAN;
-    if (!row || (source == SOURCE_MEASURED && (row->unsettled || row->median_us.stale)) ||
-        (source == SOURCE_MEASURED && row->median_us.source != source))
+    if (!row || source == SOURCE_UNKNOWN || (forward && kernel->where != BEV_CUDA))
         return NAN;
-    bool chosen = source == SOURCE_MEASURED
-                      ? state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit)
-                      : story_is_chosen_gpu(state, row->recorded_on);
-    if (forward && (kernel->where != BEV_CUDA || !chosen))
-        return NAN;
-    return source == SOURCE_MEASURED ? row->median_us.value
-           : row->recorded_us.source ? row->recorded_us.value
-                                     : NAN;
+    if (source == SOURCE_RECORDED && forward)
+        return story_recorded(state, row) ? story_recorded(state, row)->us : NAN;
+    if (source == SOURCE_RECORDED)
+        return row->recorded_us.source ? row->recorded_us.value : NAN;
+    const bool here = !forward || (state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit));
+    const bool settled = row->median_us.source == source && !row->unsettled;
+    return here && settled && !row->median_us.stale ? row->median_us.value : NAN;
 }
 
 /* Whether the time is missing that the source should have. */
@@ -597,7 +603,8 @@ static FigureSource source_of(const Story *story, const State *state, const Live
         bool all = story->count > 0;
         for (int i = 0; i < story->count && all; i++) {
             const LiveKernel *row = timed_row(live, story->bars[i].kernel);
-            const char *on = row ? row->recorded_on : "";
+            const RecordedOnGpu *recorded = story_recorded(state, row);
+            const char *on = recorded ? recorded->label : row ? row->recorded_on : "";
             all = !lacks_time(sources[s], state, live, story->bars[i].kernel) &&
                   (sources[s] == SOURCE_MEASURED || !machine || same_machine(machine, on));
             machine = on;
@@ -668,9 +675,10 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
     const LiveKernel *row = timed_row(live, bar->kernel);
     const KernelConfig *config = &live->job.config;
     const Reading *published = row ? &row->published_us[state->gpu] : NULL;
-    bar->published_us = published && published->source ? published->value : NAN;
+    const bool has_published =
+        published && published->source && !takes_other_form(state, live, bar->kernel);
+    bar->published_us = has_published ? published->value : NAN;
     bar->estimate = source == SOURCE_MODEL && predicted && predicted->estimate;
-    bar->other_form = takes_other_form(state, live, bar->kernel);
     bar->us = time_from(source, state, live, bar->kernel);
     if (!(bar->kernel->dtypes >> config->dtype & 1))
         snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
@@ -719,11 +727,14 @@ static const BevKernel *row_of(const BevKernel *kernel) {
 
 /* Writes the machine, and the first and the last date of the recordings: "NVIDIA H200,
  * 2026-11-21 to 2026-11-29". */
-static ShortText recorded_text(const Story *story, const LiveData *live) {
+static ShortText recorded_text(const Story *story, const State *state, const LiveData *live) {
     const char *first = NULL, *last = NULL;
     for (int i = 0; i < story->count; i++) {
         const LiveKernel *row = timed_row(live, story->bars[i].kernel);
-        const char *on = row && row->recorded_us.source ? row->recorded_on : NULL;
+        const RecordedOnGpu *recorded = story_recorded(state, row);
+        const char *on = recorded                         ? recorded->label
+                         : row && row->recorded_us.source ? row->recorded_on
+                                                          : NULL;
         first = on && (!first || strcmp(on, first) < 0) ? on : first;
         last = on && (!last || strcmp(on, last) > 0) ? on : last;
     }
@@ -739,13 +750,12 @@ static ShortText recorded_text(const Story *story, const LiveData *live) {
 /* Writes where the times are from: the machine, and another configuration until its own is
  * known. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
-    char config[80] = "";
-    const char *estimate = "";
+    char config[80] = "", estimate[80] = "";
     ShortText on = prediction_gpu(state);
     if (story->source == SOURCE_MEASURED)
         snprintf(on.text, sizeof on.text, "%s", live->device.name);
     else if (story->source == SOURCE_RECORDED)
-        on = recorded_text(story, live);
+        on = recorded_text(story, state, live);
     if (story->source == SOURCE_MODEL) {
         const KernelConfig *now = &state->job.config;
         const MemoryModel *model = live->model;
@@ -759,11 +769,15 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
                      model->dtype != now->dtype ? bev_dtypes[now->dtype].title
                                                 : bev_aligns[now->align].name);
         story->estimate = story->selection.estimate || story->baseline.estimate;
-        for (int i = 0; i < story->count; i++)
+        int counted = 0;
+        for (int i = 0; i < story->count; i++) {
             story->estimate |= story->bars[i].estimate;
+            counted += isfinite(story->bars[i].us) && !story->bars[i].estimate;
+        }
         if (story->estimate && !story->other_config)
-            estimate = gpu_edit_any(&state->edit) ? ", ~ first estimate: not of this L2 yet"
-                                                  : ", ~ first estimate";
+            snprintf(estimate, sizeof estimate, ", ~ first estimate%s, %d of %d kernels counted",
+                     gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted,
+                     story->count);
     }
     snprintf(story->of, sizeof story->of, "%s%s%s",
              story->source == SOURCE_MODEL       ? "model of "

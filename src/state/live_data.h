@@ -45,6 +45,12 @@ typedef struct {
     float tensor[BITS_COUNT], channel_least, channel_most;
 } LiveScales;
 
+/* A latency that was recorded on one kind of GPU, on a scene of this map. */
+typedef struct {
+    double us;         /* NaN: none was */
+    const char *label; /* of the recording: "NVIDIA H200, driver ..., 2026-11-20"; NULL: none */
+} RecordedOnGpu;
+
 /* The figures of one kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
@@ -63,12 +69,13 @@ typedef struct {
      * warm launches, which are kept beside a measured median. */
     Reading cold_us, single_us, recorded_us;
     Reading counted[COUNTER_COUNT]; /* recorded counters of a warm launch */
-    Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
+    Reading published_us[MODEL_GPUS]; /* by rows of gpus[], as the next */
+    RecordedOnGpu on_gpu[MODEL_GPUS]; /* CUDA kernels */
     Reading prepare_us;
     /* GPU: registers of a thread, and theoretical occupancy (0..1). Of a launch with several
      * kernels these are the most registers and the least occupancy. */
     Reading registers, occupancy;
-    char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
+    char recorded_on[96]; /* of recorded_us: the machine and date, "NVIDIA H200 ..."; "": none */
     char recorded_file[48];         /* in samples/recorded/ */
     Reading ceiling_gb_s;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
 } LiveKernel;
@@ -234,7 +241,8 @@ typedef struct {
     const Race *race;         /* of this map, while its page is open, borrowed; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
-    bool machine_busy;        /* other programs take many of the cores */
+    bool machine_busy;        /* other programs take many of the cores: */
+    double others_share;      /* this share of them */
     bool complete; /* all figures of this job were taken once; those to come are repeats */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
@@ -377,6 +385,11 @@ const PredictedKernel *prediction_kernel(const State *state, const LiveData *liv
 Prediction prediction_of(const State *state, const LiveData *live,
                          const PredictedKernel *predicted);
 
+/* Returns the mark of figures that are derived from the prediction: "~" of a first estimate. */
+static inline const char *prediction_about(const PredictedKernel *predicted) {
+    return predicted && predicted->estimate ? "~" : "";
+}
+
 /* Writes the predicted GPU: "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
 ShortText prediction_gpu(const State *state);
 
@@ -393,6 +406,7 @@ typedef struct {
     Finding finding;
     Command command;
     const char *of; /* the kernel whose gain it is; NULL: the selection */
+    bool estimate;  /* the gain is derived from a first estimate */
 } Advice;
 
 /* Lists the findings with a gain, the largest gain first. Returns how many. */
@@ -432,8 +446,7 @@ enum { STORY_BARS = 5 }; /* four kernels, or the backward kernels of one backend
 typedef struct {
     const BevKernel *kernel; /* the row that was timed or simulated */
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
-    double us, published_us; /* published_us NaN: none for the chosen GPU */
-    bool other_form;         /* the published time is that of the form for small L2s */
+    double us, published_us; /* published_us NaN: none for the chosen GPU and the form of V3 */
     bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
     char why[80], short_why[40], brief[40];
@@ -462,8 +475,9 @@ bool story_tells(const BevKernel *kernel);
 double story_us(const Story *story, const State *state, const LiveData *live,
                 const BevKernel *kernel);
 
-/* Whether a device, as a recording names it, is the chosen GPU, which no what-if has changed. */
-bool story_is_chosen_gpu(const State *state, const char *device);
+/* Returns what was recorded of the row's kernel on the chosen GPU, which no what-if has changed.
+ * NULL: nothing was. */
+const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row);
 
 /* Returns the figures that EVENT_FRAME carries: forward the latency is that of the story. */
 Headline story_headline(const State *state, const LiveData *live);

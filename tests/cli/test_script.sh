@@ -90,6 +90,13 @@ tap_has 'they say whose prediction they are, and that it is a model' model1/fram
     'V2 on H200 with 2 MiB of L2: [0-9.]+ ' 'model of the CUDA kernel' @model1/frame-0002.txt \
     'INT8 .* [0-9.]+ [^ ]+s, (limited by|issue-bound|latency-bound)'
 
+# A world with the rig of canonical: what was recorded of that map, and published of V3's own form.
+play recorded 'tick 0\ngpu h200\ntick 0\n' boulevard --size 160x50
+tap_has 'figures of a GPU that were recorded on this map take the place of the model' \
+    recorded/frame-0002.txt 'recorded on NVIDIA H200' 'V2 .* 228 ' 'V4 .* 5\.04 ' \
+    '!not measured, model' @recorded/frame-0001.txt 'model of RTX A6000' \
+    'published, its map: V2 1,738 .s$' '!90\.0'
+
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {
     printf '%b' "$1" >bad.keys

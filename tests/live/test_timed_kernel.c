@@ -46,7 +46,7 @@ static void show_recorded(const char *scene) {
     Recording recording = {.label = "a machine", .rows = results, .row_count = 1};
     const RecordedSet set = {&recording, 1};
     const KernelConfig config = timed.config;
-    timed_kernel_stand_in((RecordedScene){&set, scene, 80}, &config, &timed.live);
+    timed_kernel_stand_in((RecordedScene){&set, scene, 80, ""}, &config, &timed.live);
 }
 
 /* Carries out the line of a script of pairs. False: it is none. */
@@ -111,7 +111,7 @@ static void timing(const char *op, const char *word, double number, const char *
     } else if (!strcmp(op, "row")) {
         timed.count = timed.disturbed = 0;
         for (int i = 0; i < TIMED_KERNEL_SAMPLES; i++)
-            timed_kernel_add_sample(&timed, value);
+            timed_kernel_add_sample(&timed, value, false);
         timed_kernel_publish_samples(&timed, 0);
         timed.complete = true;
     }
@@ -210,12 +210,13 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
     Recording recordings[] = {{.label = "one", .rows = rows, .row_count = 1},
                               {.label = "other", .rows = rows + 1, .row_count = 1},
                               {.label = "both", .rows = rows, .row_count = 2}};
+    RecordedScene of = {NULL, "canonical", 80, ""};
     LiveSpeedup speedup = {.pairs = 0};
-    timed_kernel_recorded_speedup((RecordedScene){&(RecordedSet){recordings, 2}, "canonical", 80},
-                                  &job, &speedup);
+    of.set = &(RecordedSet){recordings, 2};
+    timed_kernel_recorded_speedup(of, &job, &speedup);
     tap_ok(!speedup.ratio.source, "figures of two machines make no ratio");
-    timed_kernel_recorded_speedup((RecordedScene){&(RecordedSet){recordings, 3}, "canonical", 80},
-                                  &job, &speedup);
+    of.set = &(RecordedSet){recordings, 3};
+    timed_kernel_recorded_speedup(of, &job, &speedup);
     tap_ok(speedup.ratio.value == 3 && speedup.ratio.source == SOURCE_RECORDED &&
                !strcmp(speedup.recorded_on, "both"),
            "the machine that has both does");

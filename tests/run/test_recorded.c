@@ -77,15 +77,16 @@ static void test_limits(const RecordedSet *set) {
 static void test_shown(const RecordedSet *set) {
     LiveKernel v3 = {.kernel = bev_kernel_find("cpu_v3")};
     LiveKernel v2 = {.kernel = bev_kernel_find("cpu_v2")};
-    timed_kernel_show_recorded((RecordedScene){set, "canonical", 80}, BEV_FP16, BEV_NEAREST, &v3);
-    timed_kernel_show_recorded((RecordedScene){set, "canonical", 80}, BEV_FP16, BEV_NEAREST, &v2);
+    const RecordedScene of = {set, "canonical", 80, ""};
+    timed_kernel_show_recorded(of, BEV_FP16, BEV_NEAREST, &v3);
+    timed_kernel_show_recorded(of, BEV_FP16, BEV_NEAREST, &v2);
     tap_ok(v3.p95_us.source == SOURCE_RECORDED && v3.p95_us.value == 11 && v3.p99_us.value == 12 &&
                v3.effective_gb_s.value == 900 && strstr(v3.recorded_on, "H200"),
            "the display gets every figure, labelled recorded, and whose it is");
     tap_ok(v3.ceiling_gb_s.value == 9000 && v2.ceiling_gb_s.value == 4500,
            "and the ceiling of that machine, by what the row touches");
     tap_ok(v2.median_us.value == 30 && v2.p95_us.source == SOURCE_UNKNOWN, "gaps stay unknown");
-    timed_kernel_show_recorded((RecordedScene){set, "canonical", 80}, BEV_FP8, BEV_NEAREST, &v3);
+    timed_kernel_show_recorded(of, BEV_FP8, BEV_NEAREST, &v3);
     tap_ok(v3.median_us.source == SOURCE_UNKNOWN && v3.p99_us.source == SOURCE_UNKNOWN &&
                v3.ceiling_gb_s.source == SOURCE_UNKNOWN && !v3.recorded_on[0],
            "nothing of the last selection stays where nothing was recorded");

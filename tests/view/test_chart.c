@@ -212,7 +212,7 @@ static void test_titles(void) {
            "working set: a row a GPU, the gather traffic as a tick; %s", fits);
     free(spec);
     input.chart = CHART_MRC;
-    input.edit.l2_mib = 6;
+    input.edit.l2_mib = 7;
     spec = chart_make(&input, &err);
     const PlotSeries *strong = NULL;
     for (int i = 0; spec && i < spec->series_count; i++)

@@ -314,6 +314,7 @@ TAP_SUITE(figure_truth_sources) {
             tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);
     }
     tap_ok(!find_text(&layout, "Recorded"), "no row for the machine of a recording without one");
+    row->median_us.source = SOURCE_RECORDED;
     snprintf(row->recorded_on, sizeof row->recorded_on, "%s",
              "NVIDIA H200, driver 580.159.04, CUDA 13.0, 2026-11-24");
     if (laid_out("a recording's machine"))

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
-enum { MRC_SIZES = 73 }; /* the last ones of what_if_l2: from 0.5 MiB on */
+enum { MRC_SIZES = 293 }; /* the last ones of what_if_l2: from 0.5 MiB on */
 
 /* A spec with the room for its texts and values, so that one free() frees all. */
 typedef struct {
@@ -70,6 +70,14 @@ static Prediction chart_prediction(const ChartInput *input, const PredictedKerne
     return model_predict(input->model, kernel, gpu, edit_of(input, gpu));
 }
 
+/* Writes a figure that is derived from a kernel's prediction, a first estimate as "~402 us". */
+static UnitText chart_figure(Unit unit, const PredictedKernel *kernel, double value) {
+    UnitText text;
+    snprintf(text.text, sizeof text.text, "%s%s", kernel->estimate ? "~" : "",
+             unit == UNIT_US ? text_of_figure(unit, value).text : text_of_unit(unit, value).text);
+    return text;
+}
+
 /* Returns the end of an axis: the value, rounded up in its first digit. */
 static double chart_round_up(double value) {
     double step = pow(10, floor(log10(value)));
@@ -119,7 +127,7 @@ static int l2_marks(ChartData *data) {
 }
 
 static UnitText moved_text(const ChartInput *input, const PredictedKernel *kernel) {
-    return text_of_unit(UNIT_BYTES,
+    return chart_figure(UNIT_BYTES, kernel,
                         prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)));
 }
 
@@ -360,7 +368,8 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     if (predicted)
         text_add(
             bar->text, sizeof bar->text, ", %s takes %s", predicted->title,
-            text_of_figure(UNIT_US, chart_prediction(input, predicted, gpu).latency_us).text);
+            chart_figure(UNIT_US, predicted, chart_prediction(input, predicted, gpu).latency_us)
+                .text);
 }
 
 static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
@@ -448,8 +457,8 @@ static void reason_text(const ChartInput *input, const PredictedKernel *kernel, 
     findings_reason(kernel, &p, longest, reason, sizeof reason);
     if (strchr(reason, ':')) /* commas separate pieces */
         *strchr(reason, ':') = ',';
-    snprintf(bar->text, sizeof bar->text, "%s%s, %s", text_of_figure(UNIT_US, p.latency_us).text,
-             recorded, limit_brief(reason));
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s",
+             chart_figure(UNIT_US, kernel, p.latency_us).text, recorded, limit_brief(reason));
 }
 
 /* "V4 is fastest in INT8, 9.12 us; FP16 takes 11.6 us" */
@@ -542,8 +551,8 @@ static void terms_finding(const ChartInput *input, const Ranked *ranked, int cou
     if (kernel && baseline && kernel != baseline) {
         double times = chart_prediction(input, baseline, input->gpu).latency_us /
                        chart_prediction(input, kernel, input->gpu).latency_us;
-        snprintf(title, TEXT, "%s is %.3g times as fast as %s", kernel->title, times,
-                 baseline->title);
+        snprintf(title, TEXT, "%s is %s%.3g times as fast as %s", kernel->title,
+                 kernel->estimate || baseline->estimate ? "~" : "", times, baseline->title);
         if (input->room != ROOM_LOW)
             text_add(title, TEXT, " on %s, by the model", gpu);
         return;
@@ -552,7 +561,7 @@ static void terms_finding(const ChartInput *input, const Ranked *ranked, int cou
              input->room == ROOM_LOW ? "%s is the fastest of %d"
                                      : "%s is the fastest of %d kernels on %s, by the model: %s",
              ranked[0].kernel->title, count, gpu,
-             text_of_figure(UNIT_US, ranked[0].predicted.latency_us).text);
+             chart_figure(UNIT_US, ranked[0].kernel, ranked[0].predicted.latency_us).text);
 }
 
 static void fill_terms(ChartData *data) {

@@ -179,7 +179,8 @@ static void result_text(const Figure *figure, char *text, size_t size) {
     const KernelConfig *config = &live->job.config;
     const LiveKernel *row = live_kernel(live, config->kernel);
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
-    const bool elsewhere = config->kernel->where == BEV_CPU && row && row->recorded_on[0];
+    const bool elsewhere = config->kernel->where == BEV_CPU && row &&
+                           row->median_us.source == SOURCE_RECORDED;
     char result[160];
     const UnitText points = text_of_unit(UNIT_COUNT, (double)live->intervals.stats.points);
     if (figure->spec->difference)
@@ -364,7 +365,7 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
         snprintf(value, VALUE_MAX, "%s", live->device.name[0] ? live->device.name : "n/a");
     else if (which == RUN_LATENCY)
         latency_text(live, row, value);
-    else if (which == RUN_RECORDED && row && row->recorded_on[0]) {
+    else if (which == RUN_RECORDED && row && row->median_us.source == SOURCE_RECORDED) {
         const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
         snprintf(value, VALUE_MAX, "%s%s", machine_text(row->recorded_on).text, date ? date : "");
     } else if (which == RUN_GRID)

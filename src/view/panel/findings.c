@@ -28,8 +28,8 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     if (sheet_width(sheet, text) > w)
         text[strcspn(text, "(")] = '\0';
     sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), text);
-    snprintf(text, sizeof text, "%s%s%.1f \u00d7", advice->of ? advice->of : "",
-             advice->of ? " " : "", finding->gain);
+    snprintf(text, sizeof text, "%s%s%s%.1f \u00d7", advice->of ? advice->of : "",
+             advice->of ? " " : "", advice->estimate ? "~" : "", finding->gain);
     sheet_right(sheet, x + w, row.y, gain_w, cell_bold(INK_TEXT), text);
     sheet_right(sheet, x + w + gain_w, row.y, more, cell_style(INK_MUTED),
                 command->action == ACTION_EXPLAIN ? "a lesson; Esc: back" : "tries it");

@@ -17,9 +17,9 @@ typedef struct {
 } BigGlyph;
 
 static const BigGlyph big_glyphs[] = {
-    {'0', {7, 5, 5, 5, 7}}, {'1', {2, 6, 2, 2, 7}}, {'2', {7, 1, 7, 4, 7}}, {'3', {7, 1, 7, 1, 7}},
-    {'4', {5, 5, 7, 1, 1}}, {'5', {7, 4, 7, 1, 7}}, {'6', {7, 4, 7, 5, 7}}, {'7', {7, 1, 1, 2, 2}},
-    {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}},
+    {'~', {0, 0, 6, 3, 0}}, {'0', {7, 5, 5, 5, 7}}, {'1', {2, 6, 2, 2, 7}}, {'2', {7, 1, 7, 4, 7}},
+    {'3', {7, 1, 7, 1, 7}}, {'4', {5, 5, 7, 1, 1}}, {'5', {7, 4, 7, 1, 7}}, {'6', {7, 4, 7, 5, 7}},
+    {'7', {7, 1, 1, 2, 2}}, {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}},
 };
 
 static bool big_pixel(char glyph, int column, int row) {
@@ -74,8 +74,9 @@ typedef struct {
 
 static const double ALIKE = 1.05; /* a smaller ratio of two times is no difference */
 
-static void ratio_text(double ratio, char *text, size_t size) {
-    snprintf(text, size, ratio < 9.95 ? "%.1f" : "%.0f", ratio);
+/* `estimate`: a first estimate is one of the two times. */
+static void ratio_text(double ratio, bool estimate, char *text, size_t size) {
+    snprintf(text, size, ratio < 9.95 ? "%s%.1f" : "%s%.0f", estimate ? "~" : "", ratio);
 }
 
 /* Returns the bar of the fastest kernel. NULL: none has a latency. */
@@ -95,9 +96,11 @@ static bool waits_for_cpu(const Story *story, const PanelData *data) {
 
 /* Writes the sentence of the ratio of two latencies: unknown, the baseline against the fastest
  * kernel, alike, faster, or slower. */
-static void say_ratio(const Story *story, double ratio, const PanelData *data, Message *message) {
+static void say_ratio(const Story *story, double ratio, bool measured, const PanelData *data,
+                      Message *message) {
     const char *name = story->selection.kernel->title, *base = story->baseline.kernel->title;
     const StoryBar *fastest = fastest_of(story);
+    const bool estimate = !measured && (story->selection.estimate || story->baseline.estimate);
     char format[32] = "";
     if (data->state->job.baseline_pinned)
         snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
@@ -108,7 +111,8 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
                                               : "follows");
     else if (!strcmp(name, base) && !format[0] && fastest &&
              strcmp(fastest->kernel->title, base) != 0) {
-        ratio_text(story->baseline.us / fastest->us, message->number, sizeof message->number);
+        ratio_text(story->baseline.us / fastest->us, estimate || fastest->estimate, message->number,
+                   sizeof message->number);
         snprintf(message->sentence, sizeof message->sentence,
                  "%s is what the others are compared with: %s is %s times as fast", base,
                  fastest->kernel->title, message->number);
@@ -116,11 +120,11 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
         snprintf(message->sentence, sizeof message->sentence, "%s takes as long as %s%s", name,
                  base, format);
     else if (ratio > 1) {
-        ratio_text(ratio, message->number, sizeof message->number);
+        ratio_text(ratio, estimate, message->number, sizeof message->number);
         snprintf(message->sentence, sizeof message->sentence, "%s is %s times as fast as %s%s",
                  name, message->number, base, format);
     } else {
-        ratio_text(1 / ratio, message->number, sizeof message->number);
+        ratio_text(1 / ratio, estimate, message->number, sizeof message->number);
         snprintf(message->sentence, sizeof message->sentence, "%s takes %s times as long as %s%s",
                  name, message->number, base, format);
         message->ink = INK_WARN;
@@ -167,7 +171,7 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
         machine = machine_text(here->recorded_on);
     else if (data->state->job.config.kernel->where == BEV_CUDA)
         snprintf(machine.text, sizeof machine.text, "%s", data->live->device.name);
-    ratio_text(here->ratio.value, ratio, sizeof ratio);
+    ratio_text(here->ratio.value, false, ratio, sizeof ratio);
     snprintf(from, sizeof from, "%s on %s", source_names[here->ratio.source], machine.text);
     if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
         data->state->job.config.kernel->where == BEV_CPU)
@@ -201,7 +205,7 @@ static Message message_of(const PanelData *data) {
                  config->kernel->title,
                  injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
     } else
-        say_ratio(&story, ratio, data, &message);
+        say_ratio(&story, ratio, measured, data, &message);
     if (story.other_config) { /* the time of another format beside this one's error */
         snprintf(message.sentence, sizeof message.sentence, "%s %s: its time follows",
                  config->kernel->title, bev_dtypes[config->dtype].title);

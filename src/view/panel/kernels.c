@@ -92,7 +92,8 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
     cell_number(table, COL_GBPS, "%.0f", gb_s);
-    const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gb_s : &live->device.ceiling_gb_s;
+    const Reading *ceiling = row->median_us.source == SOURCE_RECORDED ? &row->ceiling_gb_s
+                                                                      : &live->device.ceiling_gb_s;
     cell_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));

@@ -42,20 +42,21 @@ static double total(const Segment segments[TENSORS]) {
     return sum;
 }
 
-/* Fills the segments of what a kernel touches, and last what it leaves alone. Sums in FP32 count as
- * output. */
+/* Returns the bytes of a kernel's own sums, which lie in memory beside the output. */
+static double fp32_sums(const PredictedKernel *kernel) {
+    return kernel->profile.encoded * sizeof(float);
+}
+
+/* Fills the segments of what a kernel touches. Sums in FP32 count as output. */
 static void touched_segments(const PredictedKernel *kernel, const BevFootprint *f,
-                             Segment segments[TENSORS + 1]) {
+                             Segment segments[TENSORS]) {
     const BevTraffic *asked = &kernel->requested;
-    const double sums = kernel->profile.encoded * sizeof(float);
     const BevFootprint own = {.feat = fmin(asked->feat, f->feat),
                               .depth = fmin(asked->depth, f->depth),
-                              .out = f->out + sums};
+                              .out = f->out + fp32_sums(kernel)};
     footprint_segments(&own, segments);
     const double index = kernel->own_bytes - total(segments);
     segments[2].value = fmin(fmax(index, 0), f->index + f->weight);
-    const double rest = bev_footprint_total(*f) + sums - total(segments);
-    segments[TENSORS] = (Segment){fmax(rest, 0), INK_RULE, 0x00b7};
 }
 
 /* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
@@ -161,7 +162,7 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
     const double out = data->live->memory.footprint.out;
-    const char *about = predicted->estimate ? "~" : "";
+    const char *about = prediction_about(predicted);
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
     if (there.dram_write_bytes <= 1.01 * out) { /* more: sums in FP32 */
@@ -191,7 +192,8 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
     if (!predicted)
         return;
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, %s", prediction_gpu(data->state).text,
+    snprintf(line, sizeof line, "%s: L2 hits %s%.1f %%, %s", prediction_gpu(data->state).text,
+             prediction_about(predicted),
              100 * prediction_of(data->state, data->live, predicted).hit_rate,
              prediction_sectors(predicted).text);
     sheet_figures(sheet, area, INK_MUTED, line);
@@ -250,7 +252,7 @@ enum {
     SIZE_W = 9,
     VERDICT_W = 24,
     BRIEF_W = 19,
-    PERCENT_W = 6,
+    PERCENT_W = 7,
     NOTE_W = 39,
     WHOLE_FROM_W = 60
 };
@@ -312,23 +314,23 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     const double touched = total(segments), columns = bar_w / (FULL * cache->bytes);
     if (bar_w > 0)
-        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS + 1, FULL * cache->bytes,
+        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes,
                     cache->bytes);
     const int tick = (int)fmin(gathered * columns, bar_w - 3); /* with an arrow beyond the scale */
-    if (whole && tick > (touched + segments[TENSORS].value) * columns &&
-        tick != (int)(bar_w / FULL)) {
+    if (whole && tick > touched * columns && tick != (int)(bar_w / FULL)) {
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
         if (gathered * columns >= bar_w)
             sheet_sign(sheet, bar_x + tick + 2, row.y, 0x25b8, cell_style(INK_TITLE));
     }
     const PredictedKernel *of = prediction_kernel(data->state, data->live);
     const int verdict_x = row.x + row.w - verdict_w;
-    snprintf(text, sizeof text, "%.0f %%", 100 * touched / cache->bytes);
+    const char *about = prediction_about(of);
+    snprintf(text, sizeof text, "%s%.0f %%", about, 100 * touched / cache->bytes);
     sheet_text(sheet, verdict_x, row.y, PERCENT_W, cell_style(INK_TEXT), text);
     if (stays && whole)
-        snprintf(text, sizeof text, "%s: %s", of->title, verdicts[stays]);
+        snprintf(text, sizeof text, "%s: %s%s", of->title, about, verdicts[stays]);
     if (stays && (!whole || sheet_width(sheet, text) > verdict_w - PERCENT_W))
-        snprintf(text, sizeof text, "%s", verdicts[stays]);
+        snprintf(text, sizeof text, "%s%s", about, verdicts[stays]);
     if (stays)
         sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
 }
@@ -346,10 +348,6 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
         sheet_key(sheet, x, row.y, tensors[i].ink, tensors[i].texture);
         x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), name);
     }
-    if (segments[TENSORS].value > 0 && x + 8 <= end) {
-        sheet_key(sheet, x, row.y, segments[TENSORS].ink, segments[TENSORS].texture);
-        x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), "unused");
-    }
     const UnitText bytes = text_of_unit(UNIT_BYTES, gathered);
     snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes.text);
     if (sheet_width(sheet, text) > end - x)
@@ -366,7 +364,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     char note[160] = "", all[24], touched[24], outside[64] = "";
     double gathered = bev_traffic_total(memory->gather);
     double share = share_outside(data->live);
-    Segment segments[TENSORS + 1] = {{0}};
+    Segment segments[TENSORS] = {{0}};
     footprint_segments(&memory->footprint, segments);
     megabytes(total(segments), all, sizeof all);
     snprintf(note, sizeof note, "all arrays %s", all);
@@ -375,12 +373,13 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
         megabytes(total(segments), touched, sizeof touched);
         const char *unit = strchr(touched, ' ');
         bool same_unit = unit && strchr(all, ' ') && !strcmp(unit, strchr(all, ' '));
-        snprintf(note, sizeof note, "%s touches %s%.*s of %s", predicted->title,
-                 predicted->estimate ? "~" : "",
+        const char *about = prediction_about(predicted);
+        snprintf(note, sizeof note, "%s touches %s%.*s of %s", predicted->title, about,
                  (int)(same_unit ? unit - touched : (long)strlen(touched)), touched, all);
-        if (predicted->profile.encoded > 0)
-            snprintf(note, sizeof note, "%s touches %s%s, FP32 sums too", predicted->title,
-                     predicted->estimate ? "~" : "", touched);
+        megabytes(fp32_sums(predicted), all, sizeof all);
+        if (fp32_sums(predicted) > 0)
+            snprintf(note, sizeof note, "%s touches %s%s, %s of it FP32 sums", predicted->title,
+                     about, touched, all);
     }
     if (isfinite(share))
         snprintf(outside, sizeof outside, "; %.1f %% of the points outside of the grid",

@@ -22,8 +22,8 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
         CellStyle style = limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
         char text[48];
         bool brief = term == TERM_DEPENDENT_LOADS && row.w < FULL_NAMES_W;
-        snprintf(text, sizeof text, "%s %s", brief ? "loads" : term_names[term],
-                 text_of_figure(UNIT_US, p.term_us[term]).text);
+        snprintf(text, sizeof text, "%s %s%s", brief ? "loads" : term_names[term],
+                 prediction_about(predicted), text_of_figure(UNIT_US, p.term_us[term]).text);
         if (sheet_width(sheet, text) > row.x + row.w - x)
             return;
         sheet_text(sheet, x, row.y, row.x + row.w - x, style, text);
@@ -50,8 +50,9 @@ static void prediction_latency(const State *state, const LiveData *live, char *t
     }
     Prediction p = prediction_of(state, live, predicted);
     findings_reason(predicted, &p, 0, reason, sizeof reason);
-    snprintf(text, size, "%s on %s: %s, %.*s", predicted->title, on.text,
-             text_of_figure(UNIT_US, p.latency_us).text, (int)strcspn(reason, ":"), reason);
+    snprintf(text, size, "%s on %s: %s%s, %.*s", predicted->title, on.text,
+             prediction_about(predicted), text_of_figure(UNIT_US, p.latency_us).text,
+             (int)strcspn(reason, ":"), reason);
 }
 
 /* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
@@ -62,8 +63,9 @@ static void prediction_memory(const State *state, const LiveData *live, char *te
         return;
     }
     Prediction p = prediction_of(state, live, predicted);
-    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate,
-             text_of_unit(UNIT_BYTES, prediction_dram_bytes(p)).text,
+    const char *about = prediction_about(predicted);
+    snprintf(text, size, "L2 hits %s%.1f %% of lookups, DRAM %s%s, %s", about, 100 * p.hit_rate,
+             about, text_of_unit(UNIT_BYTES, prediction_dram_bytes(p)).text,
              prediction_sectors(predicted).text);
 }
 

@@ -72,10 +72,9 @@ static Ink bar_ink(const Story *story, const StoryBar *bar) {
                                                               : INK_MUTED;
 }
 
-/* Returns the column of the article's figure; -1: there is none, it is of another form of the
- * kernel, or beyond the scale. */
+/* Returns the column of the article's figure; -1: there is none, or it is beyond the scale. */
 static int published_tick(const Columns *at, const StoryBar *bar) {
-    bool on_scale = bar->published_us <= at->scale_us && !bar->other_form; /* NaN is not */
+    bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
     return on_scale ? at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us) : -1;
 }
 
@@ -128,7 +127,7 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
     int tick = published_tick(at, bar);
     if (tick >= x && tick <= x + sheet_width(sheet, number))
-        x = tick + 2; /* the article's tick would overwrite the number */
+        tick = -1; /* it would overwrite the number: the line below the bars has its figure */
     sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
     const long whole = lround(at->bar_w * bar->us / at->scale_us);
     for (int i = 0; at->thick && i < whole; i++)
@@ -182,56 +181,119 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
 }
 
-/* Draws the article's times of the chosen GPU: "published, its map: V2 1,738, V3 90.0 us
- * (small-L2 form)". False: it has none. */
+/* Draws the article's times of the chosen GPU: "published, its map: V2 274, V2+DO 37.8 us". False:
+ * it has none. */
 static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
     const char *note = gpus[data->state->gpu].note;
     char text[256] = "", number[24];
-    const char *form = "";
     for (int i = 0; i < story->count; i++) {
         const StoryBar *bar = &story->bars[i];
         if (isnan(bar->published_us))
             continue;
         unit_text(UNIT_COUNT, bar->published_us, number, sizeof number);
-        if (bar->published_us < 1e3)
-            snprintf(number, sizeof number, "%#.3g", bar->published_us);
+        if (bar->published_us < 100)
+            snprintf(number, sizeof number, "%.1f", bar->published_us);
         text_add(text, sizeof text, "%s %s %s",
                  text[0] ? "," : "published, its map:", bar->kernel->title, number);
-        form = bar->other_form ? " (small-L2 form)" : form;
     }
     if (!text[0])
         return false;
-    snprintf(text + strlen(text), sizeof text - strlen(text), " \u00b5s%s%s%.*s", form,
-             note ? ", " : "", note ? (int)strcspn(note, ";") : 0, note ? note : "");
+    text_add(text, sizeof text, " \u00b5s%s%.*s", note ? ", " : "",
+             note ? (int)strcspn(note, ";") : 0, note ? note : "");
     sheet_origin(sheet, ORIGIN_PUBLISHED, NULL);
     sheet_sign(sheet, row.x, row.y, 0x2506, cell_bold(INK_TITLE));
     sheet_figures(sheet, (Area){row.x + MARK_W, row.y, row.w - MARK_W, 1}, INK_MUTED, text);
     return true;
 }
 
-/* Draws this CPU's own times on a line of their own: they are not those of the bars. */
-static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    char text[256] = "";
-    bool noisy = false;
-    for (int i = 0; i < story->count; i++) {
-        const BevKernel *here = story->bars[i].here;
-        const LiveKernel *timed = here ? live_kernel(data->live, here) : NULL;
-        if (!timed || here->where != BEV_CPU || timed->median_us.stale ||
-            timed->median_us.source != SOURCE_MEASURED)
-            continue;
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s", text[0] ? "," : "",
-                 here->title, text_of_figure(UNIT_US, timed->median_us.value).text);
-        noisy |= ladder_mark(timed)[0] != '\0';
+/* ---- this CPU -------------------------------------------------------------------------------- */
+
+/* Returns what was timed of the bar's kernel on this CPU. NULL: nothing was. */
+static const LiveKernel *timed_here(const LiveData *live, const StoryBar *bar) {
+    const LiveKernel *row = bar->here ? live_kernel(live, bar->here) : NULL;
+    bool timed = row && bar->here->where == BEV_CPU && !row->median_us.stale &&
+                 row->median_us.source == SOURCE_MEASURED;
+    return timed ? row : NULL;
+}
+
+/* Whether the row's recording is of a CPU as this one, with as many threads. */
+static bool is_recorded_here(const LiveData *live, const LiveKernel *row) {
+    char here[160];
+    snprintf(here, sizeof here, "%s, %d threads,", live->device.name, live->device.threads);
+    return row->recorded_us.source && !strncmp(row->recorded_on, here, strlen(here));
+}
+
+/* Adds ", V4 1.26 ms" to a list, if the whole entry has room. False: it has none. */
+static bool add_time(Sheet *sheet, char *text, size_t size, int w, const BevKernel *kernel,
+                     double us) {
+    const size_t length = strlen(text);
+    const char *comma = length && text[length - 1] != ':' ? "," : "";
+    text_add(text, size, "%s %s %s", comma, kernel->title, text_of_unit(UNIT_US, us).text);
+    if (sheet_width(sheet, text) <= w)
+        return true;
+    text[length] = '\0';
+    return false;
+}
+
+/* Adds what idle CPUs of this kind took. No order follows from the times of a busy CPU. */
+static void add_recorded(Sheet *sheet, char *text, size_t size, int w, const LiveData *live,
+                         const Story *story) {
+    const size_t before = strlen(text);
+    text_add(text, size, "; idle, recorded:");
+    bool any = false;
+    for (int i = story->count - 1; i >= 0; i--) {
+        const LiveKernel *row = story->bars[i].here ? live_kernel(live, story->bars[i].here) : NULL;
+        if (row && row->kernel->where == BEV_CPU && is_recorded_here(live, row))
+            any |= add_time(sheet, text, size, w, row->kernel, row->recorded_us.value);
     }
-    char line[320];
-    snprintf(line, sizeof line, "this CPU, %s:%s",
-             !noisy                     ? "measured"
-             : data->live->machine_busy ? "CPU time, until other programs end"
-                                        : "measured, noisy",
-             text);
+    if (!any)
+        text[before] = '\0';
+}
+
+/* Writes the selection's time where it is in doubt: "this CPU is busy (74 % taken): V4 1.33 to
+ * 3.02 ms". */
+static void doubtful_text(const PanelData *data, const LiveKernel *row, char *text, size_t size) {
+    const double least = row->least_us > 0 ? fmin(row->least_us, row->median_us.value) : 0;
+    const double most = fmax(row->most_us, row->median_us.value);
+    char range[64];
+    if (data->live->machine_busy)
+        snprintf(text, size, "this CPU is busy (%.0f %% taken): %s ",
+                 100 * data->live->others_share, row->kernel->title);
+    else
+        snprintf(text, size, "this CPU while rendering: %s ", row->kernel->title);
+    const bool swings = least > 0 && most > 1.05 * least;
+    unit_change(UNIT_US, swings ? least : NAN, most, range, sizeof range);
+    text_add(text, size, "%s%s", swings ? "" : "about ", range);
+}
+
+/* Draws this CPU's own times on a line of their own: they are not those of the bars. Where one is
+ * in doubt, only the selection's is shown. What has no room is on the page of all kernels. */
+static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+    char text[256] = "this CPU, measured:";
+    const int w = row.w - MARK_W;
+    const LiveKernel *selected = NULL;
+    bool noisy = false, any = false, cut = false;
+    for (int i = 0; i < story->count; i++) {
+        const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
+        selected = timed && timed->kernel == data->state->job.config.kernel ? timed : selected;
+        noisy |= timed && (ladder_mark(timed)[0] || data->live->machine_busy);
+    }
+    for (int i = story->count - 1; i >= 0 && !noisy; i--) {
+        const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
+        if (timed && !cut)
+            cut = !add_time(sheet, text, sizeof text, w - (int)strlen(" (:all)"), timed->kernel,
+                            timed->median_us.value);
+        any |= timed != NULL;
+    }
+    if (cut)
+        text_add(text, sizeof text, " (:all)");
+    if (noisy && selected) {
+        doubtful_text(data, selected, text, sizeof text);
+        add_recorded(sheet, text, sizeof text, w, data->live, story);
+    }
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
-    if (text[0] && story->on_gpu)
-        sheet_text(sheet, row.x + MARK_W, row.y, row.w - MARK_W, cell_style(INK_MUTED), line);
+    if ((any || (noisy && selected)) && story->on_gpu)
+        sheet_figures(sheet, (Area){row.x + MARK_W, row.y, w, 1}, INK_MUTED, text);
 }
 
 void why_draw(Sheet *sheet, Area area, const PanelData *data) {
