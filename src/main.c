@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope: options and subcommands. Only this file decides the exit status. */
 #include "config.h"
-
-#include "src/base/environment.h"
 #include "src/cli/options.h"
 #include "src/cli/report.h"
 #include "src/try/try.h"
@@ -14,6 +12,36 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+enum { STACK_KB = 1024, MORE_STACK_KB = 8192, MOST_THREADS = 1024 };
+
+/* Raises a small stack as far as allowed. */
+static bool prepare_stack(Err *err) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= (rlim_t)STACK_KB << 10)
+        return true;
+    const rlim_t wanted = (rlim_t)MORE_STACK_KB << 10;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    return (limit.rlim_cur >= (rlim_t)STACK_KB << 10 && setrlimit(RLIMIT_STACK, &limit) == 0) ||
+           err_set(err, ERR_FAILED, "stack", "ulimit -s 8192", "%llu kB, needs %d",
+                   (unsigned long long)limit.rlim_max >> 10, STACK_KB);
+}
+
+/* Checks OMP_NUM_THREADS. A list ("4,2") has a number for each level; the first counts here. */
+static bool check_threads(Err *err) {
+    const char *threads = getenv("OMP_NUM_THREADS");
+    return !threads || strtoll(threads, NULL, 10) <= MOST_THREADS ||
+           err_set(err, ERR_USAGE, "OMP_NUM_THREADS", "unset it: one for each core",
+                   "%.20s threads, must be at most %d", threads, MOST_THREADS);
+}
+
+/* Prepares the limits of the process that would end it without a message: stack and threads. */
+static bool prepare_process(Err *err) {
+    return prepare_stack(err) && check_threads(err);
+}
 
 /* Prints the version, and what this build can do. */
 static void print_version(void) {
@@ -124,7 +152,7 @@ int main(int argc, char **argv) {
         return check_output(status);
     Options options;
     Err err = {0};
-    if (!environment_prepare(&err) || !options_parse(&options, argc, argv, &err))
+    if (!prepare_process(&err) || !options_parse(&options, argc, argv, &err))
         return print_error(&err);
     if (options.help) {
         help_command(options.command, stdout);

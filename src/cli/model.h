@@ -83,7 +83,7 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model, in
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
 void findings_add(Report *report, const SceneModel *model, const ChosenGpus *chosen);
 
-/* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */
+/* ---- charts (plots.c) ------------------------------------------------------------------------ */
 
 /* The inputs of a chart, all borrowed. */
 typedef struct {
@@ -106,18 +106,9 @@ int plot_rank(const double *values, int count, int i);
 extern const PlotKind plot_kinds[];
 extern const int plot_kind_count;
 
-/* Draws the latency of a problem that grows along --over. */
-bool plot_sweep(const PlotRequest *request, Err *err);
-
 /* Draws the histogram of --tensor over the moments, with the cut of each method. */
 bool plot_calibration(const PlotRequest *request, Err *err);
 bool plot_objects(const PlotRequest *request, Err *err);
-
-/* Draws the race of kernels, or its straggler (plot_race.c). */
-bool plot_race(const PlotRequest *request, Err *err);
-
-/* Draws published and recorded latencies beside the model's (comparison.c). */
-bool plot_published(const PlotRequest *request, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ typedef enum {
     COMMAND_COUNT
 } CommandId;
 
-/* Sets of values that an option may accept. choices.c has the table of each set. */
+/* Sets of values that an option may accept. options.c has the table of each set. */
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
@@ -152,6 +152,3 @@ unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 
 /* Returns the kernels of a checked list; `fallback` for NULL. A title means all its rows. */
 KernelSet choices_kernels(const char *text, KernelSet fallback);
-
-/* Adds ": one, two, three" to a help text. Adds nothing for sets that the option's text lists. */
-void choices_list(ChoiceSet set, char *text, size_t size);

@@ -1,15 +1,398 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope plot: draws charts of the memory model, by their names. */
 #include "src/base/progress.h"
-#include "src/cli/model.h"
-
 #include "src/accuracy/fp64.h"
+#include "src/app/app.h"
+#include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "src/cli/model.h"
 #include "src/cli/selection.h"
+#include "src/scene/scatter.h"
+#include "src/scene/scene.h"
+#include "src/view/bev/picture.h"
+#include "src/view/panel/pen_sheet.h"
+#include "src/view/panel/race.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- plot race and plot straggler: the pages of the display as pictures ---------------------- */
+
+enum { PAGE_W = 1200, PAGE_H = 1080, STRAGGLER_H = 720, PAD = 32, ROW = 22 };
+
+typedef struct {
+    const RaceView *view;
+    double h;
+    bool straggler;
+} RaceSheet;
+
+static void draw_sheet(Pen *pen, const void *context) {
+    const RaceSheet *page = context;
+    Box box = {PAD, PAD, PAGE_W - 2 * PAD, page->h - 2 * PAD};
+    Sheet sheet = pen_sheet(pen, box, ROW, NULL);
+    Area area = {0, 0, sheet.columns, sheet.rows};
+    (page->straggler ? straggler_strips_draw : race_moments_draw)(&sheet, area, page->view);
+}
+
+static bool write_page(const Options *options, const RaceView *view, bool straggler, Err *err) {
+    const RaceSheet page = {view, straggler ? STRAGGLER_H : PAGE_H, straggler};
+    PictureFile file;
+    uint8_t *bytes = NULL;
+    size_t length;
+    if (!output_picture(options, options->output, "plot", &file, err))
+        return false;
+    double scale = file.w > 0 ? file.w * file.scale / PAGE_W : 1;
+    const FigureTheme theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
+    const PageSpec spec = {PAGE_W, page.h, scale, theme, draw_sheet, &page, "The race"};
+    bool ok = page_file(&spec, file.format, &bytes, &length, err) &&
+              data_write(options->output, bytes, length, err);
+    free(bytes);
+    return ok;
+}
+
+/* Draws the page of a display that runs a script: this display has the picture and the schedules.
+ */
+static bool plot_race(const PlotRequest *request, Err *err) {
+    const Options *options = request->options;
+    const EngineOptions engine = {
+        .where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
+    AppOptions words = {.scene = options->arguments[1], .paused = true, .time_s = options->time_s};
+    app_word(&words, "gpu", request->chosen->gpus[0].name);
+    app_word(&words, "dtype", options->dtype);
+    app_word(&words, "align", options->align);
+    app_word(&words, "race", "on");
+    App *app = calloc(1, sizeof *app);
+    bool ok = app ? app_open(app, &words, &engine, err) : err_no_memory(err, "race", "");
+    const LiveData *live = ok ? app_live(app) : NULL;
+    if (ok && (!live->race || live->race->count < 2))
+        ok = err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",
+                     "the kernels of the race do not take this configuration");
+    if (ok) {
+        const RaceView view = {live->race, &app_picture(app)->bev.image, request->model->label};
+        ok = write_page(options, &view, !strcmp(options->arguments[0], "straggler"), err);
+    }
+    if (app)
+        app_close(app, 0);
+    free(app);
+    return ok;
+}
+
+/* ---- plot published: published and recorded latencies beside the model, in six configurations  */
+
+enum { DOTS_MAX = 128, TEXT = 200, NAMED = 8 };
+
+static const double band = 1.3;
+
+/* Published latencies, and recorded ones: a dot each, the known one at x, the model's at y. */
+typedef struct {
+    double x[2][DOTS_MAX], y[2][DOTS_MAX];
+    char names[2][DOTS_MAX][TEXT]; /* "V4, canonical, H200" */
+    const char *labels[2][DOTS_MAX];
+    int count[2], within;
+    char title[2 * TEXT];
+} Comparison;
+
+static double gap_of(const Comparison *all, int kind, int i) {
+    double ratio = all->y[kind][i] / all->x[kind][i];
+    return fmax(ratio, 1 / ratio);
+}
+
+/* Adds a dot for each known latency of the model's kernels on all GPUs of the table. */
+static void add_dots(Comparison *all, const SceneModel *model, int recorded) {
+    bool fp16 = model->memory->dtype == BEV_FP16;
+    for (int g = 0; g < gpu_count; g++)
+        for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
+            int at = all->count[recorded];
+            double known_us = recorded ? kernel->recorded_us[g]
+                                       : chosen_published_us(&gpus[g], model, kernel->kernel);
+            if (!isfinite(known_us) || at == DOTS_MAX)
+                continue;
+            snprintf(all->names[recorded][at], TEXT, "%s%s%s, %s, %s", kernel->title,
+                     fp16 ? "" : " ", fp16 ? "" : bev_dtypes[model->memory->dtype].title,
+                     model->scene, gpus[g].title);
+            all->x[recorded][at] = known_us;
+            all->y[recorded][at] = kernel->predicted[g].latency_us;
+            all->count[recorded]++;
+            all->within += gap_of(all, recorded, at) <= band;
+        }
+}
+
+/* Replays all six configurations in both formats, half a minute of one core. */
+static bool compare_all(const ChosenGpus *chosen, Comparison *all, Err *err) {
+    static const BevDtype formats[] = {BEV_FP16, BEV_FP8};
+    static ChosenGpus every; /* all GPUs of the table */
+    bool ok = true;
+    every = (ChosenGpus){.count = gpu_count, .recorded = chosen->recorded};
+    memcpy(every.gpus, gpus, (size_t)gpu_count * sizeof *gpus);
+    for (int i = 0; ok && i < 2 * preset_count; i++) {
+        SceneModel model;
+        const char *config = presets[i / 2].name;
+        BevDtype dtype = formats[i % 2];
+        unsigned kernels = model_bits(bev_v3()); /* with a published latency; of V3 both forms */
+        for (int k = 0; dtype == BEV_FP16 && bev_kernels[k]; k++)
+            if (bev_kernels[k]->published)
+                kernels |= model_bits(bev_kernels[k]);
+        progress_step(config, i / (2.0 * preset_count), (i + 1) / (2.0 * preset_count));
+        ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, &every, kernels, err);
+        for (int recorded = 0; ok && recorded < 2; recorded++)
+            add_dots(all, &model, recorded);
+        scene_model_close(&model);
+    }
+    return ok;
+}
+
+static int rank_of(const Comparison *all, int kind, int i) {
+    int rank = 0;
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; j < all->count[k]; j++)
+            rank += gap_of(all, k, j) > gap_of(all, kind, i);
+    return rank;
+}
+
+/* Names the dots with the largest gaps, and sets the ends of both axes. */
+static void fit_dots(Comparison *all, PlotAxis *x, PlotAxis *y) {
+    double lo = INFINITY, hi = 1;
+    for (int kind = 0; kind < 2; kind++)
+        for (int i = 0; i < all->count[kind]; i++) {
+            bool named = gap_of(all, kind, i) > band && rank_of(all, kind, i) < NAMED;
+            all->labels[kind][i] = named ? all->names[kind][i] : NULL;
+            lo = fmin(lo, fmin(all->x[kind][i], all->y[kind][i]));
+            hi = fmax(hi, fmax(all->x[kind][i], all->y[kind][i]));
+        }
+    x->lo = isfinite(lo) ? lo / 1.2 : 0.5;
+    x->hi = 1.2 * hi;
+    y->lo = x->lo / band;
+    y->hi = x->hi * band;
+}
+
+static bool plot_published(const PlotRequest *request, Err *err) {
+    static Comparison all;
+    if (!compare_all(request->chosen, &all, err))
+        return false;
+    PlotAxis x = {.title = "published or recorded, µs", .log = true};
+    PlotAxis y = {.title = "model, µs", .log = true};
+    fit_dots(&all, &x, &y);
+    const double ends[] = {x.lo, x.hi};
+    const double above[] = {band * x.lo, band * x.hi}, below[] = {x.lo / band, x.hi / band};
+    PlotSeries series[] = {plot_series("published", all.x[0], all.y[0], all.count[0], 0),
+                           plot_series("recorded", all.x[1], all.y[1], all.count[1], 4),
+                           plot_series("as known", ends, ends, 2, 4),
+                           plot_series("1.3 times longer", ends, above, 2, 4),
+                           plot_series("1.3 times shorter", ends, below, 2, 4)};
+    for (int i = 0; i < 2; i++) {
+        series[i].dots = true;
+        series[i].labels = all.labels[i];
+        series[3 + i].faint = true;
+    }
+    series[1].faint = true;
+    snprintf(all.title, sizeof all.title, "The model is within 1.3 times of %d of %d latencies",
+             all.within, all.count[0] + all.count[1]);
+    ChartSpec spec = {
+        .title = all.title,
+        .subtitle = "the six configurations of the article, FP16 and FP8, nearest",
+        .note = "The article timed a TensorRT plugin on the RTX A6000 and the RTX PRO 6000; "
+                "recorded latencies are from samples/recorded. Named: the largest gaps.\n"
+                "The model replays our map, whose longest intervals limit it; the article's map "
+                "is not published. For V3 on the RTX A6000 the article names DRAM: "
+                "agreement there would prove nothing.",
+        .x = x,
+        .y = y,
+        .series = series,
+        .series_count = 5,
+    };
+    return output_chart(request->options, &spec, request->options->output, err);
+}
+
+/* ---- plot sweep: the latency of a growing problem -------------------------------------------- */
+
+/* Accesses depend only on shapes and the map, so no features are rendered. */
+
+enum { SWEEP_MAX = 12 };
+
+typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
+
+/* The settings of each sweep: cells along an axis, channels, or depth bins. 0 ends a row. */
+static const int settings[OVER_COUNT][SWEEP_MAX] = {
+    [OVER_GRID] = {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700},
+    [OVER_CHANNELS] = {16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256},
+    [OVER_POINTS] = {8, 15, 30, 59, 90, 118, 177, 236, 354},
+};
+
+enum { KERNELS = MODEL_KERNELS };
+
+typedef struct {
+    double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
+    int count;
+    const BevKernel *kernels[KERNELS];
+    int kernel_count;
+    unsigned mask; /* the same kernels as model_bits */
+} Sweep;
+
+/* Chooses the kernels of the ladder. Of V3 both forms are drawn. */
+static void choose_kernels(Sweep *sweep) {
+    const BevKernel *ladder[BEV_RUNGS];
+    int rungs = bev_ladder(BEV_CUDA, BEV_FORWARD, ladder);
+    for (int i = 0; i < rungs; i++)
+        sweep->mask |= model_bits(ladder[i]);
+    for (int i = 0; i < KERNELS; i++)
+        if (sweep->mask >> i & 1)
+            sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
+}
+
+/* Changes rig and channels to one setting. Returns the setting's place on the axis. For points this
+ * is 0, because their number needs the map. */
+static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
+    Frustum *frustum = &rig->frustum;
+    if (over == OVER_GRID)
+        rig->grid.nx = rig->grid.ny = setting;
+    else if (over == OVER_CHANNELS)
+        *channels = setting;
+    else {
+        frustum->depth_step_m = (frustum->depth_stop_m - frustum->depth_start_m) / setting;
+        frustum->bins.count = 0;
+    }
+    return over == OVER_POINTS ? 0 : setting;
+}
+
+static bool add_setting(const PlotRequest *request, Over over, int setting, Sweep *sweep,
+                        Err *err) {
+    const BevProblem *like = &request->model->problem.view;
+    Rig rig = request->model->workload.scene->rig;
+    int64_t channels = like->shape.channels;
+    double x = apply_setting(over, setting, &rig, &channels);
+    BevShape shape = rig_shape(&rig, channels);
+    BevMap map = {0};
+    HostProblem problem = {0};
+    MemoryModel *memory = malloc(sizeof *memory);
+    bool ok = rig_check(&rig, "sweep", err) && scene_check_size(&shape, "sweep", err) &&
+              scatter_build(&rig, like->align, UINT32_MAX, NULL, &map, err) &&
+              problem_init(&problem, &shape, like->dtype, like->align, &map, err) &&
+              (memory || err_no_memory(err, "plot", ""));
+    if (ok) {
+        model_begin(memory, &problem.view, request->chosen->gpus, 1);
+        ok = model_replay(memory, &problem.view, sweep->mask, err);
+        for (int r = 0; r < sweep->kernel_count; r++) {
+            const PredictedKernel *kernel = model_kernel(memory, sweep->kernels[r]);
+            sweep->latency[r][sweep->count] = kernel ? kernel->predicted[0].latency_us : NAN;
+        }
+    }
+    if (ok) {
+        sweep->x[sweep->count] = x > 0 ? x : (double)map.points;
+        sweep->footprint[sweep->count] = bev_footprint_total(bev_footprint(&problem.view));
+        sweep->count++;
+    }
+    free(memory);
+    problem_free(&problem);
+    scatter_free(&map);
+    return ok;
+}
+
+/* Returns where on the axis the footprint reaches `bytes`, interpolated. NaN: nowhere. */
+static double footprint_reaches(const Sweep *sweep, double bytes) {
+    for (int i = 1; i < sweep->count; i++) {
+        double from = sweep->footprint[i - 1], to = sweep->footprint[i];
+        if (from <= bytes && bytes < to) {
+            double share = log(bytes / from) / log(to / from);
+            return sweep->x[i - 1] * pow(sweep->x[i] / sweep->x[i - 1], share);
+        }
+    }
+    return NAN;
+}
+
+/* "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side" */
+static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
+    static const char *const axes[OVER_COUNT] = {"cells a side", "channels", "points"};
+    const BevKernel *strong = NULL, *baseline = NULL;
+    const double *us = NULL, *before_us = NULL;
+    double least = INFINITY, most = 0;
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        const BevKernel *kernel = sweep->kernels[r];
+        if (kernel->is_default)
+            strong = kernel, us = sweep->latency[r];
+        if (kernel->is_baseline)
+            baseline = kernel, before_us = sweep->latency[r];
+    }
+    for (int i = 0; strong && baseline && i < sweep->count; i++) {
+        least = fmin(least, before_us[i] / us[i]);
+        most = fmax(most, before_us[i] / us[i]);
+    }
+    const UnitText from = text_of_unit(UNIT_COUNT, sweep->x[0]);
+    const UnitText to = text_of_unit(UNIT_COUNT, sweep->x[sweep->count - 1]);
+    if (strong && baseline)
+        snprintf(title, TEXT, "%s is %.3g to %.3g times as fast as %s from %s to %s %s",
+                 strong->title, least, most, baseline->title, from.text, to.text, axes[over]);
+    else
+        snprintf(title, TEXT, "Latency from %s to %s %s", from.text, to.text, axes[over]);
+}
+
+static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
+    static const char *const axes[OVER_COUNT] = {"cells a side of the same area", "channels",
+                                                 "points"};
+    const Gpu *gpu = &request->chosen->gpus[0];
+    double half = gpu->l2_bytes / 2, full = gpu->l2_bytes, lo = INFINITY, hi = 0;
+    char subtitle[TEXT], title[TEXT], labels[2][TEXT];
+    PlotSeries series[KERNELS];
+    PlotMark marks[2];
+    int mark_count = 0;
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        const BevKernel *kernel = sweep->kernels[r];
+        series[r] = plot_series(kernel->title, sweep->x, sweep->latency[r], sweep->count, 0);
+        series[r].strong = kernel->is_default;
+        series[r].baseline = kernel->is_baseline;
+        series[r].peer = true;
+    }
+    for (int i = 0; i < 2; i++) {
+        double at = footprint_reaches(sweep, i ? full : half);
+        snprintf(labels[mark_count], TEXT, "%s of %.4g MiB is full", i ? "L2" : "half an L2",
+                 full / 1048576);
+        if (isfinite(at)) {
+            marks[mark_count] = (PlotMark){at, labels[mark_count], i == 1};
+            mark_count++;
+        }
+    }
+    sweep_finding(over, sweep, title);
+    snprintf(subtitle, TEXT, "%.99s, %s, on %.60s with %g MiB of L2", request->model->label,
+             bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
+             gpu->l2_bytes / 1048576);
+    ChartSpec spec = {
+        .title = title,
+        .subtitle = subtitle,
+        .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
+                "it; without a line it does not within this sweep. Model and recorded latencies "
+                "stand side by side in plot published.",
+        .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1], NULL},
+        .y = {"predicted latency, µs", true, 0, 0, NULL},
+        .series = series,
+        .series_count = sweep->kernel_count,
+        .marks = marks,
+        .mark_count = mark_count,
+    };
+    for (int r = 0; r < sweep->kernel_count; r++)
+        for (int i = 0; i < sweep->count; i++) {
+            lo = fmin(lo, sweep->latency[r][i]);
+            hi = fmax(hi, sweep->latency[r][i]);
+        }
+    spec.y.lo = lo / 1.5;
+    spec.y.hi = hi * 1.5;
+    return output_chart(request->options, &spec, request->options->output, err);
+}
+
+static bool plot_sweep(const PlotRequest *request, Err *err) {
+    Over over = (Over)choices_or(CHOICE_SWEEP, request->options->over, 0);
+    Sweep sweep = {0};
+    choose_kernels(&sweep);
+    if (!request->model->workload.scene->has_rig)
+        return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
+                       "a sweep needs a rig, and this scene has index arrays only");
+    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
+        progress_step("sweep", (double)i / SWEEP_MAX, (i + 1.0) / SWEEP_MAX);
+        if (!add_setting(request, over, settings[over][i], &sweep, err))
+            return false;
+    }
+    return draw_sweep(request, over, &sweep, err);
+}
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 

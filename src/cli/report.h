@@ -80,7 +80,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
 void report_number(char *text, size_t size, double value, int digits);
 
 typedef void ReportPrinter(const Report *report, FILE *out);
-ReportPrinter report_text, report_markdown, report_csv;
+ReportPrinter report_text;
 
 /* The width of the terminal on which tables and prose for people appear; 0: no terminal. Wider
  * tables are split. Longer lines are broken at blanks. */

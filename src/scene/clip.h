@@ -33,16 +33,7 @@ void clip_free(Clip *clip); /* accepts NULL */
 /* Returns the moment at a time. After its last moment the clip begins again. */
 int clip_at(const Clip *clip, double time_s);
 
-/* Loads a moment (scene_load.c), the first one first. Its name is that of the clip's folder, its
+/* Loads a moment, the first one first. Its name is that of the clip's folder, its
  * `clip` NULL. A moment of another ClipKind than the first one is refused. Only the numbers of
  * points, boxes and LiDAR points may differ. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
-
-/* Returns what a moment has in common with the others of its clip. */
-ClipKind clip_kind(const Scene *scene);
-
-/* Refuses a moment of another kind than the first one. */
-bool clip_check(const Clip *clip, int moment, const Scene *scene, Err *err);
-
-/* Writes the path of a moment's file. */
-void clip_path(const Clip *clip, int moment, char path[PATH_MAX]);

@@ -1,15 +1,314 @@
 /* SPDX-License-Identifier: MIT */
+/* NumPy's arrays: the files of one, and archives of several. */
 #include "src/scene/npz.h"
-
+#include "kernels/clean.h"
+#include "kernels/codec.h"
 #include "src/base/data.h"
+#include "src/base/units.h"
 
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zip.h>
 
-/* ---- opening --------------------------------------------------------------------------------- */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "array files are little-endian; this code does not swap bytes"
+#endif
+
+const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
+    [NPY_F2] = {"<f2", "float16", 2}, [NPY_F4] = {"<f4", "float32", 4},
+    [NPY_F8] = {"<f8", "float64", 8}, [NPY_I4] = {"<i4", "int32", 4},
+    [NPY_I8] = {"<i8", "int64", 8},   [NPY_U1] = {"|u1", "uint8", 1},
+    [NPY_U4] = {"<u4", "uint32", 4},  [NPY_S] = {"|S", "bytes", 1},
+    [NPY_U] = {"<U", "str", 4},
+};
+
+bool npy_is_float(NpyType type) {
+    return type == NPY_F2 || type == NPY_F4 || type == NPY_F8;
+}
+
+static bool npy_is_whole(NpyType type) {
+    return type >= NPY_I4 && type <= NPY_U4;
+}
+
+size_t npy_element_bytes(const NpyArray *array) {
+    return npy_types[array->type].bytes * (size_t)array->characters;
+}
+
+#define SPACES " \n"
+
+/* The first bytes: magic, version 1.0, and the length of the header's text. */
+enum { PREFIX = 10 };
+static const char magic[6] = "\x93NUMPY";
+
+/* ---- the header's text: a Python dictionary of three keys in NumPy's order ------------------- */
+
+/* Refuses a dtype, with a hint how to save the array instead. Returns false. */
+static bool refuse_type(const char *descr, const char *where, Err *err) {
+    const char *hint = "known: float16 to float64, int32, int64, uint8, uint32, str";
+    const char *kind = "unknown dtype";
+    if (strchr(descr, 'O')) {
+        kind = "object dtype";
+        hint = "objects are Python pickles, which are not read; save an array of numbers, or "
+               "numpy.array(names, dtype=str)";
+    } else if (descr[0] == '>') {
+        kind = "big-endian dtype";
+        hint = "save array.astype(array.dtype.newbyteorder('<'))";
+    } else if (strchr(descr, 'V')) {
+        kind = "raw dtype";
+        hint = "bfloat16? save array.astype(numpy.float32)";
+    }
+    return err_set(err, ERR_FAILED, where, hint, "%s \"%.40s\"", kind, descr);
+}
+
+/* Sets the type of a dtype such as "<f4". Behind "<U" and "|S" stands the number of characters. */
+static bool set_type(const char *descr, const char *where, NpyArray *array, Err *err) {
+    int type = 0;
+    while (type < NPY_S && strcmp(descr, npy_types[type].descr) != 0)
+        type++;
+    while (type >= NPY_S && type < NPY_TYPE_COUNT && strncmp(descr, npy_types[type].descr, 2) != 0)
+        type++;
+    if (type == NPY_TYPE_COUNT)
+        return refuse_type(descr, where, err);
+    array->type = (NpyType)type;
+    array->characters = 1;
+    if (type < NPY_S)
+        return true;
+    char *end;
+    long count = isdigit((unsigned char)descr[2]) ? strtol(descr + 2, &end, 10) : -1;
+    if (count < 0 || *end || count > NPY_MAX_TEXT)
+        return err_set(err, ERR_FAILED, where, "",
+                       "text of \"%.40s\" characters, must be at most %d", descr + 2, NPY_MAX_TEXT);
+    array->characters = (int)count;
+    return true;
+}
+
+/* Reads the extents of a shape up to its closing bracket. Yields the text behind it. NULL: an
+ * error. */
+static const char *read_shape(const char *text, const char *where, NpyArray *array, Err *err) {
+    for (text += strspn(text, SPACES); *text != ')'; text += strspn(text, SPACES)) {
+        char *end;
+        errno = 0;
+        long long extent = strtoll(text, &end, 10);
+        end += strspn(end, SPACES);
+        const char *what = !isdigit((unsigned char)*text) || (*end != ',' && *end != ')')
+                               ? "broken npy header: shape is not a tuple of whole numbers"
+                           : array->rank == NPY_MAX_RANK ? "shape has more than 8 axes"
+                           : errno ? "shape has a size that does not fit 64 bits"
+                                   : NULL;
+        if (what) {
+            err_set(err, ERR_FAILED, where, "", "%s", what);
+            return NULL;
+        }
+        array->shape[array->rank++] = extent;
+        text = end + (*end == ',');
+    }
+    return text + 1;
+}
+
+/* Computes the number of elements. Refuses a shape whose bytes do not fit 64 bits. */
+static bool multiply_shape(const char *where, NpyArray *array, Err *err) {
+    int64_t bytes = (int64_t)npy_element_bytes(array);
+    array->count = 1;
+    bool wraps = false;
+    for (int i = 0; i < array->rank; i++)
+        wraps |= __builtin_mul_overflow(array->count, array->shape[i], &array->count) ||
+                 __builtin_mul_overflow(bytes, array->shape[i], &bytes);
+    char text[128];
+    npy_shape_text(array, text, sizeof text);
+    return !wraps ||
+           err_set(err, ERR_FAILED, where, "", "shape %s: the product does not fit 64 bits", text);
+}
+
+bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
+                     Err *err) {
+    char descr[64] = "", order[8] = "";
+    int at = 0;
+    *array = (NpyArray){.rank = 0};
+    if (sscanf(text, " { 'descr' : %1[[]", order) == 1)
+        return err_set(err, ERR_FAILED, where, "save one array per field", "structured dtype");
+    sscanf(text, " { 'descr' : '%63[^']' , 'fortran_order' : %7[A-Za-z] , 'shape' : (%n", descr,
+           order, &at);
+    if (descr[0] && !set_type(descr, where, array, err))
+        return false;
+    if (!strcmp(order, "True"))
+        return err_set(err, ERR_FAILED, where, "save numpy.ascontiguousarray(array)",
+                       "an array in Fortran order");
+    const char *end = text + at;
+    if (at && !strcmp(order, "False") && !(end = read_shape(end, where, array, err)))
+        return false;
+    end += strspn(end, " ,\n");
+    if (strcmp(order, "False") || *end != '}' || end + 1 + strspn(end + 1, SPACES) != text + length)
+        return err_set(err, ERR_FAILED, where, "write it with numpy.save",
+                       "broken npy header: no dictionary of descr, fortran_order and shape");
+    return multiply_shape(where, array, err);
+}
+
+void npy_shape_text(const NpyArray *array, char *text, size_t size) {
+    snprintf(text, size, "(");
+    for (int i = 0; i < array->rank; i++)
+        text_add(text, size, i ? ", %lld" : "%lld", (long long)array->shape[i]);
+    text_add(text, size, array->rank == 1 ? ",)" : ")"); /* as Python writes a single element */
+}
+
+/* Checks that `bytes` of elements follow a header. */
+static bool check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
+    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
+    char shape[128];
+    npy_shape_text(array, shape, sizeof shape);
+    return needed == bytes ||
+           err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
+                   shape, npy_types[array->type].name, (unsigned long long)needed,
+                   (unsigned long long)bytes);
+}
+
+bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
+                    NpyArray *array, Err *err) {
+    char text[NPY_START];
+    if (got < PREFIX || memcmp(start, magic, sizeof magic))
+        return err_set(err, ERR_FAILED, where, "", "not an .npy array: %s",
+                       got < PREFIX ? "truncated" : "wrong magic bytes");
+    if (start[6] != 1)
+        return err_set(err, ERR_FAILED, where, "", "npy version %d, must be 1", start[6]);
+    size_t length = (unsigned char)start[8] | (size_t)(unsigned char)start[9] << 8;
+    if (length > got - PREFIX)
+        return err_set(err, ERR_FAILED, where, "", "truncated: its header has no end");
+    memcpy(text, start + PREFIX, length);
+    text[length] = '\0';
+    if (!npy_read_header(text, length, where, array, err))
+        return false;
+    array->start = PREFIX + length;
+    return check_bytes(array, bytes - array->start, where, err);
+}
+
+size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
+    enum { ALIGN = 64 };
+    char shape[NPY_MAX_RANK * 22], length[16] = "";
+    npy_shape_text(array, shape, sizeof shape);
+    if (array->type == NPY_S || array->type == NPY_U)
+        snprintf(length, sizeof length, "%d", array->characters);
+    int text = snprintf(header + PREFIX, NPY_WRITTEN_BYTES - PREFIX,
+                        "{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }",
+                        npy_types[array->type].descr, length, shape);
+    size_t total = ((size_t)PREFIX + (size_t)text + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    memset(header + PREFIX + text, ' ', total - PREFIX - (size_t)text);
+    header[total - 1] = '\n';
+    memcpy(header, magic, sizeof magic);
+    header[6] = 1;
+    header[7] = 0;
+    header[8] = (char)((total - PREFIX) & 0xff);
+    header[9] = (char)((total - PREFIX) >> 8);
+    return total;
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static double npy_element(NpyType type, const unsigned char *bytes) {
+    union {
+        uint16_t u2;
+        float f4;
+        double f8;
+        int32_t i4;
+        int64_t i8;
+        uint8_t u1;
+        uint32_t u4;
+    } value;
+    memcpy(&value, bytes, npy_types[type].bytes);
+    switch (type) {
+    case NPY_F2:
+        return bev_fp16_decode(value.u2);
+    case NPY_F4:
+        return value.f4;
+    case NPY_F8:
+        return value.f8;
+    case NPY_I4:
+        return value.i4;
+    case NPY_I8:
+        return (double)value.i8; /* rounded beyond 2^53, but still above int32 */
+    case NPY_U4:
+        return value.u4;
+    default:
+        return value.u1;
+    }
+}
+
+NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
+    int64_t index[NPY_MAX_RANK] = {0};
+    for (int axis = array->rank - 1; axis >= 0; axis--) {
+        index[axis] = i % array->shape[axis];
+        i /= array->shape[axis];
+    }
+    NpzPlace place;
+    snprintf(place.text, sizeof place.text, "%s", name);
+    for (int axis = 0; axis < array->rank; axis++)
+        text_add(place.text, sizeof place.text, "%s%lld%s", axis ? ", " : "[",
+                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
+    return place;
+}
+
+/* Converts all elements from their bytes in a file to `type`. F4 and F8 can be made of any number,
+ * I4 where each value fits. Errors are reported in array `name` of file `where`. */
+static bool convert_elements(const NpyArray *array, const unsigned char *bytes, NpyType type,
+                             void *elements, const char *where, const char *name, Err *err) {
+    for (int64_t i = 0; i < array->count; i++, bytes += npy_types[array->type].bytes) {
+        double value = npy_element(array->type, bytes);
+        if (type == NPY_F4)
+            ((float *)elements)[i] = (float)value;
+        else if (type == NPY_F8)
+            ((double *)elements)[i] = value;
+        else if (value >= INT32_MIN && value <= INT32_MAX)
+            ((int32_t *)elements)[i] = (int32_t)value;
+        else
+            return data_refuse(err, where, npz_place(name, array, i).text, "",
+                               "%.0f does not fit int32", value);
+    }
+    return true;
+}
+
+/* ---- a file of one array --------------------------------------------------------------------- */
+
+/* Reads the header of a file, and checks the type of its elements. */
+static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArray *array,
+                             Err *err) {
+    char start[NPY_START];
+    bool whole = type == NPY_I4;
+    fseek(file, 0, SEEK_END);
+    uint64_t bytes = (uint64_t)ftell(file);
+    rewind(file);
+    if (!npy_read_start(start, fread(start, 1, sizeof start, file), bytes, where, array, err))
+        return false;
+    fseek(file, (long)array->start, SEEK_SET);
+    return (whole ? npy_is_whole : npy_is_float)(array->type) ||
+           err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
+                   "dtype %s, must be %s", npy_types[array->type].name,
+                   whole ? "any whole number" : "float16, float32 or float64");
+}
+
+bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
+                   Err *err) {
+    *elements = NULL;
+    if (!read_file_header(file, where, type, array, err))
+        return false;
+    size_t size = (size_t)array->count * npy_element_bytes(array);
+    void *bytes = malloc(size + 1);
+    *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
+    bool ok = (bytes && *elements) || err_no_memory(err, where, "");
+    if (ok && fread(bytes, 1, size, file) != size)
+        ok = err_set(err, ERR_FAILED, where, "", "cannot read its elements");
+    ok = ok && convert_elements(array, bytes, type, *elements, where, "", err);
+    free(bytes);
+    if (!ok) {
+        free(*elements);
+        *elements = NULL;
+    }
+    return ok;
+}
+
+/* ---- opening an archive ---------------------------------------------------------------------- */
 
 /* Adds an array of the archive to the list, if its name and its packing are known. */
 static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
@@ -193,9 +492,182 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
     if (array->type == type)
         return read_elements(npz, member, array, elements, err);
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
-    bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
-              read_elements(npz, member, array, bytes, err) &&
-              npy_convert(array, bytes, type, elements, npz->where, npz->members[member].name, err);
+    bool ok =
+        (bytes || err_no_memory(err, npz->where, "")) &&
+        read_elements(npz, member, array, bytes, err) &&
+        convert_elements(array, bytes, type, elements, npz->where, npz->members[member].name, err);
     free(bytes);
     return ok;
+}
+
+/* ---- texts: numpy's bytes and str, and UTF-8 ------------------------------------------------- */
+
+/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. No code point:
+ * '?'. */
+static int encode_utf8(uint32_t code, char text[4]) {
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        code = '?';
+    if (code < 0x80)
+        return text[0] = (char)code, 1;
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    for (int i = more; i > 0; i--, code >>= 6)
+        text[i] = (char)(0x80 | (code & 0x3f));
+    text[0] = (char)((0xff << (7 - more) & 0xff) | code);
+    return more + 1;
+}
+
+/* Decodes UTF-8 into code points. `codes` has room for one code point for each byte of `text`. */
+static void decode_utf8(const char *text, uint32_t *codes) {
+    const unsigned char *at = (const unsigned char *)text;
+    for (; *at; codes++) {
+        int more = *at < 0x80 ? 0 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 : 3;
+        *codes = more ? *at & (0x3fu >> more) : *at;
+        for (at++; more > 0 && (*at & 0xc0) == 0x80; at++, more--)
+            *codes = *codes << 6 | (*at & 0x3f);
+    }
+}
+
+/* Writes one text as UTF-8, without the zeros at its end, and returns its bytes. NPY_S are copied,
+ * NPY_U are encoded. */
+static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, char *text) {
+    size_t used = 0, width = npy_types[array->type].bytes;
+    int length = array->characters;
+    while (length > 0 && !memcmp(bytes + (size_t)(length - 1) * width, "\0\0\0", width))
+        length--;
+    for (int i = 0; i < length; i++) {
+        uint32_t code = bytes[i];
+        if (array->type == NPY_U)
+            memcpy(&code, bytes + 4 * (size_t)i, sizeof code);
+        if (array->type == NPY_U && code)
+            used += (size_t)encode_utf8(code, text + used);
+        else
+            text[used++] = code ? (char)code : '?'; /* a zero inside would end the text */
+    }
+    text[used] = '\0';
+    return used;
+}
+
+static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
+                          const unsigned char *bytes, char *texts, size_t stride, Err *err) {
+    char text[4 * NPY_MAX_TEXT + 1];
+    for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
+        size_t used = to_utf8(array, bytes, text);
+        if (used >= NPZ_TEXT)
+            return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
+                               "shorten it", "a text of %zu bytes, must be at most %d", used,
+                               NPZ_TEXT - 1);
+        clean_text(text, texts + (size_t)i * stride, NPZ_TEXT);
+    }
+    return true;
+}
+
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
+                    Err *err) {
+    void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
+    bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
+              npz_read(npz, member, array, array->type, bytes, err) &&
+              convert_texts(npz, member, array, bytes, texts, stride, err);
+    free(bytes);
+    return ok;
+}
+
+/* ---- writing an archive ---------------------------------------------------------------------- */
+
+static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
+    return err_set(err, ERR_FAILED, "npz", "", "cannot %s: %s", doing, zip_error_strerror(error));
+}
+
+bool npz_writer_open(NpzWriter *writer, Err *err) {
+    zip_error_t error;
+    *writer = (NpzWriter){0};
+    zip_error_init(&error);
+    writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
+    writer->zip =
+        writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
+    bool ok = writer->zip || refuse_writing("start an archive", &error, err);
+    if (ok) /* the source must live after zip_close, to read the bytes */
+        zip_source_keep(writer->source);
+    zip_error_fini(&error);
+    return ok;
+}
+
+/* Puts header and elements into one block of memory, which the writer owns. In some failures libzip
+ * frees a block that it was given, in others it does not. */
+static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
+    char header[NPY_WRITTEN_BYTES];
+    size_t start = npy_write_header(array, header);
+    size_t bytes = (size_t)array->count * npy_element_bytes(array);
+    char *block = malloc(start + bytes);
+    assert(writer->block_count < NPZ_MAX_MEMBERS);
+    if (!block)
+        return NULL;
+    writer->blocks[writer->block_count++] = block;
+    memcpy(block, header, start);
+    if (bytes > 0)
+        memcpy(block + start, elements, bytes);
+    return zip_source_buffer(writer->zip, block, start + bytes, 0);
+}
+
+/* Adds an array to the archive, with a fixed date, so that equal scenes give equal files. */
+static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array,
+                      const void *elements, Err *err) {
+    enum { DATE_1980_01_01 = 1 << 5 | 1 };
+    char file[NPZ_MAX_NAME + 4];
+    snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
+    zip_source_t *source = array_source(writer, array, elements);
+    if (!source)
+        return err_no_memory(err, name, "");
+    zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
+    if (index < 0)
+        zip_source_free(source);
+    return (index >= 0 &&
+            zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0 &&
+            zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) == 0) ||
+           refuse_writing("add an array", zip_get_error(writer->zip), err);
+}
+
+bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
+                    const int64_t *shape, const void *elements, Err *err) {
+    NpyArray array = {.type = type, .rank = rank, .count = 1, .characters = 1};
+    for (int i = 0; i < rank; i++) {
+        array.shape[i] = shape[i];
+        array.count *= shape[i];
+    }
+    return add_array(writer, name, &array, elements, err);
+}
+
+bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
+                          size_t stride, Err *err) {
+    NpyArray array = {NPY_U, 1, {count}, count, NPZ_TEXT, 0};
+    uint32_t *codes = calloc((size_t)count * NPZ_TEXT + 1, sizeof *codes);
+    for (int64_t i = 0; codes && i < count; i++)
+        decode_utf8(texts + (size_t)i * stride, codes + i * NPZ_TEXT);
+    bool ok = codes ? add_array(writer, name, &array, codes, err) : err_no_memory(err, name, "");
+    free(codes);
+    return ok;
+}
+
+bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
+    zip_source_t *source = writer->source;
+    struct zip_stat stat;
+    if (zip_close(writer->zip) != 0)
+        return refuse_writing("write the archive", zip_get_error(writer->zip), err);
+    writer->zip = NULL;
+    if (zip_source_stat(source, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
+        zip_source_open(source) != 0)
+        return refuse_writing("read the archive", zip_source_error(source), err);
+    *length = (size_t)stat.size;
+    *bytes = malloc(*length);
+    bool ok = *bytes && zip_source_read(source, *bytes, stat.size) == (zip_int64_t)stat.size;
+    zip_source_close(source);
+    return ok || err_no_memory(err, "npz", "");
+}
+
+void npz_writer_close(NpzWriter *writer) {
+    if (writer->zip)
+        zip_discard(writer->zip);
+    if (writer->source)
+        zip_source_free(writer->source);
+    for (int i = 0; i < writer->block_count; i++)
+        free(writer->blocks[i]);
 }

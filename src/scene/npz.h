@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* ---- .npy: the header of one array (npy.c) --------------------------------------------------- */
+/* ---- .npy: the header of one array ----------------------------------------------------------- */
 
 /* The element types that can be read, all little-endian. NPY_S are texts of bytes. NPY_U are texts
  * of code points with 4 bytes each. Both are padded with zeros. */
@@ -61,11 +61,6 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
-
-/* Converts all elements from their bytes in a file to `type`. F4 and F8 can be made of any number,
- * I4 where each value fits. Errors are reported in array `name` of file `where`. */
-bool npy_convert(const NpyArray *array, const unsigned char *bytes, NpyType type, void *elements,
-                 const char *where, const char *name, Err *err);
 
 /* Reads a whole .npy file as `type`: F4 of a floating-point array, I4 of a whole-number one. The
  * caller frees *elements, which is NULL after a failure. */
@@ -135,8 +130,6 @@ typedef struct {
 bool npz_writer_open(NpzWriter *writer, Err *err);
 bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
                     const int64_t *shape, const void *elements, Err *err);
-/* Decodes UTF-8 into code points. `codes` has room for one code point for each byte of `text`. */
-void npz_text_codes(const char *text, uint32_t *codes);
 /* Adds `count` texts of NPZ_TEXT bytes, which lie `stride` bytes apart, as numpy's type str. */
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
                           size_t stride, Err *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The arrays of a tensor scene. A table has their names, element types, shapes and bounds. A reader
- * checks an archive against the table. scene_arrays.c, scene_npz.c, photos_npz.c and clip.c share
- * this header. */
+ * checks an archive against the table. scene_arrays.c, scene_npz.c, photos_npz.c and
+ * scene_load.c share this header. */
 #pragma once
 
-#include "src/base/data.h"
+#include "src/base/json_fields.h"
 #include "src/scene/npz.h"
 #include "src/scene/scene.h"
 
@@ -137,6 +137,15 @@ bool arrays_has(const ArrayReader *reader, ArrayId id);
 /* Checks that `value`, element i of an array, lies between the bounds. */
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
+
+/* Builds the scene of cameras of a JSON value. The caller frees it, also after a failure. */
+bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
+
+/* Reads the fields of an operator scene. `build`: also builds its data. */
+bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene);
+
+/* Loads a folder of arrays as an operator scene (scene.h describes the arrays). */
+bool scene_load_folder(const char *path, Scene *scene, Err *err);
 
 /* photos_npz.c: reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known.
  * Photographs are cut to the network's input and reduced while they are read. */

@@ -3,7 +3,6 @@
  * follow. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
-#include "src/scene/operator/operator_internal.h"
 #include "src/scene/scene_internal.h"
 
 #include <stdlib.h>

@@ -44,7 +44,7 @@ typedef enum {
 /* clang-format on */
 
 /* A solid fills a box (its length lies along its own x axis) or an upright cylinder (size_m[0] is
- * its diameter). solids.c has the form inside. It moves with constant velocity in the ego frame. */
+ * its diameter). world.c has the form inside. It moves with constant velocity in the ego frame. */
 typedef struct {
     SolidKind kind;
     WorldClass class;
@@ -108,28 +108,8 @@ WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
 /* Computes the colour of the sky in a direction. */
 void world_sky(const double direction[3], float color[3]);
 
-/* ---- solids.c: the forms of solids, and the rays that meet them -------------------------------
- */
-
-/* A car, a truck, a bus, a person, a cyclist and a crown are made of a few parts inside one box or
- * cylinder. The object stays one solid of one class. */
-
-typedef struct {
-    double x_m, y_m, cos_yaw, sin_yaw;
-    double share[3]; /* 1 / size_m of the solid */
-} SolidPlace;
-
-typedef struct {
-    double origin[3], direction[3]; /* in the solid's frame, where the base has z = 0 */
-} SolidRay;
-
 /* Whether the solid lies in an upright cylinder. All others lie in a box. */
 bool solid_is_round(SolidKind kind);
-
-/* Finds where the ray enters the solid, before `far_m`. A ray that starts inside hits nothing.
- * Fills the depth and the colour of `hit`. */
-bool solid_cast(const Solid *solid, const SolidPlace *place, const SolidRay *ray, double far_m,
-                WorldHit *hit);
 
 /* ---- outlines -------------------------------------------------------------------------------- */
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/scene/operator/operator_internal.h"
+#include "src/scene/operator/operator.h"
 
+#include "kernels/threads.h"
 #include "src/base/random.h"
 #include "src/base/units.h"
 #include "src/scene/scatter.h"
+#include "src/scene/scene_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,14 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
     [OPERATOR_SEGMENTS] = {"segments", "Segmented sum", "rows", "segments", BARS_SORTED_CELLS,
                            "rows of a segment, most first"},
 };
+
+/* Unsorted points. Point t has cell cells[t] and row rows[t]; cell -1: it has none. */
+typedef struct {
+    int64_t count;
+    int32_t *cells, *rows;
+    int32_t *depths;      /* the depth value of each point; NULL: that of its row */
+    const float *weights; /* NULL: all 1 */
+} OperatorPoints;
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -45,7 +56,8 @@ static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
     return true;
 }
 
-void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
+/* Arranges `count` rows or cells as a rectangle: one line, or lines of `most`. */
+static void arrange(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
     *columns = count < most ? count : most;
     *lines = (count + *columns - 1) / *columns;
 }
@@ -144,6 +156,80 @@ static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
     return ends != NULL;
 }
 
+/* ---- the points of voxelize: a scan of a sample's world ---------------------------------------
+ */
+
+enum { BEAMS = 64 };
+#define SENSOR_M   1.8  /* height above the ground, over the ego's origin */
+#define NEAREST_M  2.5  /* radius of the ring of the lowest beam */
+#define RANGE_M    70.0 /* range of the other rings beyond NEAREST_M */
+#define FARTHEST_M 120.0
+
+/* Computes the ray of a beam at an azimuth. Its length along the ground is 1. At skew 0 the rings
+ * have equal distances. A larger skew makes them denser near the car. */
+static void beam_ray(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
+    double ring_m = NEAREST_M + RANGE_M * pow((double)beam / BEAMS, 1 + skew);
+    double angle = 2 * M_PI * (double)turn / (double)turns;
+    direction[0] = cos(angle);
+    direction[1] = sin(angle);
+    direction[2] = -SENSOR_M / ring_m;
+}
+
+/* Casts one ray. Returns the cell of the hit point and fills its row of features. -1: no cell. */
+static int32_t scan_ray(const WorldSnapshot *world, const Embedding *embedding, const Grid *grid,
+                        const double direction[3], float *row) {
+    static const WorldSight all = {.count = -1};
+    static const double sensor_m[3] = {0, 0, SENSOR_M};
+    WorldHit hit = world_cast(world, &all, sensor_m, direction, FARTHEST_M);
+    if (!hit.hit)
+        return -1;
+    double at[3];
+    for (int axis = 0; axis < 3; axis++)
+        at[axis] = sensor_m[axis] + hit.depth_m * direction[axis];
+    float parts[EMBED_DIMS] = {0};
+    parts[hit.class] = 1;
+    for (int i = 0; i < 3; i++)
+        parts[EMBED_R + i] = hit.color[i];
+    parts[EMBED_HEIGHT] = (float)(hit.height_m / EMBED_HEIGHT_M);
+    embedding_encode(embedding, parts, row);
+    return (int32_t)grid_cell(grid, at);
+}
+
+/* Scans the sample spec->world. Fills the points' cells and the features of all rows. */
+static bool draw_sweep(const OperatorSpec *spec, const char *where, OperatorPoints *points,
+                       float *feat, Err *err) {
+    Scene scene;
+    WorldSnapshot *world = NULL;
+    Embedding embedding = {.channels = 0};
+    if (!scene_load_sample(spec->world, &scene, err))
+        return false;
+    /* The forms of solids become the boxes and cylinders around them. Recorded results belong to
+     * this sweep. */
+    Solid *const solids = scene.world.solids;
+    for (int i = 0; i < scene.world.solid_count; i++)
+        solids[i].kind = solid_is_round(solids[i].kind) ? SOLID_CYLINDER : SOLID_BOX;
+    bool ok = (scene.has_world ||
+               data_refuse(err, where, "world", "bevscope --list shows them",
+                           "%s is an operator, must be a scene with cameras", spec->world)) &&
+              world_snapshot(&scene.world, 0, &world, err) &&
+              embedding_init(&embedding, spec->channels, spec->seed, err);
+    Grid grid = scene.rig.grid;
+    grid.nx = grid.ny = (int)lround(sqrt((double)spec->cells));
+    grid.nz = 1;
+    int64_t turns = (points->count + BEAMS - 1) / BEAMS;
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
+    for (int64_t t = 0; t < (ok ? points->count : 0); t++) {
+        double direction[3];
+        beam_ray(t % BEAMS, t / BEAMS, turns, spec->skew, direction);
+        points->rows[t] = (int32_t)t;
+        points->cells[t] = scan_ray(world, &embedding, &grid, direction, feat + t * spec->channels);
+    }
+    world_snapshot_free(world);
+    embedding_free(&embedding);
+    scene_free(&scene);
+    return ok;
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* In a histogram the depth of each point is a power of two: sums in any order have the same bits.
@@ -184,7 +270,8 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     }
 }
 
-bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
+/* Makes the map of points. They are sorted by cell; within a cell they keep their order. */
+static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
     bool ok = starts ? scatter_allocate(map, points->count, 0, points->weights != NULL, err)
                      : err_no_memory(err, "scatter map", "choose fewer points");
@@ -207,7 +294,7 @@ static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoi
     /* another random sequence than that of the points */
     uint64_t random = spec->seed ^ 0x6665617475726573;
     if (spec->kind == OPERATOR_VOXELIZE)
-        return operator_sweep(spec, where, points, feat, err);
+        return draw_sweep(spec, where, points, feat, err);
     for (int64_t i = 0; i < spec->rows * spec->channels; i++)
         feat[i] = spec->kind == OPERATOR_HISTOGRAM ? 1 : (float)(2 * random_unit(&random) - 1);
     return draws[spec->kind](spec, points) || err_no_memory(err, where, "choose fewer points");
@@ -226,9 +313,8 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     scene->temperature = 1;
     BevShape *shape = &scene->shape;
     *shape = (BevShape){.cameras = 1, .depth_bins = 1, .channels = spec.channels};
-    operator_rectangle(spec.rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
-    operator_rectangle(spec.cells, (int64_t)ceil(sqrt((double)spec.cells) - 1e-9), &shape->ny,
-                       &shape->nx);
+    arrange(spec.rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
+    arrange(spec.cells, (int64_t)ceil(sqrt((double)spec.cells) - 1e-9), &shape->ny, &shape->nx);
     if (!scene_check_size(&scene->shape, where, err))
         return false;
     size_t count = (size_t)spec.points;
@@ -287,4 +373,269 @@ void operator_describe(const OperatorSpec *spec, char *text, size_t size) {
         text_add(text, size, " of %s rows", text_of_unit(UNIT_COUNT, (double)spec->rows).text);
     text_add(text, size, ", %s %s, skew %g", text_of_unit(UNIT_COUNT, (double)spec->cells).text,
              info->cells, spec->skew);
+}
+
+/* ---- the bars of an operator ----------------------------------------------------------------- */
+
+static int compare_falling(const void *a, const void *b) {
+    return compare_values(b, a);
+}
+
+bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err) {
+    BarsOf of = operator_kinds[spec->kind].bars;
+    int64_t all = of == BARS_SORTED_ROWS ? spec->rows : spec->cells;
+    int32_t *uses = calloc((size_t)all, sizeof *uses); /* points of each cell or row */
+    *bars = (OperatorBars){.count = all < OPERATOR_BARS ? (int)all : OPERATOR_BARS};
+    if (!uses)
+        return err_no_memory(err, "bars", "choose fewer points");
+    for (int64_t t = 0; t < map->points; t++)
+        uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
+    if (of != BARS_CELLS)
+        qsort(uses, (size_t)all, sizeof *uses, compare_falling);
+    for (int bar = 0; bar < bars->count; bar++) {
+        int64_t first = all * bar / bars->count, end = all * (bar + 1) / bars->count;
+        double sum = 0;
+        for (int64_t i = first; i < end; i++) {
+            sum += uses[i];
+            bars->most = uses[i] > bars->most ? uses[i] : bars->most;
+        }
+        bars->points[bar] = (float)(sum / (double)(end - first));
+    }
+    free(uses);
+    return true;
+}
+
+double operator_bar_height(const OperatorBars *bars, int bar) {
+    double most = 0;
+    for (int i = 0; i < bars->count; i++)
+        most = fmax(most, bars->points[i]);
+    return most > 0 ? log1p(bars->points[bar]) / log1p(most) : 0;
+}
+
+void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
+                         size_t size) {
+    const OperatorInfo *info = &operator_kinds[spec->kind];
+    snprintf(text, size, "%s: up to %s (log)", info->bars_title,
+             text_of_unit(UNIT_COUNT, (double)bars->most).text);
+}
+
+/* ---- operator scenes in JSON ----------------------------------------------------------------- */
+
+typedef struct {
+    int version;
+    char title[128];
+    OperatorSpec spec;
+} OperatorFields;
+
+static const char *operator_word(int index) {
+    return index < OPERATOR_COUNT ? operator_kinds[index].name : NULL;
+}
+
+#define FIELD(member_)      .offset = offsetof(OperatorFields, member_)
+#define RANGE(min_, max_)   .min = min_, .max = max_
+#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
+
+static const Field operator_fields[] = {
+    {"bevscope", FIELD_INT, FIELD(version), RANGE(1, 1)},
+    {"title", FIELD_TEXT, FIELD(title), RANGE(0, 127), OPTIONAL(0)},
+    {"operator", FIELD_WORD, FIELD(spec.kind), .word_at = operator_word},
+    {"points", FIELD_INT64, FIELD(spec.points), RANGE(1, OPERATOR_MAX_POINTS)},
+    {"cells", FIELD_INT64, FIELD(spec.cells), RANGE(1, OPERATOR_MAX_CELLS)},
+    {"rows", FIELD_INT64, FIELD(spec.rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
+    {"channels", FIELD_INT64, FIELD(spec.channels), RANGE(1, SCENE_MAX_CHANNELS)},
+    {"skew", FIELD_DOUBLE, FIELD(spec.skew), RANGE(0, OPERATOR_MAX_SKEW)},
+    {"seed", FIELD_INT64, FIELD(spec.seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
+    {"world", FIELD_TEXT, FIELD(spec.world), RANGE(1, 63), OPTIONAL(0)},
+};
+static const FieldTable operator_table = FIELD_TABLE(operator_fields, OperatorFields);
+
+/* Checks a field that one kind of operator must have and all others must not have. */
+static bool check_field_of_kind(const Check *check, const char *key, bool given, OperatorKind kind,
+                                OperatorKind owner) {
+    return given == (kind == owner) ||
+           FIELD_REFUSE(check, field_path_key((FieldPath){"$"}, key), "",
+                        given ? "only %s has it" : "is missing, and %s needs it",
+                        operator_kinds[owner].name);
+}
+
+bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene) {
+    OperatorFields fields = {0};
+    if (!fields_read(check, (FieldPath){"$"}, &operator_table, json, &fields) ||
+        !check_field_of_kind(check, "rows", fields.spec.rows > 0, fields.spec.kind,
+                             OPERATOR_EMBEDDING_BAG) ||
+        !check_field_of_kind(check, "world", fields.spec.world[0], fields.spec.kind,
+                             OPERATOR_VOXELIZE))
+        return false;
+    memcpy(scene->title, fields.title, sizeof scene->title);
+    return !build || operator_build(&fields.spec, check->where, scene, check->err);
+}
+
+/* ---- an operator of the user: a folder of .npy files ----------------------------------------- */
+
+/* clang-format off */
+typedef enum {
+    RANKS_DEPTH, RANKS_FEAT, RANKS_BEV, DEPTH, FEAT, WEIGHTS, GRID, FILE_COUNT
+} FileId;
+/* clang-format on */
+
+enum { MOST_CELLS = 1 << 24, NEEDED = WEIGHTS /* files before this one must be there */ };
+
+static const struct {
+    const char *name;
+    int rank;
+    bool whole; /* int32 or int64; otherwise float16, float32 or float64 */
+} files[FILE_COUNT] = {
+    [RANKS_DEPTH] = {"ranks_depth.npy", 1, true},
+    [RANKS_FEAT] = {"ranks_feat.npy", 1, true},
+    [RANKS_BEV] = {"ranks_bev.npy", 1, true},
+    [DEPTH] = {"depth.npy", 1, false},
+    [FEAT] = {"feat.npy", 2, false},
+    [WEIGHTS] = {"weights.npy", 1, false},
+    [GRID] = {"bev_shape.npy", 1, true},
+};
+
+typedef struct {
+    const char *folder;
+    Err *err;
+    NpyArray array[FILE_COUNT];
+    void *elements[FILE_COUNT]; /* int32 or float; NULL: the file is missing */
+} Folder;
+
+#define REFUSE(folder_, id_, ...)                                                                  \
+    data_refuse((folder_)->err, (folder_)->folder, files[id_].name, __VA_ARGS__)
+
+/* Reads a file of the folder, and checks the number of its axes. */
+static bool read_array(Folder *folder, int id) {
+    char path[4096], shape[128];
+    const NpyArray *array = &folder->array[id];
+    Err why;
+    snprintf(path, sizeof path, "%s/%s", folder->folder, files[id].name);
+    FILE *file = data_open(path, &why);
+    if (!file)
+        return (errno == ENOENT && id >= NEEDED) ||
+               REFUSE(folder, id, "five arrays make an operator", "%s", why.what);
+    bool ok = npy_read_file(file, path, files[id].whole ? NPY_I4 : NPY_F4, &folder->array[id],
+                            &folder->elements[id], folder->err);
+    fclose(file);
+    if (!ok || array->rank == files[id].rank)
+        return ok;
+    npy_shape_text(array, shape, sizeof shape);
+    return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s", shape, files[id].rank,
+                  files[id].rank == 1 ? "is" : "es");
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static bool check_count(Folder *folder, int id, int64_t count, int64_t most, const char *what) {
+    return (count >= 1 && count <= most) || REFUSE(folder, id, "", "%lld %s, must be 1 to %lld",
+                                                   (long long)count, what, (long long)most);
+}
+
+/* Checks that the lengths of the five arrays agree, and finds the operator's shape. */
+static bool check_shapes(Folder *folder, BevShape *shape) {
+    const NpyArray *a = folder->array;
+    int64_t points = a[RANKS_BEV].count, rows = a[FEAT].shape[0], depths = a[DEPTH].count;
+    static const FileId per_point[] = {RANKS_DEPTH, RANKS_FEAT, WEIGHTS};
+    if (!check_count(folder, RANKS_BEV, points, INT32_MAX, "points") ||
+        !check_count(folder, FEAT, rows, OPERATOR_MAX_ROWS, "rows") ||
+        !check_count(folder, FEAT, a[FEAT].shape[1], SCENE_MAX_CHANNELS, "channels"))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (folder->elements[per_point[i]] && a[per_point[i]].count != points)
+            return REFUSE(folder, per_point[i], "", "%lld points, but ranks_bev.npy has %lld",
+                          (long long)a[per_point[i]].count, (long long)points);
+    if (depths < rows || depths % rows || depths / rows > SCENE_MAX_BINS)
+        return REFUSE(folder, DEPTH, "a factor for each point goes into weights.npy",
+                      "%lld depths, must be 1 to %d times the %lld rows of feat.npy",
+                      (long long)depths, SCENE_MAX_BINS, (long long)rows);
+    if (folder->elements[GRID] && a[GRID].count != 2)
+        return REFUSE(folder, GRID, "", "%lld numbers, must be ny and nx",
+                      (long long)a[GRID].count);
+    *shape = (BevShape){.cameras = 1, .depth_bins = depths / rows, .channels = a[FEAT].shape[1]};
+    arrange(rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
+    return scene_check_size(shape, folder->folder, folder->err); /* the grid is not known yet */
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static bool check_range(Folder *folder, int id, int64_t end) {
+    const int32_t *values = folder->elements[id];
+    for (int64_t i = 0; i < folder->array[id].count; i++)
+        if (values[i] < 0 || values[i] >= end)
+            return REFUSE(folder, id, "", "element %lld is %d, must be 0 to %lld", (long long)i,
+                          values[i], (long long)end - 1);
+    return true;
+}
+
+/* Finds the grid. Without bev_shape.npy it is nearly square and has the highest cell. */
+static bool find_grid(Folder *folder, BevShape *shape) {
+    const int32_t *cells = folder->elements[RANKS_BEV], *grid = folder->elements[GRID];
+    int64_t count = 0, side = 1;
+    if (!check_range(folder, RANKS_BEV, MOST_CELLS) ||
+        (grid && !check_range(folder, GRID, SCENE_MAX_CELLS + 1)))
+        return false;
+    if (grid && (grid[0] < 1 || grid[1] < 1))
+        return REFUSE(folder, GRID, "ny and nx", "%d x %d cells, must be 1 at least each", grid[0],
+                      grid[1]);
+    for (int64_t t = 0; t < folder->array[RANKS_BEV].count; t++)
+        count = cells[t] >= count ? cells[t] + 1 : count;
+    while (side * side < count)
+        side++;
+    arrange(count, side, &shape->ny, &shape->nx);
+    if (grid) {
+        shape->ny = grid[0];
+        shape->nx = grid[1];
+    }
+    return check_range(folder, RANKS_BEV, shape->ny * shape->nx);
+}
+
+/* ---- the scene ------------------------------------------------------------------------------- */
+
+/* Returns the place of a depth value after rows were padded to a rectangle. */
+static int64_t depth_place(int64_t rows, const BevShape *shape, int64_t depth) {
+    return depth / rows * shape->feat_h * shape->feat_w + depth % rows;
+}
+
+/* Makes the scene of the arrays: its tensors, and its map sorted by cell. */
+static bool build_scene(Folder *folder, Scene *scene) {
+    const int64_t rows = folder->array[FEAT].shape[0], count = folder->array[RANKS_BEV].count;
+    OperatorPoints points = {.count = count,
+                             .cells = folder->elements[RANKS_BEV],
+                             .rows = folder->elements[RANKS_FEAT],
+                             .depths = folder->elements[RANKS_DEPTH],
+                             .weights = folder->elements[WEIGHTS]};
+    const float *depths = folder->elements[DEPTH];
+    scene->tensors.depth = calloc(features_depth_count(&scene->shape), sizeof(float));
+    scene->tensors.feat = calloc(features_feat_count(&scene->shape), sizeof(float));
+    if (!scene->tensors.depth || !scene->tensors.feat)
+        return err_no_memory(folder->err, folder->folder, "choose fewer points");
+    for (int64_t t = 0; t < count; t++)
+        points.depths[t] = (int32_t)depth_place(rows, &scene->shape, points.depths[t]);
+    for (int64_t i = 0; i < folder->array[DEPTH].count; i++)
+        scene->tensors.depth[depth_place(rows, &scene->shape, i)] = depths[i];
+    memcpy(scene->tensors.feat, folder->elements[FEAT],
+           (size_t)folder->array[FEAT].count * sizeof(float));
+    return operator_map(&points, scene->shape.nx * scene->shape.ny, &scene->map, folder->err) &&
+           scatter_check(&scene->map, &scene->shape, folder->folder, folder->err);
+}
+
+bool scene_load_folder(const char *path, Scene *scene, Err *err) {
+    Folder folder = {.folder = path, .err = err};
+    memset(scene, 0, sizeof *scene);
+    bool ok = true;
+    for (int id = 0; ok && id < FILE_COUNT; id++)
+        ok = read_array(&folder, id);
+    ok = ok && check_shapes(&folder, &scene->shape) &&
+         check_range(&folder, RANKS_DEPTH, folder.array[DEPTH].count) &&
+         check_range(&folder, RANKS_FEAT, folder.array[FEAT].shape[0]) &&
+         find_grid(&folder, &scene->shape) && scene_check_size(&scene->shape, path, err) &&
+         build_scene(&folder, scene);
+    scene->has_map = true;
+    scene->channels = scene->shape.channels;
+    scene->temperature = 1;
+    for (int id = 0; id < FILE_COUNT; id++)
+        free(folder.elements[id]);
+    if (!ok)
+        scene_free(scene);
+    return ok;
 }

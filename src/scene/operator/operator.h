@@ -85,7 +85,7 @@ void operator_label(const OperatorChange *change, char *text, size_t size);
 /* Describes an operator scene: "Histogram, no cameras: 262,144 values, 1,024 bins, skew 1". */
 void operator_describe(const OperatorSpec *spec, char *text, size_t size);
 
-/* ---- bars (operator_bars.c) ------------------------------------------------------------------ */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 /* Bars of a map, as BarsOf says. Each bar is the mean over an equal part of the cells or rows. */
 enum { OPERATOR_BARS = 128 };
