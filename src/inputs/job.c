@@ -82,6 +82,14 @@ bool camera_faults(const Job *job, int camera, char *text, size_t size) {
     return text[0] != '\0';
 }
 
+bool job_has_faults(const Job *job) {
+    char text[96];
+    bool faults = false;
+    for (int i = 0; !faults && i < RIG_MAX_CAMERAS; i++)
+        faults = camera_faults(job, i, text, sizeof text);
+    return faults;
+}
+
 bool scene_allows_delay(const SceneFacts *scene, double delay_ms, Err *err) {
     double lasts_ms = scene->moments * scene->moment_s * 1e3;
     if (scene->has_world || !(delay_ms > 0))

@@ -100,6 +100,9 @@ bool job_rigs_differ(const Job *job);
 /* Writes a camera's faults in the job: ", dropout, yaw +3.0 deg". Returns false if it has none. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);
 
+/* Returns whether any camera has a fault. */
+bool job_has_faults(const Job *job);
+
 /* Returns the job of an unchanged scene, without a comparison. */
 Job job_plain(void);
 

@@ -19,7 +19,6 @@ typedef struct {
     BevFootprint footprint;
     LiveScales scales;
     BevTraffic gather;
-    ObjectBand objects[OBJECT_BANDS]; /* where the features have objects */
 } PooledGrid;
 
 typedef struct {
@@ -142,6 +141,10 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 
 /* Whether the display's grids fit into LIVE_BUDGET_MB. False: `err` says by how much not. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
+
+/* Measures by range how far faults of the calibration move the objects in the grid. False: no
+ * memory. */
+bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]);
 
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,

@@ -158,18 +158,15 @@ static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes)
     return pooled->values != NULL;
 }
 
-/* Measures how far faults of the calibration move the objects in the grid. */
-static bool measure_objects(PooledGrid *pooled, const BevProblem *view) {
+bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]) {
     const SeenFeatures *features = pooled->features;
     const Objects *objects = &features->objects;
-    if (!objects->count)
-        return true;
-    ObjectError *errors = calloc((size_t)objects->count, sizeof *errors);
+    ObjectError *errors = calloc((size_t)objects->count + 1, sizeof *errors);
     const Rig right = inputs_rig_at(features);
-    bool ok = errors && objects_measure(objects, &right, &pooled->map->rig, &view->map,
+    bool ok = errors && objects_measure(objects, &right, &pooled->map->rig, &pooled->map->map,
                                         features->values.depth, errors);
     if (ok)
-        objects_bands(errors, objects->count, pooled->objects);
+        objects_bands(errors, objects->count, bands);
     free(errors);
     return ok;
 }
@@ -197,7 +194,7 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
     PooledGrid *pooled = pooled_new(from, config);
     const void *codes;
     bool ok = pooled && session_output(runner->session, &codes, err);
-    if (!pooled || (ok && !(measure_objects(pooled, view) && take_output(pooled, view, codes))))
+    if (!pooled || (ok && !take_output(pooled, view, codes)))
         ok = err_no_memory(err, "pooled grid", "choose a smaller scene");
     if (!ok) {
         ref_drop(pooled);

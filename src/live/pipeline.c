@@ -356,12 +356,17 @@ static bool fill_memory(const FrameInputs *next, const KernelConfig *config, boo
     return true;
 }
 
-static void fill_objects(const FrameInputs *next, LiveObjects *objects) {
-    objects->known = next->features->objects.count > 0;
-    objects->compared = next->baseline && next->baseline->features->objects.count > 0;
-    memcpy(objects->now, next->pooled->objects, sizeof objects->now);
-    if (objects->compared)
-        memcpy(objects->baseline, next->baseline->objects, sizeof objects->baseline);
+/* Measures the objects, which nothing but faults of the cameras moves. */
+static bool fill_objects(const FrameInputs *next, const Job *job, LiveObjects *objects, Err *err) {
+    const Job baseline = job_of_baseline(job);
+    const bool faults = job_has_faults(job) || (next->baseline && job_has_faults(&baseline));
+    objects->known = faults && next->features->objects.count > 0;
+    objects->compared =
+        objects->known && next->baseline && next->baseline->features->objects.count > 0;
+    if ((objects->known && !inputs_objects(next->pooled, objects->now)) ||
+        (objects->compared && !inputs_objects(next->baseline, objects->baseline)))
+        return err_no_memory(err, "objects", "choose a smaller scene");
+    return true;
 }
 
 /* Publishes the run's results in the display's data, and keeps its inputs for the next run. */
@@ -377,10 +382,10 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     live->serial = state->job.serial;
     live->job = state->job;
     live->stand_in = run->stood_in;
-    if (!fill_memory(next, &state->job.config, same_map, live, err))
+    if (!fill_memory(next, &state->job.config, same_map, live, err) ||
+        !fill_objects(next, &state->job, &live->objects, err))
         return false;
     fill_stages(&run->times, live);
-    fill_objects(next, &live->objects);
     inputs_fill_frame(next, &live->frame);
     if (job_inputs_differ(&state->job))
         live->frame.baseline_fp64 = NULL;

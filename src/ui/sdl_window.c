@@ -205,6 +205,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     window->w = w;
     window->h = h;
     window->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
+    pen_keep_still(window->surface);
     window->over = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     window->texture = sdl.CreateTexture(window->renderer, SDL_PIXELFORMAT_RGB888,
                                         SDL_TEXTUREACCESS_STREAMING, w, h);

@@ -2,6 +2,7 @@
 #include "src/view/bev/raster.h"
 
 #include "kernels/threads.h"
+#include "kernels/vector.h"
 
 #include <assert.h>
 #include <math.h>
@@ -156,7 +157,7 @@ typedef struct {
     float of[SUMS];
 } Around;
 
-static void add_around(Around *sum, const Around *one, float weight) {
+CPU_INLINE void add_around(Around *sum, const Around *one, float weight) {
     for (int k = 0; k < SUMS; k++)
         sum->of[k] += weight * one->of[k];
 }
@@ -177,24 +178,30 @@ static Around around_of(const CellField *field, const RasterStyle *style, int64_
     return (Around){{mass * color.r, mass * color.g, mass * color.b, mass, mass > 0}};
 }
 
+static CPU_CLONES void sum_row(const CellField *field, const RasterStyle *style, int64_t row,
+                               Around *sums) {
+    int64_t w = field->ny;
+    for (int64_t x = 0; x < w; x++) {
+        Around one = around_of(field, style, raster_cell(field->nx, w, x, row));
+        for (int64_t to = x - REACH; one.of[CELLS] > 0 && to <= x + REACH; to++) {
+            one.of[RIGHT] = (float)(x - to);
+            if (to >= 0 && to < w)
+                add_around(&sums[to], &one, weight_at(x - to));
+        }
+    }
+}
+
 /* Adds up along each row of pixels. NULL: no memory. */
 static Around *sum_rows(const CellField *field, const RasterStyle *style) {
     int64_t w = field->ny, h = field->nx;
     Around *sums = calloc((size_t)(w * h), sizeof *sums);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t row = 0; row < (sums ? h : 0); row++)
-        for (int64_t x = 0; x < w; x++) {
-            Around one = around_of(field, style, raster_cell(field->nx, field->ny, x, row));
-            for (int64_t to = x - REACH; one.of[CELLS] > 0 && to <= x + REACH; to++) {
-                one.of[RIGHT] = (float)(x - to);
-                if (to >= 0 && to < w)
-                    add_around(&sums[row * w + to], &one, weight_at(x - to));
-            }
-        }
+        sum_row(field, style, row, sums + row * w);
     return sums;
 }
 
-static Around sum_around(const CellField *field, const Around *rows, int64_t column, int64_t row) {
+CPU_INLINE Around sum_around(const CellField *field, const Around *rows, int64_t column, int64_t row) {
     Around sum = {{0}};
     for (int64_t from = row - REACH; from <= row + REACH; from++)
         if (from >= 0 && from < field->nx) {
@@ -246,7 +253,7 @@ static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64
     return color;
 }
 
-static Rgb pixel_color(const CellField *field, const RasterStyle *style, const Around *rows,
+CPU_INLINE Rgb pixel_color(const CellField *field, const RasterStyle *style, const Around *rows,
                        int64_t column, int64_t row) {
     const double dim = 0.85;
     int64_t cell = raster_cell(field->nx, field->ny, column, row);
@@ -265,6 +272,12 @@ static Rgb pixel_color(const CellField *field, const RasterStyle *style, const A
                    dim);
 }
 
+static CPU_CLONES void paint_row(const CellField *field, const RasterStyle *style,
+                                 const Around *rows, int64_t row, Image *image) {
+    for (int column = 0; column < image->w; column++)
+        image_set(image, column, (int)row, pixel_color(field, style, rows, column, row));
+}
+
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err) {
     assert(field->color || style->colormap);
     Around *rows = NULL;
@@ -274,8 +287,7 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
     bool ok = image_init(image, field->ny, field->nx, err);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int row = 0; row < (ok ? image->h : 0); row++)
-        for (int column = 0; column < image->w; column++)
-            image_set(image, column, row, pixel_color(field, style, rows, column, row));
+        paint_row(field, style, rows, row, image);
     free(rows);
     return ok;
 }
@@ -292,6 +304,7 @@ Rgb raster_camera_pixel(const CameraViews *seen, int64_t camera, int64_t y, int6
 bool raster_camera(const CameraViews *seen, int64_t camera, Image *image, Err *err) {
     if (!image_init(image, seen->w, seen->h, err))
         return false;
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int y = 0; y < image->h; y++)
         for (int x = 0; x < image->w; x++)
             image_set(image, x, y, raster_camera_pixel(seen, camera, y, x));

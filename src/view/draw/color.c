@@ -21,11 +21,13 @@ Rgb rgb_from_linear(double r, double g, double b) {
 }
 
 static uint8_t mix(uint8_t a, uint8_t b, double t) {
-    return (uint8_t)lround(a + (b - a) * t);
+    return (uint8_t)(a + (b - a) * t + 0.5); /* the nearest: no level is below 0 */
 }
 
 Rgb rgb_mix(Rgb a, Rgb b, double t) {
     double u = clamp01(t);
+    if (u == 0 || u == 1)
+        return u == 0 ? a : b;
     return (Rgb){mix(a.r, b.r, u), mix(a.g, b.g, u), mix(a.b, b.b, u)};
 }
 

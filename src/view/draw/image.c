@@ -77,11 +77,19 @@ Rgb image_get(const Image *image, int x, int y) {
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err) {
     if (!image_init(scaled, w, h, err))
         return false;
-    for (int y = 0; y < scaled->h; y++) {
-        int from_y = (int)((int64_t)y * source->h / h);
-        for (int x = 0; x < scaled->w; x++)
-            memcpy(pixel(scaled, x, y), pixel(source, (int)((int64_t)x * source->w / w), from_y),
-                   4);
+    const int row_bytes = 4 * scaled->w;
+    for (int y = 0, last = -1; y < scaled->h; y++) {
+        int from_y = (int)((int64_t)y * source->h / h), rest = 0;
+        uint8_t *to = pixel(scaled, 0, y);
+        const uint8_t *from = pixel(source, 0, from_y);
+        if (from_y == last)
+            memcpy(to, to - row_bytes, (size_t)row_bytes);
+        for (int x = 0; from_y != last && x < scaled->w; x++, rest += source->w) {
+            for (; rest >= scaled->w; rest -= scaled->w)
+                from += 4;
+            memcpy(to + 4 * (size_t)x, from, 4);
+        }
+        last = from_y;
     }
     return true;
 }

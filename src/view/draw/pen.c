@@ -211,6 +211,71 @@ TextStyle aligned(TextStyle style, TextAlign align) {
     return style;
 }
 
+/* ---- what stands still ---------------------------------------------------------------------- */
+
+/* The last such drawing on a surface, and what it was made from. */
+typedef struct {
+    cairo_surface_t *pixels; /* NULL: none yet */
+    cairo_matrix_t matrix;
+    void *key;
+    size_t size;
+} Still;
+
+static const cairo_user_data_key_t still_of;
+
+static void still_free(void *contents) {
+    Still *still = contents;
+    cairo_surface_destroy(still->pixels);
+    free(still->key);
+    free(still);
+}
+
+void pen_keep_still(cairo_surface_t *surface) {
+    Still *still = calloc(1, sizeof *still);
+    if (still && cairo_surface_set_user_data(surface, &still_of, still, still_free))
+        still_free(still); /* without memory all is drawn each time */
+}
+
+static bool still_is(const Still *still, const cairo_matrix_t *matrix, const void *key,
+                     size_t size) {
+    return still->pixels && still->key && still->size == size && !memcmp(still->key, key, size) &&
+           !memcmp(&still->matrix, matrix, sizeof *matrix);
+}
+
+void pen_still(Pen *pen, Box box, const void *key, size_t size,
+               void (*draw)(Pen *pen, const void *context), const void *context) {
+    Still *still = cairo_surface_get_user_data(cairo_get_target(pen->cr), &still_of);
+    cairo_matrix_t to;
+    cairo_get_matrix(pen->cr, &to);
+    if (!still) {
+        draw(pen, context);
+        return;
+    }
+    const double x = floor(to.x0 + box.x * to.xx), y = floor(to.y0 + box.y * to.yy);
+    if (!still_is(still, &to, key, size)) {
+        cairo_surface_destroy(still->pixels);
+        still->pixels = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)(box.w * to.xx) + 2,
+                                                   (int)(box.h * to.yy) + 2);
+        still->matrix = to;
+        free(still->key);
+        still->key = malloc(size);
+        still->size = size;
+        if (still->key)
+            memcpy(still->key, key, size);
+        cairo_t *cr = cairo_create(still->pixels);
+        Pen apart;
+        pen_init(&apart, cr, pen->theme, NULL);
+        cairo_set_matrix(cr, &(cairo_matrix_t){to.xx, 0, 0, to.yy, to.x0 - x, to.y0 - y});
+        draw(&apart, context);
+        cairo_destroy(cr);
+    }
+    cairo_save(pen->cr);
+    cairo_identity_matrix(pen->cr);
+    cairo_set_source_surface(pen->cr, still->pixels, x, y);
+    cairo_paint(pen->cr);
+    cairo_restore(pen->cr);
+}
+
 /* ---- lines and pictures --------------------------------------------------------------------- */
 
 void pen_color(Pen *pen, Rgb color, double alpha) {

@@ -80,6 +80,12 @@ Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextSt
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
 
+/* Draws what stands still while `key`, of so many bytes, stays the same. A surface that keeps such
+ * drawings, a window's, takes the box from the last one's pixels. */
+void pen_still(Pen *pen, Box box, const void *key, size_t size,
+               void (*draw)(Pen *pen, const void *context), const void *context);
+void pen_keep_still(cairo_surface_t *surface);
+
 void pen_color(Pen *pen, Rgb color, double alpha);
 /* Draws the current path as a line. */
 void pen_stroke(Pen *pen, Rgb color, double alpha, double width);

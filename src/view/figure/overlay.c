@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
                  double *py) {
@@ -296,6 +297,39 @@ static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel
     }
 }
 
+typedef struct {
+    const Figure *figure;
+    const FigurePanel *panel;
+} Over;
+
+/* Draws what the world's motion does not change. */
+static void draw_over_rig(Pen *pen, const void *context) {
+    const Over *over = context;
+    draw_fields_of_view(pen, over->figure, over->panel);
+    draw_rings(pen, over->figure, over->panel, false);
+    draw_ego_body(pen, over->figure, over->panel);
+    draw_front_arrow(pen, over->figure, over->panel);
+    draw_rings(pen, over->figure, over->panel, true);
+}
+
+static void draw_still(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const Grid *grid = &figure->grid;
+    struct {
+        Box box;
+        double grid_m[4], ring_step_m;
+        const PanelTheme *over;
+        Rig rig;
+    } key;
+    memset(&key, 0, sizeof key); /* padding is compared as well */
+    key.box = panel->box;
+    const double grid_m[] = {grid->x_min_m, grid->x_max_m, grid->y_min_m, grid->y_max_m};
+    memcpy(key.grid_m, grid_m, sizeof grid_m);
+    key.ring_step_m = figure->ring_step_m;
+    key.over = figure->over;
+    memcpy(&key.rig, figure->frame->rig, sizeof key.rig);
+    pen_still(pen, panel->box, &key, sizeof key, draw_over_rig, &(Over){figure, panel});
+}
+
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (pen->measuring || !figure->frame->rig)
         return;
@@ -306,14 +340,10 @@ void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
         cairo_restore(pen->cr);
         return;
     }
-    draw_fields_of_view(pen, figure, panel);
     if (figure->frame->world && figure->spec->outlines)
         draw_outlines(pen, figure, panel);
     draw_truth(pen, figure, panel);
-    draw_rings(pen, figure, panel, false);
-    draw_ego_body(pen, figure, panel);
-    draw_front_arrow(pen, figure, panel);
-    draw_rings(pen, figure, panel, true);
+    draw_still(pen, figure, panel);
     cairo_restore(pen->cr);
 }
 

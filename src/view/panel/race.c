@@ -91,13 +91,15 @@ static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, in
                    share > 0 ? BEGUN + (1 - BEGUN) * share : 0);
 }
 
-/* Returns the mean of the cells of a pixel that have points; without any, its middle cell. */
+/* Returns the mean of cells of a pixel that have points, of two along each edge where it has more;
+ * without any, its middle cell. */
 static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, int64_t x0, int64_t x1,
                       int64_t y0, int64_t y1) {
     const Race *race = view->race;
+    const int64_t step_x = (x1 - x0 + 1) / 2, step_y = (y1 - y0 + 1) / 2;
     int sum[3] = {0}, count = 0;
-    for (int64_t y = y0; y < y1; y++)
-        for (int64_t x = x0; x < x1; x++) {
+    for (int64_t y = y0 + step_y / 2; y < y1; y += step_y)
+        for (int64_t x = x0 + step_x / 2; x < x1; x += step_x) {
             if (!race->points[raster_cell(race->nx, race->ny, x, y)])
                 continue;
             Rgb color = cell_by_now(view, lane, us, x, y);
@@ -127,6 +129,7 @@ static void mark_longest(const Race *race, Image *image) {
 /* Draws the largest grid that fits the area, with its columns and rows in proportion. */
 static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Schedule *lane,
                       double us, bool marked) {
+    enum { SMALL = 20000 }; /* pixels: threads would take the cores of the next frame's pooling */
     const Race *race = view->race;
     Image image;
     Err ignored; /* without memory the place stays empty */
@@ -136,7 +139,7 @@ static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
     h = (int)fmin(h, (double)w * (double)race->nx / (double)race->ny);
     if (w < 2 || h < 2 || !image_init(&image, w, h, &ignored))
         return;
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
+#pragma omp parallel for num_threads(bev_threads()) schedule(static) if (w * h > SMALL)
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
             int64_t x0 = x * race->ny / w, x1 = (x + 1) * race->ny / w;
@@ -181,7 +184,8 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
     bool done = us >= lane->latency_us;
     int used = sheet_text(sheet, area.x, area.y, area.w, cell_bold(lane_ink(view->race, lane)),
                           lane->rung->title);
-    snprintf(text, sizeof text, "%.0f %%", floor(100 * schedule_done(lane, us)));
+    if (!done)
+        snprintf(text, sizeof text, "%.0f %%", floor(100 * schedule_done(lane, us)));
     sheet_right(sheet, area.x + used + 1, area.y, area.w - used - 1,
                 done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED), done ? "done" : text);
     grid_draw(sheet, area_below(area, 1), view, lane, us, false);
