@@ -209,6 +209,7 @@ bool window_image(int w, int h, double scale, const State *state, const LiveData
     if (!cr)
         return false;
     cairo_scale(cr, scale, scale);
+    pen_keep_still(cairo_get_target(cr)); /* the pixels are those of a window */
     return pen_finish(
         cr, window_paint(cr, w / scale, h / scale, state, live, picture, NULL, NULL, err), image);
 }
