@@ -53,14 +53,12 @@ JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool write_at(int fd, const void *bytes, size_t count, size_t at) {
-    for (const char *from = bytes; count > 0;) {
-        ssize_t done = pwrite(fd, from, count, (off_t)at);
-        if (done <= 0)
-            return false;
-        from += done, at += (size_t)done, count -= (size_t)done;
-    }
-    return true;
+/* Makes the file `size` bytes long and maps it. NULL: it has no room. */
+static unsigned char *map_file(int fd, size_t size) {
+    void *memory = ftruncate(fd, (off_t)size) != 0
+                       ? MAP_FAILED
+                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 /* Writes the inputs. The bytes before each are all ones: NaN as a value, -1 as an index. */
@@ -69,31 +67,28 @@ static bool write_inputs(const Job *job, const BevProblem *problem, size_t size)
     const void *values[JOB_INPUTS] = {
         map->ranks_depth,      map->ranks_feat,     map->ranks_bev,    map->interval_starts,
         map->interval_lengths, problem->depth.data, problem->feat.data};
-    bool ok = ftruncate(job->inputs, (off_t)size) == 0 &&
-              write_at(job->inputs, &job->header, sizeof job->header, 0);
-    unsigned char ones[4096];
-    memset(ones, 0xff, sizeof ones);
-    for (int i = 0; ok && i < JOB_INPUTS; i++) {
+    unsigned char *memory = map_file(job->inputs, size);
+    if (!memory)
+        return false;
+    memcpy(memory, &job->header, sizeof job->header);
+    for (int i = 0; i < JOB_INPUTS; i++) {
         const JobArray *array = &job->arrays[i];
-        size_t at = array->offset, end = at + array->lead;
-        for (; ok && at < end; at += sizeof ones)
-            ok = write_at(job->inputs, ones, end - at < sizeof ones ? end - at : sizeof ones, at);
-        ok = ok && write_at(job->inputs, values[i], array->bytes, end);
+        memset(memory + array->offset, 0xff, array->lead);
+        if (array->bytes)
+            memcpy(memory + array->offset + array->lead, values[i], array->bytes);
     }
+    munmap(memory, size);
     /* From now on no process can change the inputs. */
-    return ok && fcntl(job->inputs, F_ADD_SEALS,
-                       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0;
+    return fcntl(job->inputs, F_ADD_SEALS,
+                 F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0;
 }
 
 static bool poison_outputs(Job *job, size_t size) {
-    if (ftruncate(job->outputs, (off_t)size) != 0 ||
+    job->out = map_file(job->outputs, size);
+    job->out_bytes = size;
+    if (!job->out ||
         fcntl(job->outputs, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
         return false;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, job->outputs, 0);
-    if (memory == MAP_FAILED)
-        return false;
-    job->out = memory;
-    job->out_bytes = size;
     for (int i = 0; i < job->header.calls; i++) {
         const JobArray *array = &job->arrays[JOB_INPUTS + i];
         memset(job->out + array->offset, PATTERN, array->lead);
