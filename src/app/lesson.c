@@ -40,36 +40,28 @@ bool app_page_is_known(const App *app) {
     return workflow_steps(app, steps) > 0;
 }
 
-static void add_unknown(const App *app, PaneText *body) {
-    char text[120];
-    snprintf(text, sizeof text, "Not known: %s.",
-             unknown_reason(UNKNOWN_MODEL, app_live(app), NULL, BEV_FP32));
-    pane_add(body, PANE_NOTE, false, text);
-}
-
 static void show_workflow(const App *app, LessonPane *pane) {
     Finding steps[FINDINGS_MAX];
     int count = workflow_steps(app, steps);
     snprintf(pane->title, sizeof pane->title, "Four steps: %.60s",
              kernel_config_label(&app->state.job.config).text);
     if (!count)
-        add_unknown(app, &pane->body);
+        pane_add(&pane->body, PANE_NOTE, false, "Not known: %s.",
+                 unknown_reason(UNKNOWN_MODEL, app_live(app), NULL, BEV_FP32));
     for (int i = 0; i < count; i++) {
-        pane_add(&pane->body, PANE_WHY, false, steps[i].text);
-        pane_add(&pane->body, PANE_TEXT, false, steps[i].evidence);
+        pane_add(&pane->body, PANE_WHY, false, "%s", steps[i].text);
+        pane_add(&pane->body, PANE_TEXT, false, "%s", steps[i].evidence);
         for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
-            pane_add(&pane->body, PANE_CODE, false, steps[i].commands[j]);
+            pane_add(&pane->body, PANE_CODE, false, "%s", steps[i].commands[j]);
     }
 }
 
 void app_show_page(App *app) {
     LessonPane *pane = &app->state.lesson;
-    char text[80];
     *pane = (LessonPane){.open = true, .scroll = pane->scroll};
     show_workflow(app, pane);
-    snprintf(text, sizeof text, "%s closes, typing %s opens the lesson of a finding",
+    pane_add(&pane->body, PANE_KEYS, false, "%s closes, typing %s opens the lesson of a finding",
              key_of(ACTION_LESSON).name, key_of(ACTION_EXPLAIN).name);
-    pane_add(&pane->body, PANE_KEYS, false, text);
     redraw(app);
 }
 
@@ -118,12 +110,10 @@ static void show_question(App *app) {
     const LessonDesk *desk = &app->desk;
     LessonPane *pane = &app->state.lesson;
     const Job *job = &app->state.job;
-    char text[240];
-    snprintf(text, sizeof text, "Scene %s, %s.", app->state.menu.scenes.names[job->scene],
-             kernel_config_label(&job->config).text);
     body.count = body.used = 0;
     if (lesson_run_wants(&desk->run) == LESSON_WANTS_INPUT)
-        pane_add(&body, PANE_TERM, false, text);
+        pane_add(&body, PANE_TERM, false, "Scene %s, %s.", app->state.menu.scenes.names[job->scene],
+                 kernel_config_label(&job->config).text);
     pane_append(&body, &pane->body);
     pane->body = body;
     quiz_show(&desk->quiz, pane);

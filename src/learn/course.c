@@ -372,37 +372,32 @@ static bool is_first_of_topic(const Quiz *quiz, int i) {
 
 /* Adds one row for each topic: its score, and the lesson to take again. */
 static void add_topics(const Quiz *quiz, PaneText *body) {
-    char text[240];
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
         const Score score = score_of(quiz, item->topic);
         if (!is_first_of_topic(quiz, i))
             continue;
         if (!score.asked)
-            snprintf(text, sizeof text, "n/a     %s: cannot be judged here", item->topic);
+            pane_add(body, PANE_CHOICE, false, "n/a     %s: cannot be judged here", item->topic);
         else if (score.right == score.asked)
-            snprintf(text, sizeof text, "%d of %d  %s", score.right, score.asked, item->topic);
+            pane_add(body, PANE_CHOICE, false, "%d of %d  %s", score.right, score.asked,
+                     item->topic);
         else
-            snprintf(text, sizeof text, "%d of %d  %s: bevscope learn %d", score.right, score.asked,
-                     item->topic, atoi(item->lesson));
-        pane_add(body, PANE_CHOICE, false, text);
+            pane_add(body, PANE_CHOICE, false, "%d of %d  %s: bevscope learn %d", score.right,
+                     score.asked, item->topic, atoi(item->lesson));
     }
 }
 
 static void show_score(const Quiz *quiz, LessonPane *pane) {
     PaneText *body = &pane->body;
     const Score score = score_of(quiz, NULL);
-    char text[200];
     *pane = (LessonPane){.open = true, .ended = true};
-    snprintf(text, sizeof text, "%d of %d right. By topic:", score.right, score.asked);
-    pane_add(body, PANE_TEXT, false, text);
+    pane_add(body, PANE_TEXT, false, "%d of %d right. By topic:", score.right, score.asked);
     add_topics(quiz, body);
-    snprintf(text, sizeof text,
+    pane_add(body, PANE_TEXT, false,
              "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
              quiz->seed);
-    pane_add(body, PANE_TEXT, false, text);
-    snprintf(text, sizeof text, "%s closes the quiz", key_of(ACTION_LESSON).name);
-    pane_add(body, PANE_KEYS, false, text);
+    pane_add(body, PANE_KEYS, false, "%s closes the quiz", key_of(ACTION_LESSON).name);
 }
 
 void quiz_show(const Quiz *quiz, LessonPane *pane) {

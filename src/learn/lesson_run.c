@@ -169,16 +169,13 @@ static size_t common_indent(const char *text) {
 }
 
 static void add_code(PaneText *pane, const LessonCode *code) {
-    char line[200];
     const char *text = code->text ? code->text : "";
     size_t indent = common_indent(text);
-    snprintf(line, sizeof line, "%.150s, line %d", code->file, code->line);
-    pane_add(pane, PANE_SOURCE, false, line);
+    pane_add(pane, PANE_SOURCE, false, "%.150s, line %d", code->file, code->line);
     for (int i = 0; i < code->lines && *text; i++) {
         size_t length = strcspn(text, "\n"), cut = indent < length ? indent : length;
         int shown = (int)(length - cut < 180 ? length - cut : 180);
-        snprintf(line, sizeof line, "%4d  %.*s", code->line + i, shown, text + cut);
-        pane_add(pane, PANE_CODE, false, line);
+        pane_add(pane, PANE_CODE, false, "%4d  %.*s", code->line + i, shown, text + cut);
         text += length + (text[length] == '\n');
     }
 }
@@ -339,7 +336,7 @@ static void order_text(LessonRun *run, const Judgement *judgement, char *text, s
 
 static void add_verdict(LessonRun *run, const Judgement *judgement) {
     const LessonQuestion *question = lesson_run_question(run);
-    char *answer = run->solution, text[480];
+    char *answer = run->solution;
     const size_t size = sizeof run->solution;
     run->right_choice = judgement->choice;
     run->right_number = judgement->number.number;
@@ -355,18 +352,17 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     if (right && question->within > 0)
         snprintf(taken, sizeof taken, " (%g%s more or less is taken)", question->within,
                  question->percent ? " %" : "");
-    snprintf(text, sizeof text, "%s%s%s", right ? "Right: " : "No. The answer: ", answer, taken);
-    pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);
+    pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, "%s%s%s",
+             right ? "Right: " : "No. The answer: ", answer, taken);
 }
 
 /* Adds `before` and `text` (NULL: nothing) as a reason. Returns false where a figure is unknown. */
 static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
                        Evaluation *evaluation) {
     char row[1200];
-    size_t length = (size_t)snprintf(row, sizeof row, "%s", before);
-    bool known = !text || fill_in(text, evaluation, row + length, sizeof row - length);
+    bool known = !text || fill_in(text, evaluation, row, sizeof row);
     if (text)
-        pane_add(&run->reveal, kind, false, row);
+        pane_add(&run->reveal, kind, false, "%s%s", before, row);
     return known;
 }
 
@@ -433,7 +429,7 @@ static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *l
         return false;
     run->reveal = (PaneText){.count = 0};
     if (judgement.verdict == VERDICT_VOID)
-        pane_add(&run->reveal, PANE_NOTE, false, text);
+        pane_add(&run->reveal, PANE_NOTE, false, "%s", text);
     else
         add_verdict(run, &judgement);
     if (!add_reasons(run, judgement.verdict, &evaluation) && !final) {
@@ -463,23 +459,18 @@ static bool needs_figures(const LessonRun *run, const LessonStep *step) {
             strchr(step->text, '{'));
 }
 
-static void add_term(PaneText *pane, const GlossaryRow *row) {
-    char text[GLOSSARY_WORD_MAX + GLOSSARY_TEXT_MAX + 8];
-    snprintf(text, sizeof text, "%s: %s", row->word, row->text);
-    pane_add(pane, PANE_TERM, false, text);
-}
-
 /* Puts a step onto the page; `text` has its figures filled in already. Steps that use a control
  * and LETs are carried out elsewhere. A question is the last line, after its sources. */
 static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
     if (step->kind == LESSON_SAY) {
-        pane_add(&run->page_text, PANE_TEXT, false, text);
+        pane_add(&run->page_text, PANE_TEXT, false, "%s", text);
         lesson_explain_sources(run, &run->page_text, text);
     } else if (step->kind == LESSON_QUESTION) {
         lesson_explain_sources(run, &run->page_text, text);
-        pane_add(&run->page_text, PANE_QUESTION, false, text);
+        pane_add(&run->page_text, PANE_QUESTION, false, "%s", text);
     } else if (step->kind == LESSON_TERM)
-        add_term(&run->page_text, &glossary[step->number]);
+        pane_add(&run->page_text, PANE_TERM, false, "%s: %s", glossary[step->number].word,
+                 glossary[step->number].text);
     else if (step->kind == LESSON_SOURCE)
         add_code(&run->page_text, &run->lesson->codes[step->number]);
     else if (step->kind == LESSON_POINT)
@@ -668,7 +659,7 @@ static bool renew_question(LessonRun *run, const State *state, const LiveData *l
     if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)
         return false;
     run->page_text = (PaneText){.count = 0};
-    pane_add(&run->page_text, PANE_QUESTION, false, text);
+    pane_add(&run->page_text, PANE_QUESTION, false, "%s", text);
     run->phase = PHASE_ASK;
     return true;
 }

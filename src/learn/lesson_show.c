@@ -17,33 +17,30 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
             run->explained |= 1u << sources[i].source;
-            pane_add(pane, PANE_TERM, false, sources[i].text);
+            pane_add(pane, PANE_TERM, false, "%s", sources[i].text);
         }
 }
 
 static void add_choices(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
-    for (int i = 0; i < question->choice_count; i++) {
-        char text[320];
-        snprintf(text, sizeof text, "%d  %.300s", i + 1, question->choices[i].text);
-        pane_add(pane, PANE_CHOICE, question->asks == ASKS_CHOICE && i == run->choice, text);
-    }
+    for (int i = 0; i < question->choice_count; i++)
+        pane_add(pane, PANE_CHOICE, question->asks == ASKS_CHOICE && i == run->choice, "%d  %.300s",
+                 i + 1, question->choices[i].text);
 }
 
 static void add_input(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *typed = run->typed[0] ? run->typed : "_";
-    char text[160], range[80] = "";
+    char range[80] = "";
     bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
     if (asks && number)
         snprintf(range, sizeof range, "   (%.9g to %.9g)", question->lo, question->hi);
     else if (asks)
         snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
                  question->choice_count);
-    snprintf(text, sizeof text, "%s%s%.40s%s", typed, number && *question->unit ? " " : "",
-             number ? question->unit : "", range);
     if (question->asks != ASKS_CHOICE)
-        pane_add(pane, PANE_INPUT, false, text);
+        pane_add(pane, PANE_INPUT, false, "%s%s%.40s%s", typed,
+                 number && *question->unit ? " " : "", number ? question->unit : "", range);
 }
 
 /* Writes what Enter does now, or what the learner must do before Enter. */
@@ -62,33 +59,22 @@ static void enter_text(const LessonRun *run, char *text, size_t size) {
 }
 
 static void add_keys(const LessonRun *run, PaneText *pane) {
-    char text[200], enter[64], skips[48] = "", back[48] = "";
+    char enter[64], skips[48] = "", back[48] = "";
     enter_text(run, enter, sizeof enter);
     if (run->alone || run->phase == PHASE_ASK)
         snprintf(skips, sizeof skips, "%.30s skips, ", key_of(ACTION_SKIP).name);
     if (!run->alone)
         snprintf(back, sizeof back, "%.30s goes back, ", key_of(ACTION_BACK).name);
-    snprintf(text, sizeof text, "%s; %s%s%.30s: your view again", enter, skips, back,
+    pane_add(pane, PANE_KEYS, false, "%s; %s%s%.30s: your view again", enter, skips, back,
              key_of(ACTION_ESCAPE).name);
-    pane_add(pane, PANE_KEYS, false, text);
-}
-
-static void add_computing(PaneText *pane) {
-    char text[80];
-    snprintf(text, sizeof text, "Computing ... (%s goes on without)", key_of(ACTION_SKIP).name);
-    pane_add(pane, PANE_NOTE, false, text);
 }
 
 static void add_end(const LessonRun *run, PaneText *pane) {
-    char text[200];
-    snprintf(text, sizeof text, "The end of this lesson. %d of %d predictions were right.",
+    pane_add(pane, PANE_TEXT, false, "The end of this lesson. %d of %d predictions were right.",
              run->right, run->asked);
-    pane_add(pane, PANE_TEXT, false, text);
-    if (run->void_count || run->skipped) {
-        snprintf(text, sizeof text, "Not counted: %d skipped, %d that cannot be judged here.",
+    if (run->void_count || run->skipped)
+        pane_add(pane, PANE_TEXT, false, "Not counted: %d skipped, %d that cannot be judged here.",
                  run->skipped, run->void_count);
-        pane_add(pane, PANE_TEXT, false, text);
-    }
 }
 
 static void add_body(const LessonRun *run, PaneText *body) {
@@ -101,15 +87,13 @@ static void add_body(const LessonRun *run, PaneText *body) {
         /* Of the page's text only the question stays: the verdict needs the room. */
         for (int i = 0; i < run->page_text.count; i++)
             if (run->page_text.rows[i].kind == PANE_QUESTION)
-                pane_add(body, PANE_QUESTION, false, pane_row(&run->page_text, i));
+                pane_add(body, PANE_QUESTION, false, "%s", pane_row(&run->page_text, i));
     } else
         pane_append(body, &run->page_text);
     if (asked && run->again) {
-        char text[160];
         const LessonQuestion *question = lesson_run_question(run);
-        snprintf(text, sizeof text, "Now with: %.120s (not counted)",
+        pane_add(body, PANE_SHOW, false, "Now with: %.120s (not counted)",
                  question->again.rows[(run->again - 1) % question->again.count]);
-        pane_add(body, PANE_SHOW, false, text);
     }
     if (asked) {
         add_choices(run, body);
@@ -137,16 +121,17 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     pane->computing = wants != LESSON_WANTS_INPUT && wants != LESSON_WANTS_PAUSE;
     snprintf(pane->title, sizeof pane->title, "%s", run->lesson->title);
     if (run->page < run->target) {
-        pane_add(&pane->body, PANE_NOTE, false,
+        pane_add(&pane->body, PANE_NOTE, false, "%s",
                  run->alone ? "Setting the scene of the question ..."
                             : "Taking the lesson up again ...");
         return;
     }
     add_body(run, &pane->body);
     if (run->note[0])
-        pane_add(&pane->body, PANE_NOTE, false, run->note);
+        pane_add(&pane->body, PANE_NOTE, false, "%s", run->note);
     if (pane->computing)
-        add_computing(&pane->body);
+        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (%s goes on without)",
+                 key_of(ACTION_SKIP).name);
     add_keys(run, &pane->body);
 }
 
@@ -282,7 +267,7 @@ static void draw_from_above(PaneText *pane, const Rig *rig, const Pairs *pairs,
         size_t length = WIDTH;
         while (length && plan.text[row][length - 1] == ' ')
             plan.text[row][--length] = '\0';
-        pane_add(pane, PANE_DRAWING, false, plan.text[row]);
+        pane_add(pane, PANE_DRAWING, false, "%s", plan.text[row]);
     }
 }
 
@@ -306,7 +291,7 @@ static void add_table_row(PaneText *pane, const char *name, const Pairs *points,
     for (int i = 0; i < points->count; i++)
         text_add(text, sizeof text, "%*d", TABLE_W,
                  *(const int *)((const char *)&points->pairs[i] + field));
-    pane_add(pane, PANE_DRAWING, false, text);
+    pane_add(pane, PANE_DRAWING, false, "%s", text);
 }
 
 /* Draws the table after `steps` points were brought to their places, a line below the sorted ones,
@@ -327,7 +312,7 @@ static void draw_table(PaneText *pane, const Pairs *pairs, int steps) {
         bool begins = i == 0 || points.pairs[i].cell != points.pairs[i - 1].cell;
         text_add(text, sizeof text, begins ? " [=" : "==]");
     }
-    pane_add(pane, PANE_DRAWING, false, text);
+    pane_add(pane, PANE_DRAWING, false, "%s", text);
 }
 
 int lesson_drawing_frames(LessonDrawing what) {

@@ -5,6 +5,7 @@
 #include "src/cachesim/findings.h"
 #include "src/state/palette.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,14 +145,16 @@ unsigned control_quit(State *state, const Command *command) {
 #define WORD_OF(id, word) word,
 const char *const lesson_panels[PANEL_COUNT] = {LESSON_PANELS(WORD_OF)};
 
-void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text) {
+void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *format, ...) {
+    va_list args;
     if (pane->count == PANE_ROWS || pane->used + 1 >= PANE_BYTES)
         return;
     pane->rows[pane->count++] =
         (PaneRow){.kind = kind, .marked = marked, .at = (uint16_t)pane->used};
-    size_t room = (size_t)(PANE_BYTES - pane->used), length = strlen(text);
-    snprintf(pane->text + pane->used, room, "%s", text);
-    pane->used += (int)(length < room ? length : room - 1) + 1;
+    va_start(args, format);
+    vsnprintf(pane->text + pane->used, (size_t)(PANE_BYTES - pane->used), format, args);
+    va_end(args);
+    pane->used += (int)strlen(pane->text + pane->used) + 1;
 }
 
 const char *pane_row(const PaneText *pane, int row) {
@@ -160,7 +163,7 @@ const char *pane_row(const PaneText *pane, int row) {
 
 void pane_append(PaneText *pane, const PaneText *more) {
     for (int i = 0; i < more->count; i++)
-        pane_add(pane, more->rows[i].kind, more->rows[i].marked, pane_row(more, i));
+        pane_add(pane, more->rows[i].kind, more->rows[i].marked, "%s", pane_row(more, i));
 }
 
 /* ---- controls: the code of lessons, above the state, carries out a wish ---------------------- */

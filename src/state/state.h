@@ -85,8 +85,9 @@ typedef struct {
     char text[PANE_BYTES];
 } PaneText;
 
-/* Adds a row. Text beyond the room of the pane is cut. */
-void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text);
+/* Adds a row by printf's rules. Text beyond the room of the pane is cut. */
+void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 const char *pane_row(const PaneText *pane, int row);
 void pane_append(PaneText *pane, const PaneText *more);
 
