@@ -770,18 +770,14 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
     }
 }
 
-static void end_animation(LessonRun *run) {
-    int last = 2 * (animation_step(run)->frames - 1);
-    run->word = run->word < last ? last : run->word;
-}
-
 static bool other_input(LessonRun *run, LessonInputKind kind) {
     bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
     if (goes && run->phase != PHASE_ANIMATE && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
         run->hurries |= kind == INPUT_SKIP; /* an Enter too many loses no question */
-    else if (goes && run->phase == PHASE_ANIMATE)
-        end_animation(run);
-    else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT)
+    else if (goes && run->phase == PHASE_ANIMATE) {
+        int last = 2 * (animation_step(run)->frames - 1);
+        run->word = run->word < last ? last : run->word;
+    } else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT)
         leave_page(run);
     else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
         go_on(run);

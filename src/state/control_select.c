@@ -55,12 +55,6 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     return control_told(state, false);
 }
 
-static unsigned use_kernel(State *state, Action action, const BevKernel *kernel) {
-    KernelConfig config = state->job.config;
-    config.kernel = kernel;
-    return control_use_config(state, action, config, kernel->title);
-}
-
 /* Returns the rung of the ladder that is `step` rungs from the selection. A kernel that is no rung
  * stands between two rungs, by its place in the table. */
 static const BevKernel *next_rung(const State *state, int step) {
@@ -76,8 +70,10 @@ unsigned control_kernel(State *state, const Command *command) {
     const BevKernel *kernel =
         command->step ? next_rung(state, command->step)
                       : kernel_named(state_where(state), direction_of(state), command->argument);
+    KernelConfig config = state->job.config;
+    config.kernel = kernel;
     if (kernel)
-        return use_kernel(state, command->action, kernel);
+        return control_use_config(state, command->action, config, kernel->title);
     return SAY(state, command->action, "kernel: there is no \"%s\"%s for the %s", command->argument,
                kernel_way(state->job.config.kernel), state_where(state) == BEV_CPU ? "CPU" : "GPU");
 }

@@ -62,10 +62,6 @@ static int word_score(const Candidate *candidate, const char *word) {
     return NO_MATCH;
 }
 
-static bool is_number(const char *word) {
-    return word[strspn(word, "0123456789.+-")] == '\0';
-}
-
 /* Adds the candidate where a typed word fits. "time 14.92" fits no value that lacks the number, but
  * may fit a control that takes a number. */
 static void offer_candidate(Search *search, const Candidate *candidate) {
@@ -73,7 +69,8 @@ static void offer_candidate(Search *search, const Candidate *candidate) {
     for (int i = 0; i < search->word_count; i++) {
         int word = word_score(candidate, search->words[i]);
         missed += word == NO_MATCH;
-        if (word == NO_MATCH && candidate->row.kind == PALETTE_VALUE && is_number(search->words[i]))
+        if (word == NO_MATCH && candidate->row.kind == PALETTE_VALUE &&
+            !search->words[i][strspn(search->words[i], "0123456789.+-")])
             return;
         score += word;
     }

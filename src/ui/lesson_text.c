@@ -100,10 +100,6 @@ static void print_log(const Log *log, char said[LOG_LENGTH]) {
     snprintf(said, LOG_LENGTH, "%s", text);
 }
 
-static bool is_answer(const char *line) {
-    return isdigit((unsigned char)*line) || *line == '-' || *line == '.';
-}
-
 static bool use_plain_line(Script *script, char *line, Err *err) {
     line[strcspn(line, "\r\n")] = '\0';
     line += strspn(line, " \t");
@@ -111,7 +107,8 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
         const LessonInput next = {.kind = INPUT_ENTER};
         return script_lesson_input(script, &next, err);
     }
-    return is_answer(line) ? script_answer(script, line, err) : script_use_line(script, line, err);
+    bool number = isdigit((unsigned char)*line) || *line == '-' || *line == '.';
+    return number ? script_answer(script, line, err) : script_use_line(script, line, err);
 }
 
 /* Ends running animations at once, because text has no pictures. */

@@ -216,13 +216,6 @@ static void end_tips(Loop *loop) {
         sdl_window_tip_end(loop->window, &loop->app.state, app_live(&loop->app));
 }
 
-static void hover_terminal(Loop *loop, const MouseReport *report) {
-    if (!hover_move(&loop->hover, &loop->spots, report->column, report->row))
-        return;
-    loop->term_dirty = true;
-    say_tip(loop, "");
-}
-
 static void show_tips(Loop *loop) {
     const LiveData *live = app_live(&loop->app);
     char text[TIP_LINE_MAX];
@@ -325,7 +318,10 @@ static void read_mouse(Loop *loop) {
     Event event;
     MouseReport report = term_mouse(loop->term);
     if (report.kind == MOUSE_HOVER) {
-        hover_terminal(loop, &report);
+        if (hover_move(&loop->hover, &loop->spots, report.column, report.row)) {
+            loop->term_dirty = true;
+            say_tip(loop, "");
+        }
         return;
     }
     end_tips(loop);
@@ -508,13 +504,6 @@ static void print_log(Loop *loop) {
     print_line(loop);
 }
 
-/* Prints the answer to a word before the next word is read, even without its figures. */
-static void print_before_next(Loop *loop) {
-    print_line(loop);
-    loop->told = 0;
-    loop->said_ms = clock_ms();
-}
-
 /* Says what the program is, which words work, and on a terminal why there is no dashboard. */
 static void print_greeting(Loop *loop) {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
@@ -626,7 +615,9 @@ static void carry_out_line(Loop *loop) {
     loop->line[loop->line_length] = '\0';
     loop->line_length = 0;
     loop->line[strcspn(loop->line, "#\r")] = '\0';
-    print_before_next(loop);
+    print_line(loop); /* the answer to the word before, even without its figures */
+    loop->told = 0;
+    loop->said_ms = clock_ms();
     if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop, loop->line) &&
         !app_words(&loop->app, loop->line, &err))
         app_note(&loop->app, err.what);
@@ -804,12 +795,6 @@ static void run_live(Loop *loop) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void say_how_to_begin(Loop *loop) {
-    if (!loop->options->no_terminal && !loop->options->app.tour)
-        app_note(&loop->app,
-                 "press : and type what you want to see; :tour is a talk of two minutes");
-}
-
 static bool open_all(Loop *loop, Err *err) {
     loop->start_ms = loop->said_ms = clock_ms();
     take_up_time(loop);
@@ -824,7 +809,9 @@ static bool open_all(Loop *loop, Err *err) {
     loop->echoes = false;
     if (!plain && !open_terminal(loop, err))
         return false;
-    say_how_to_begin(loop);
+    if (!loop->options->no_terminal && !loop->options->app.tour)
+        app_note(&loop->app,
+                 "press : and type what you want to see; :tour is a talk of two minutes");
     open_window(loop);
     return true;
 }

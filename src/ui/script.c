@@ -163,13 +163,6 @@ static bool use_say(Script *script, const char *rest, Err *err) {
     return true;
 }
 
-static bool use_control(Script *script, const char *line, Err *err) {
-    Err why = {0};
-    if (!app_words(&script->app, line, &why))
-        return refuse_line(script, why.what, err);
-    return script_serve(script, err);
-}
-
 /* ---- lessons --------------------------------------------------------------------------------- */
 
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err) {
@@ -204,7 +197,10 @@ bool script_use_line(Script *script, char *line, Err *err) {
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strlen(own[i].word) == length && !strncmp(line, own[i].word, length))
             return own[i].use(script, line + length, err);
-    return use_control(script, line, err);
+    Err why = {0};
+    if (!app_words(&script->app, line, &why))
+        return refuse_line(script, why.what, err);
+    return script_serve(script, err);
 }
 
 static int count_frames(const char *text) {

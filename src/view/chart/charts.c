@@ -48,10 +48,6 @@ static void chart_describe_on(ChartData *data) {
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
 }
 
-static bool is_asked(const ChartInput *input, int gpu) {
-    return input->asked >> gpu & 1;
-}
-
 /* Returns the changes to a GPU of the model: only the chosen one has any. NULL: none. */
 static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
     return gpu == input->gpu ? &input->edit : NULL;
@@ -409,7 +405,7 @@ static void fill_working_set(ChartData *data) {
     for (int i = 0; i < ARRAYS; i++)
         bytes += touched[i];
     for (int i = 0; i < input->model->gpu_count; i++)
-        if (input->room != ROOM_PAGE || is_asked(input, order[i])) {
+        if (input->room != ROOM_PAGE || input->asked >> order[i] & 1) {
             footprint_bar(data, order[i], touched, gathered, &data->bars[count],
                           data->labels[count]);
             most = fmax(most, chart_bar_end(spec, &data->bars[count++]));

@@ -443,18 +443,14 @@ static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayou
     return !pen.failed && pen_status(cairo_status(cr), "picture", err);
 }
 
-/* Paints the whole surface. The page may end within the last row or column of pixels, which would
- * stay half black. */
-static void paint_whole(cairo_t *cr, Rgb color) {
-    cairo_set_source_rgb(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0);
-    cairo_paint(cr);
-}
-
 bool page_image(const PageSpec *page, Image *image, Err *err) {
     double scale = scale_of(page);
     cairo_t *cr = pen_begin(image, lround(page->w * scale), lround(page->h * scale), err);
-    if (cr)
-        paint_whole(cr, themes[page->theme].page);
+    const Rgb color = themes[page->theme].page;
+    if (cr) { /* the page may end within the last row or column of pixels */
+        cairo_set_source_rgb(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0);
+        cairo_paint(cr);
+    }
     return cr && pen_finish(cr, draw_on(cr, page, scale, NULL, false, err), image);
 }
 

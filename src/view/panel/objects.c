@@ -5,13 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static int bands_shown(const LiveObjects *objects) {
-    int count = 0;
-    for (int band = 0; band < OBJECT_BANDS; band++)
-        count += objects->now[band].count > 0;
-    return count;
-}
-
 /* Whether a fault of a camera, here or in the baseline, may have moved or lost objects. Formats and
  * kernels move none. */
 static bool is_changed(const PanelData *data) {
@@ -28,7 +21,10 @@ static bool is_changed(const PanelData *data) {
 
 bool objects_shown(const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
-    return objects->known && bands_shown(objects) > 0 && is_changed(data);
+    int objects_now = 0;
+    for (int band = 0; band < OBJECT_BANDS; band++)
+        objects_now += objects->now[band].count;
+    return objects->known && objects_now > 0 && is_changed(data);
 }
 
 /* clang-format off */
