@@ -116,7 +116,7 @@ static bool state_path(const char *name, char path[COURSE_PATH]) {
            snprintf(path, COURSE_PATH, "%s/.local/state/bevscope/%s", home, name) < COURSE_PATH;
 }
 
-char *course_file_read(const char *name) {
+static char *read_file(const char *name) {
     enum { MOST_BYTES = 1 << 16 };
     char path[COURSE_PATH], *text;
     size_t length;
@@ -138,7 +138,7 @@ static bool make_folders(const char *path, Err *err) {
     return true;
 }
 
-bool course_file_write(const char *name, const char *text, size_t length, Err *err) {
+static bool write_file(const char *name, const char *text, size_t length, Err *err) {
     char path[COURSE_PATH];
     if (!state_path(name, path))
         return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
@@ -177,7 +177,7 @@ static bool put_row(CourseProgress *progress, const CourseProgressRow *row) {
 }
 
 void course_progress_read(CourseProgress *progress) {
-    char *text = course_file_read(progress_file);
+    char *text = read_file(progress_file);
     *progress = (CourseProgress){.count = 0};
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         CourseProgressRow row;
@@ -200,7 +200,7 @@ bool course_progress_save(const CourseProgressRow *row, Err *err) {
         used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
                                  r->pages, r->answered, r->right, r->asked, (int)r->done);
     }
-    return course_file_write(progress_file, text, used, err);
+    return write_file(progress_file, text, used, err);
 }
 
 /* ---- the quiz -------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ static int find_missed(const QuizMissed *missed, const QuizKey *key) {
 }
 
 void quiz_missed_read(QuizMissed *missed) {
-    char *text = course_file_read(missed_file), more[2];
+    char *text = read_file(missed_file), more[2];
     missed->count = 0;
     for (char *rest = text, *line;
          missed->count < QUIZ_MISSED_ROWS && (line = strsep(&rest, "\n"));) {
@@ -242,7 +242,7 @@ static bool write_missed(const QuizMissed *missed, Err *err) {
     for (int i = 0; i < missed->count; i++)
         used += (size_t)snprintf(text + used, MISSED_LINE, "%s %016" PRIx64 "\n",
                                  missed->rows[i].lesson, missed->rows[i].text);
-    return course_file_write(missed_file, text, used, err);
+    return write_file(missed_file, text, used, err);
 }
 
 bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool right, Err *err) {

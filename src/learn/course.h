@@ -39,11 +39,6 @@ typedef struct {
     CourseProgressRow rows[COURSE_PROGRESS_ROWS];
 } CourseProgress;
 
-/* Read and write a file in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope. The text is
- * malloc'd; NULL: the file is missing or cannot be read. The folder is made where it is missing. */
-char *course_file_read(const char *name);
-bool course_file_write(const char *name, const char *text, size_t length, Err *err);
-
 /* Reads the file of progress. A file that is missing or cannot be read counts as empty. Damaged
  * lines are left out. */
 void course_progress_read(CourseProgress *progress);

@@ -46,10 +46,6 @@ typedef struct {
 
 /* ---- what a lesson shows: rows of text, each with its role ----------------------------------- */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* The role of a row. Views choose ink and indent by the role. */
 typedef enum {
     PANE_TEXT,
