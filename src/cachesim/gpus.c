@@ -10,21 +10,22 @@
 
 #define MB(n) ((n)*1024.0 * 1024.0)
 
-/* Most figures are from the makers' data sheets. The L2 partitions are from NVIDIA's "A100 Tensor
+/* Most figures are from the makers' data sheets. Lanes and warps of a multiprocessor are from the
+ * CUDA Programming Guide, "Compute Capabilities". The L2 partitions are from NVIDIA's "A100 Tensor
  * Core GPU Architecture" and "H100 Tensor Core GPU Architecture"; other GPUs count as undivided.
  * Chips and Cheese measured the L2 rate of the RTX PRO 6000 on the 600 W card ("Blackwell: Nvidia's
  * Massive GPU", 2025). This program measured the L2 rate of the H200. The A100 is the card with 40
  * GB. */
 const Gpu gpus[] = {
-    {"a6000", "RTX A6000", 8, 6, 84, MB(6), 1, 768, NAN, 38.7, false, NULL},
-    {"pro6000", "RTX PRO 6000", 12, 0, 188, MB(128), 1, 1792, 8700, 110, true,
+    {"a6000", "RTX A6000", 8, 6, 84, 128, 48, MB(6), 1, 768, NAN, 38.7, false, NULL},
+    {"pro6000", "RTX PRO 6000", 12, 0, 188, 128, 48, MB(128), 1, 1792, 8700, 110, true,
      "the article's Max-Q; its L2 rate is what Chips and Cheese measured on the 600 W card"},
-    {"orin", "AGX Orin", 8, 7, 16, MB(4), 1, 204.8, NAN, 5.3, false, NULL},
-    {"thor", "Thor T5000", 11, 0, 20, MB(32), 1, 273, NAN, NAN, true, NULL},
-    {"a100", "A100", 8, 0, 108, MB(40), 2, 1555, NAN, 19.5, false, NULL},
-    {"h100", "H100", 9, 0, 132, MB(50), 2, 3350, NAN, 67, true, NULL},
-    {"h200", "H200", 9, 0, 132, MB(60), 2, 4800, 9250, 67, true, NULL},
-    {"rtx4090", "RTX 4090", 8, 9, 128, MB(72), 1, 1008, NAN, 82.6, true, NULL},
+    {"orin", "AGX Orin", 8, 7, 16, 128, 48, MB(4), 1, 204.8, NAN, 5.3, false, NULL},
+    {"thor", "Thor T5000", 11, 0, 20, 128, 64, MB(32), 1, 273, NAN, NAN, true, NULL},
+    {"a100", "A100", 8, 0, 108, 64, 64, MB(40), 2, 1555, NAN, 19.5, false, NULL},
+    {"h100", "H100", 9, 0, 132, 128, 64, MB(50), 2, 3350, NAN, 67, true, NULL},
+    {"h200", "H200", 9, 0, 132, 128, 64, MB(60), 2, 4800, 9250, 67, true, NULL},
+    {"rtx4090", "RTX 4090", 8, 9, 128, 128, 48, MB(72), 1, 1008, NAN, 82.6, true, NULL},
 };
 const int gpu_count = sizeof gpus / sizeof *gpus;
 _Static_assert(sizeof gpus / sizeof *gpus <= GPUS_AT_MOST, "raise GPUS_AT_MOST");
@@ -49,14 +50,9 @@ const Gpu *gpu_of_device(const char *device_name) {
 
 static const double USUAL_GHZ = 1.5; /* the clock of a GPU whose data sheet has no FP32 rate */
 
-/* Returns the number of FP32 lanes of a multiprocessor. */
-static double fp32_lanes(const Gpu *gpu) {
-    return gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
-}
-
 /* Each lane does two operations a cycle: it multiplies and adds. */
 double gpu_clock_ghz(const Gpu *gpu) {
-    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * fp32_lanes(gpu) * 2);
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * gpu->sm_lanes * 2.0);
     return isfinite(ghz) ? ghz : USUAL_GHZ;
 }
 
@@ -81,7 +77,7 @@ Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit) {
     if (edit->sms > 0)
         edited.sms = (int)edit->sms;
     if (edit->sms > 0 || edit->clock_ghz > 0) {
-        edited.fp32_tflops = ghz * edited.sms * fp32_lanes(gpu) * 2 * 1e-3;
+        edited.fp32_tflops = ghz * edited.sms * gpu->sm_lanes * 2e-3;
         edited.l2_gb_s *= edited.sms * ghz / (gpu->sms * own_ghz);
     }
     return edited;
@@ -131,6 +127,9 @@ static const Field gpu_fields[] = {
     {"name", FIELD_TEXT, AT(file.name), .min = 1, .max = 63},
     {"compute_capability", FIELD_INT, AT(compute_capability), .numbers = 2, .min = 0, .max = 99},
     {"multiprocessors", FIELD_INT, AT(file.gpu.sms), .min = 1, .max = 10000},
+    {"sm_lanes", FIELD_INT, AT(file.gpu.sm_lanes), .min = 1, .max = 1024, .optional = true},
+    {"sm_warps", FIELD_INT, AT(file.gpu.sm_warps), .min = 1, .max = GPU_MOST_WARPS,
+     .optional = true},
     {"l2_mb", FIELD_DOUBLE, AT(l2_mb), .min = 0.01, .max = 100000},
     {"l2_partitions", FIELD_INT, AT(file.gpu.l2_partitions), .min = 1, .max = 2, .optional = true,
      .fallback = 1},
@@ -145,6 +144,19 @@ static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 
 enum { MAX_FILE_BYTES = 1 << 16 };
 
+/* Fills in what the file leaves out: lanes and warps of a GPU of the table of the same compute
+ * capability, else those of most. */
+static void complete_multiprocessor(Gpu *gpu) {
+    int lanes = 128, warps = GPU_MOST_WARPS;
+    for (int i = 0; i < gpu_count; i++)
+        if (gpus[i].cc_major == gpu->cc_major && gpus[i].cc_minor == gpu->cc_minor) {
+            lanes = gpus[i].sm_lanes;
+            warps = gpus[i].sm_warps;
+        }
+    gpu->sm_lanes = gpu->sm_lanes ? gpu->sm_lanes : lanes;
+    gpu->sm_warps = gpu->sm_warps ? gpu->sm_warps : warps;
+}
+
 bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     GpuFields fields = {0};
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &gpu_table, &fields, err);
@@ -152,6 +164,7 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     file->gpu.name = file->gpu.title = file->name;
     file->gpu.cc_major = fields.compute_capability[0];
     file->gpu.cc_minor = fields.compute_capability[1];
+    complete_multiprocessor(&file->gpu);
     file->gpu.l2_bytes = MB(fields.l2_mb);
     file->gpu.converts_fp8 = fields.converts_fp8 != 0;
     return ok;

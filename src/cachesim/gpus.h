@@ -20,6 +20,8 @@ typedef struct {
     const char *title; /* "RTX A6000" */
     int cc_major, cc_minor;
     int sms;           /* multiprocessors */
+    int sm_lanes;      /* FP32 lanes of a multiprocessor: 64 or 128 */
+    int sm_warps;      /* warps that a multiprocessor holds */
     double l2_bytes;   /* a data sheet's megabyte of L2 has 2^20 bytes */
     int l2_partitions; /* 1: the L2 is undivided; 2: two partitions, joined by a fabric */
     double dram_gb_s;
@@ -29,7 +31,7 @@ typedef struct {
     const char *note;   /* the card and the sources, where a row mixes two; NULL: it does not */
 } Gpu;
 
-enum { GPUS_AT_MOST = 16 };
+enum { GPUS_AT_MOST = 16, GPU_MOST_WARPS = 64 };
 extern const Gpu gpus[];
 extern const int gpu_count;
 
@@ -73,7 +75,8 @@ bool gpu_same(const Gpu *a, const Gpu *b);
  *      "dram_gb_s": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
  *
  * A megabyte of l2_mb has 2^20 bytes. The fields fp32_tflops, converts_fp8, l2_gb_s and
- * l2_partitions (1 or 2) may be left out. */
+ * l2_partitions (1 or 2) may be left out. So may sm_lanes and sm_warps: a GPU of the table of the
+ * same compute capability has them. */
 
 typedef struct {
     char name[64];

@@ -29,7 +29,7 @@ enum {
         "the working set and the gather against each GPU's L2", NOTHING, CHART)                    \
     ROW(DTYPE, "dtype", "Each format: latency and why",                                            \
         "the latency of the kernel in each number format", FORMATS, CHART)                         \
-    ROW(TERMS, "terms", "Each kernel: latency and why",                                            \
+    ROW(TERMS, "terms", "Each kernel, the fastest first",                                            \
         "what limits each kernel, and which is fastest", KERNELS, CHART)                           \
     ROW(NETWORK, "network", "Pooling within a network (published)",                                \
         "the pooling's share of a whole network", KERNELS, NETWORK)                                \

@@ -10,7 +10,6 @@
 
 /* ---- warps and multiprocessors --------------------------------------------------------------- */
 
-enum { MOST_WARPS = 64 };
 
 /* A warp that waits for its next step. */
 typedef struct {
@@ -24,7 +23,7 @@ typedef struct {
     double free_us; /* when the last step was issued */
     double next_us; /* when the first of `waiting` goes on; INFINITY: none waits */
     int count;
-    Waiting waiting[MOST_WARPS]; /* in ascending order of ready_us */
+    Waiting waiting[GPU_MOST_WARPS]; /* in ascending order of ready_us */
 } Multiprocessor;
 
 /* A place for a block on a multiprocessor. */
@@ -55,7 +54,7 @@ static void note_next(Multiprocessor *mp) {
 
 static void add_warp(Multiprocessor *mp, Waiting warp) {
     int at = mp->count++;
-    assert(at < MOST_WARPS);
+    assert(at < GPU_MOST_WARPS);
     for (; at > 0 && mp->waiting[at - 1].ready_us > warp.ready_us; at--)
         mp->waiting[at] = mp->waiting[at - 1];
     mp->waiting[at] = warp;
@@ -166,13 +165,6 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
-/* Returns the warps that a multiprocessor of this compute capability holds (CUDA Programming
- * Guide, "Compute Capabilities"). */
-static int warps_of(const Gpu *gpu) {
-    int cc = 10 * gpu->cc_major + gpu->cc_minor;
-    return cc == 75 ? 32 : cc == 86 || cc == 87 || cc == 89 || cc >= 120 ? 48 : MOST_WARPS;
-}
-
 static void scale_schedule(Schedule *schedule) {
     float by = (float)(schedule->latency_us / schedule->own_us);
     for (int64_t i = 0; i < schedule->block_count; i++) {
@@ -221,7 +213,7 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
                            .issue_us = issue_us(prediction, profile, gpu->sms),
                            .wait_us =
                                prediction->term_us[TERM_DEPENDENT_LOADS] / (double)profile->longest,
-                           .most_warps = warps_of(gpu)};
+                           .most_warps = gpu->sm_warps};
     const TraceWatch watch = {.scheduler = &scheduler, .multiprocessors = gpu->sms};
     if (!begin_schedule(problem, schedule, err) ||
         !trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))

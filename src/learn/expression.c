@@ -78,28 +78,23 @@ static void plain_text(double number, char *text, size_t size) {
 }
 
 void value_text(const Value *value, const char *unit, char *text, size_t size) {
-    static const Unit units[] = {[MEASURE_US] = UNIT_US,
-                                 [MEASURE_BYTES] = UNIT_BYTES,
-                                 [MEASURE_COUNT] = UNIT_COUNT,
-                                 [MEASURE_ERROR] = UNIT_ERROR,
-                                 [MEASURE_GBPS] = UNIT_GBPS};
-    /* The units that unit_text does not write. */
-    static const char *const plain_units[] = {[MEASURE_NONE] = "",
-                                              [MEASURE_PERCENT] = "%",
-                                              [MEASURE_METRES] = "m",
-                                              [MEASURE_CACHE] = "MiB",
-                                              [MEASURE_TRUTH] = NULL};
+#define MEASURE(id, unit, suffix, divisor) {UNIT_##unit, suffix, divisor},
+    static const struct {
+        Unit unit;
+        const char *suffix;
+        double divisor;
+    } measures[] = {MEASURES(MEASURE)};
+#undef MEASURE
     const Measure measure = value->measure;
-    const char *own = plain_units[measure];
+    const char *own = measures[measure].suffix;
     char number[48];
     double magnitude = fabs(value->number);
     if (measure == MEASURE_TRUTH)
         snprintf(number, sizeof number, "%s", value->number ? "yes" : "no");
     else if (own)
-        plain_text(measure == MEASURE_CACHE ? magnitude / 1048576 : magnitude, number,
-                   sizeof number);
+        plain_text(magnitude / measures[measure].divisor, number, sizeof number);
     else
-        unit_text(units[measure], magnitude, number, sizeof number);
+        unit_text(measures[measure].unit, magnitude, number, sizeof number);
     bool named = value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED;
     if (!own || measure == MEASURE_NONE)
         own = measure == MEASURE_NONE || measure == MEASURE_COUNT ? unit : "";

@@ -4,12 +4,24 @@
 
 #include "src/state/live_data.h"
 
+/* THE table of what figures are measured in. ROW(ID, unit of unit_text() that writes the figure,
+ * suffix, divisor): where there is a suffix, the number is divided and written plainly before it. */
 /* clang-format off */
-typedef enum {
-    MEASURE_NONE, MEASURE_US, MEASURE_BYTES, MEASURE_COUNT, MEASURE_ERROR, MEASURE_PERCENT,
-    MEASURE_GBPS, MEASURE_METRES, MEASURE_CACHE, /* bytes, printed in MiB */ MEASURE_TRUTH
-} Measure;
+#define MEASURES(ROW)                                                                              \
+    ROW(NONE, COUNT, "", 1)                                                                        \
+    ROW(US, US, NULL, 1)                                                                           \
+    ROW(BYTES, BYTES, NULL, 1)                                                                     \
+    ROW(COUNT, COUNT, NULL, 1)                                                                     \
+    ROW(ERROR, ERROR, NULL, 1)                                                                     \
+    ROW(PERCENT, COUNT, "%", 1)                                                                    \
+    ROW(GBPS, GBPS, NULL, 1)                                                                       \
+    ROW(METRES, COUNT, "m", 1)                                                                     \
+    ROW(CACHE, BYTES, "MiB", 1048576)                                                              \
+    ROW(TRUTH, COUNT, NULL, 1) /* yes or no */
 /* clang-format on */
+#define MEASURE(id, ...) MEASURE_##id,
+typedef enum { MEASURES(MEASURE) } Measure;
+#undef MEASURE
 
 /* The arguments that a figure takes in parentheses. */
 typedef enum {
