@@ -17,9 +17,9 @@ enum {
     MODEL_L2S = 308 /* L2 sizes of what_if_l2 */
 };
 
-/* THE table of the charts of the memory model. ROW(ID, word in `chart` and `bevscope plot`, title of
- * the smallest form, idea, what is replayed for it besides the selection, topic of origin.inc that
- * says where its figures come from). charts.c (src/view/chart) fills a chart in. */
+/* THE table of the charts of the memory model. ROW(ID, word in `chart` and `bevscope plot`, title
+ * of the smallest form, idea, what is replayed for it besides the selection, topic of origin.inc
+ * that says where its figures come from). charts.c (src/view/chart) fills a chart in. */
 #define CHARTS(ROW)                                                                                \
     ROW(MRC, "mrc", "DRAM traffic by L2 size",                                                     \
         "bytes to and from DRAM, over the size of the L2", KERNELS, CHART)                         \
@@ -29,7 +29,7 @@ enum {
         "the working set and the gather against each GPU's L2", NOTHING, CHART)                    \
     ROW(DTYPE, "dtype", "Each format: latency and why",                                            \
         "the latency of the kernel in each number format", FORMATS, CHART)                         \
-    ROW(TERMS, "terms", "Each kernel, the fastest first",                                            \
+    ROW(TERMS, "terms", "Each kernel, the fastest first",                                          \
         "what limits each kernel, and which is fastest", KERNELS, CHART)                           \
     ROW(NETWORK, "network", "Pooling within a network (published)",                                \
         "the pooling's share of a whole network", KERNELS, NETWORK)                                \

@@ -5,7 +5,7 @@
 #include "src/state/live_data.h"
 
 /* THE table of what figures are measured in. ROW(ID, unit of unit_text() that writes the figure,
- * suffix, divisor): where there is a suffix, the number is divided and written plainly before it. */
+ * suffix, divisor). Where there is a suffix, the number is divided and stands plainly before it. */
 /* clang-format off */
 #define MEASURES(ROW)                                                                              \
     ROW(NONE, COUNT, "", 1)                                                                        \

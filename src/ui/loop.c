@@ -555,7 +555,7 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
-/* Prints a panel as text. For an unknown name it prints the names of all panels that have a text. */
+/* Prints a panel as text. For an unknown name it prints the names of those that have a text. */
 static void print_panel(const Loop *loop, const char *name) {
     const LiveData *live = app_live(&loop->app);
     char names[256] = "", *found = NULL;
