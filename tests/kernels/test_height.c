@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Grids with height: every CPU kernel by the gates in both directions, and which cell a picture
- * shows. */
+/* Grids with height: which cell a picture shows. Kernels on them: test_operator_gates.c. */
 #include "src/accuracy/fp64.h"
-#include "src/accuracy/verify.h"
-#include "src/base/data.h"
 #include "src/live/pipeline.h"
 #include "src/scene/scatter.h"
 #include "src/scene/slice.h"
@@ -14,48 +11,6 @@
 #include <math.h>
 
 static const char *path; /* of the scene that a test wrote */
-
-/* Writes the toy scene with 7 slices into a file of its own. */
-static void write_scene(void) {
-    char file[512], scene[8192], *text;
-    size_t length;
-    need(data_path("samples/toy.json", file, sizeof file, &err), &err);
-    need(data_read(file, sizeof scene / 2, &text, &length, &err), &err);
-    const char *at = strstr(text, "], \"cells\": [3, 5]");
-    tap_need(at != NULL, "the sample has the text that is replaced");
-    snprintf(scene, sizeof scene, "%.*s], \"nz\": 7%s", (int)(at - text), text, at + 1);
-    put(path, scene);
-    free(text);
-}
-
-static int passed, failed;
-
-static void count_row(const VerifyRow *row, void *context) {
-    (void)context;
-    passed += row->passed;
-    failed += !row->passed && !row->skipped[0];
-    if (!row->passed && !row->skipped[0])
-        tap_note("%s %s %s fails", row->config.kernel->name, bev_dtypes[row->config.dtype].name,
-                 bev_aligns[row->config.align].name);
-}
-
-static void test_kernels(void) {
-    const char *const scenes[] = {path};
-    BenchPlan plan = {.scenes = scenes,
-                      .scene_count = 1,
-                      .job = job_plain(),
-                      .where = 1u << BEV_CPU,
-                      .dtypes = (1u << BEV_DTYPE_COUNT) - 1,
-                      .aligns = (1u << BEV_ALIGN_COUNT) - 1};
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        passed = failed = 0;
-        plan.directions = 1u << direction;
-        bool ran = verify_run(&plan, count_row, NULL, &err);
-        tap_ok(ran && passed > 10 && !failed,
-               "%s: %d rows of CPU kernels pass the gates on 7 slices, %d fail",
-               bev_directions[direction].name, passed, failed);
-    }
-}
 
 /* Every cell of the grid is behind one cell of the picture, and slice_place finds it. */
 static void test_runs(void) {
@@ -180,8 +135,7 @@ static void test_probe(void) {
 TAP_SUITE(height) {
     folder_open();
     path = in_folder("scene.json");
-    write_scene();
-    test_kernels();
+    write_tall_toy(path);
     test_probe();
     test_runs();
     test_strongest();

@@ -87,34 +87,6 @@ ENGINE_SUITE(engine_pinned_rig, false, ASYMMETRIC) {
     free(clean);
 }
 
-/* Whether channel 0 of the grid is `factor` times that of `plain`, and all others the same. */
-static bool has_outlier(const float *plain, float factor) {
-    const LiveFrame *shown = &frame->live.frame;
-    const int64_t count = shown->nx * shown->ny * shown->channels;
-    for (int64_t i = 0; i < count; i++)
-        if (shown->pooled[i] != plain[i] * (i % shown->channels ? 1 : factor))
-            return false;
-    return true;
-}
-
-/* Of a scene with tensors of its own, which stay as they are, and of a rendered one. */
-TAP_SUITE(engine_outlier) {
-    static const char *const names[] = {"segments", "toy"};
-    for (int i = 0; i < 2; i++) {
-        strcpy(own_file, names[i]);
-        begin(false, OWN_FILE);
-        state.job.config.dtype = BEV_FP32;
-        ask();
-        float *plain = pooled_copy();
-        state.job.outlier = 64;
-        tap_ok(ask() && has_outlier(plain, 64), "%s: channel 0 is 64 times as large", names[i]);
-        state.job.outlier = 1;
-        tap_ok(ask() && has_outlier(plain, 1), "%s: and as it was again", names[i]);
-        free(plain);
-        engine_close(engine);
-    }
-}
-
 static int64_t scene_features(void) {
     const BevShape *shape = &frame->live.frame.shape;
     return shape->cameras * shape->feat_h * shape->feat_w * shape->channels;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver library and, under another name, a management library, that answer as environment
- * variables tell them: the faults of machines that we do not have. Only the calls of
- * src/run/cuda/driver.c.
+/* A driver library that answers as environment variables tell it: the faults of machines that we do
+ * not have. Only the calls of src/run/cuda/driver.c.
  *
  *     FAKE_CUDA_VERSION     newest CUDA version supported, 13000 unless set
  *     FAKE_CUDA_INIT        what cuInit returns, 0 unless set (100: no device)
  *     FAKE_CUDA_HANG        cuInit does not return
  *     FAKE_CUDA_CRASH       cuInit crashes
  *     FAKE_CUDA_DEVICES     number of GPUs, 1 unless set
- *     FAKE_CUDA_CAPABILITY  10 * major + minor of each, 90 unless set
- *     FAKE_NVML_STATUS      what all questions return, 0 unless set (3: not supported)
- *     FAKE_NVML_REASONS     bits of why clocks are held back, 0 unless set
- *     FAKE_NVML_HANG        seconds that the question for the power takes, 0 unless set */
+ *     FAKE_CUDA_CAPABILITY  10 * major + minor of each, 90 unless set */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
@@ -58,57 +53,4 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
     return device >= 0 && (attribute == CAPABILITY_MAJOR || attribute == CAPABILITY_MINOR)
                ? SUCCESS
                : INVALID_VALUE;
-}
-
-/* ---- management ------------------------------------------------------------------------------ */
-
-enum { NOT_FOUND = 6, CLOCK_SM = 1 };
-
-static int the_device;
-
-int nvmlInit_v2(void) {
-    return SUCCESS;
-}
-
-int nvmlShutdown(void) {
-    return SUCCESS;
-}
-
-int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device) {
-    *device = &the_device;
-    return strcmp(pci, "0000:1b:00.0") ? NOT_FOUND : SUCCESS;
-}
-
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
-    *device = &the_device;
-    return index ? NOT_FOUND : SUCCESS;
-}
-
-static int answer(void *device, unsigned *value, unsigned is) {
-    *value = is;
-    return device == &the_device ? setting("FAKE_NVML_STATUS", SUCCESS) : INVALID_VALUE;
-}
-
-int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz) {
-    return answer(device, mhz, kind == CLOCK_SM ? 1980 : 2619);
-}
-
-int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) {
-    return sensor ? INVALID_VALUE : answer(device, celsius, 41);
-}
-
-int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) {
-    sleep((unsigned)setting("FAKE_NVML_HANG", 0));
-    return answer(device, milliwatts, 131500);
-}
-
-int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts) {
-    return answer(device, milliwatts, 700000);
-}
-
-int nvmlDeviceGetCurrentClocksEventReasons(void *device, unsigned long long *bits) {
-    unsigned low;
-    int status = answer(device, &low, (unsigned)setting("FAKE_NVML_REASONS", 0));
-    *bits = low;
-    return status;
 }

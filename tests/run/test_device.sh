@@ -46,15 +46,6 @@ FAKE_CUDA_CAPABILITY=80 says 4 'no code for GPU 0, Fake GPU 0, compute capabilit
 FAKE_CUDA_CAPABILITY=86 says 0 '^usable' 0
 FAKE_CUDA_CAPABILITY=110 says 0 '^usable' 0
 
-# What the GPU reports about itself; where the library hangs, nobody waits.
-cp "$folder/libcuda.so.1" "$folder/libnvidia-ml.so.1"
-nothing="^SM nan MHz, memory nan MHz, nan C, nan of nan W, throttle ''$"
-says 0 "^SM 1980 MHz, memory 2619 MHz, 41 C, 131.5 of 700 W, throttle 'none'$" sensors 0000:1b:00.0
-says 0 "$nothing" sensors 0000:99:00.0
-FAKE_NVML_REASONS=0x4044 says 0 "throttle 'power cap, thermal" sensors 0000:1b:00.0
-FAKE_NVML_STATUS=3 says 0 "$nothing" sensors 0000:1b:00.0
-FAKE_NVML_HANG=60 says 0 "$nothing" sensors 0000:1b:00.0
-
 # A driver that lacks its functions, or is no library at all, is broken, not absent.
 mkdir "$folder/broken"
 echo 'int nothing;' >"$folder/broken.c"

@@ -164,6 +164,8 @@ static void test_seed(OperatorKind kind) {
     bool ok = build(&spec, &first) && build(&spec, &again);
     spec.seed = 6;
     ok = build(&spec, &other) && ok;
+    tap_ok(scene_has_embedding(&first) == (kind == OPERATOR_VOXELIZE), "%s: what features mean",
+           operator_kinds[kind].name);
     tap_ok(ok && same_scene(&first, &again), "%s: the same seed, the same bits",
            operator_kinds[kind].name);
     tap_ok(ok && !same_scene(&first, &other), "%s: another seed, another scene",
@@ -226,39 +228,6 @@ static void test_bad(void) {
         bad.channels = EMBED_DIMS - 1);
 }
 
-/* What a scene says of itself. */
-static void test_described(void) {
-    char text[128];
-    OperatorSpec bags = spec_of(OPERATOR_EMBEDDING_BAG, 1.5);
-    OperatorSpec bins = spec_of(OPERATOR_HISTOGRAM, 0);
-    operator_describe(&bags, text, sizeof text);
-    tap_ok(!strcmp(text, "Embedding bag, no cameras: 600 look-ups of 70 rows, 49 bags, skew 1.5"),
-           "%s", text);
-    operator_describe(&bins, text, sizeof text);
-    tap_ok(!strcmp(text, "Histogram, no cameras: 600 values, 49 bins, skew 0"), "%s", text);
-    const OperatorChange changes[] = {{.points = 0},
-                                      {.skewed = true, .skew = 1.2},
-                                      {.points = 65536},
-                                      {.skewed = true, .points = 1}};
-    static const char *const labels[] = {"x", "x, skew 1.2", "x, 65536 points",
-                                         "x, skew 0, 1 points"};
-    for (int i = 0; i < 4; i++) {
-        snprintf(text, sizeof text, "x");
-        operator_label(&changes[i], text, sizeof text);
-        tap_ok(!strcmp(text, labels[i]), "%s", text);
-    }
-    for (int kind = 0; kind < OPERATOR_COUNT; kind++) {
-        OperatorSpec spec = spec_of((OperatorKind)kind, 1);
-        Scene scene;
-        tap_ok(build(&spec, &scene) && scene_has_embedding(&scene) == (kind == OPERATOR_VOXELIZE),
-               "%s: features are %s", operator_kinds[kind].name,
-               kind == OPERATOR_VOXELIZE ? "class, colour and height" : "numbers");
-        scene_free(&scene);
-    }
-    Scene plain = {.channels = 1};
-    tap_ok(!scene_has_embedding(&plain), "and none of a scene that is neither world nor operator");
-}
-
 static void test_bars(OperatorKind kind) {
     OperatorSpec spec = spec_of(kind, 1);
     Scene scene;
@@ -287,5 +256,4 @@ TAP_SUITE(operators) {
     }
     test_change();
     test_bad();
-    test_described();
 }

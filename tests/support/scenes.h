@@ -17,6 +17,15 @@ static inline void drop_scene(Scene *scene) {
     free(scene);
 }
 
+/* Writes the toy with seven slices of its grid into a file. */
+static inline void write_tall_toy(const char *path) {
+    char command[512];
+    snprintf(command, sizeof command,
+             "sed 's/\"cells\": .3, 5./&, \"nz\": 7/' \"$BEVSCOPE_DATA/samples/toy.json\" >'%s'",
+             path);
+    tap_need(system(command) == 0, "the toy with seven slices");
+}
+
 /* A scene's problem, `channels` 0 for its own; close_problem() frees it. */
 typedef struct {
     Workload workload;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
- * and none on another; and in the window, beside the BEV or in its place. */
+ * and none on another;. */
 #include "src/view/chart/live_chart.h"
 #include "src/view/term/dashboard.h"
-#include "src/view/window/window_image.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"
 #include "tests/view/page_texts.h"
@@ -129,22 +128,6 @@ static void test_all_charts(void) {
 
 static LiveData live;
 
-static Image window_of(int w, int h) {
-    Image image = {0};
-    if (!window_image(w, h, 1, &state, &live, NULL, &image, &err))
-        tap_note("%s", err.what);
-    return image;
-}
-
-/* Pixels that differ in the rectangle; the images are of one size. */
-static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int y1) {
-    int count = 0;
-    for (int y = y0; y < y1; y++)
-        for (int x = x0; x < x1; x++)
-            count += !same_color(image_get(a, x, y), image_get(b, x, y));
-    return count;
-}
-
 /* How many times the baseline's bar is as long as the selection's. */
 static double times_of(const ChartSpec *spec) {
     double strong = NAN, baseline = NAN;
@@ -182,20 +165,6 @@ static void test_terms(void) {
         free(spec);
     }
     use("clock 0; bandwidth 0; chart none");
-}
-
-static void test_beside(void) {
-    enum { W = 1280, H = 860 };
-    Image before = window_of(W, H);
-    use("chart mrc");
-    Image with = window_of(W, H);
-    WindowLayout layout;
-    window_layout(&state, &live, W, H, &layout);
-    int side = (int)layout.side.x, log = (int)layout.log.y;
-    tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
-    tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
-    image_free(&before);
-    image_free(&with);
 }
 
 static void test_titles(void) {
@@ -294,5 +263,4 @@ TAP_SUITE(chart) {
     live = fixture_live(&state);
     live.model = fixture_model();
     test_terms();
-    test_beside();
 }
