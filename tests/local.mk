@@ -94,7 +94,7 @@ if HAVE_SDL
 tests_check_ui_SOURCES += %D%/ui/test_window.c
 tests_check_ui_LDADD = $(LDADD) $(SDL_LIBS) $(X11_LIBS)
 if HAVE_X11
-tests_check_ui_SOURCES += %D%/ui/test_window_pty.c %D%/ui/xserver.c
+tests_check_ui_SOURCES += %D%/ui/test_window_pty.c
 endif
 endif
 

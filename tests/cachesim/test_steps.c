@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
+/* Steps of single warps: all of them add up to what the replay counts, for every traced kernel.
+ * What has no steps: tests/cli/scripts/refused.words. */
 #include "src/cachesim/steps_lanes.h"
 #include "src/cachesim/trace_internal.h"
 #include "tests/cachesim/trace_check.h"
@@ -273,27 +274,10 @@ static void test_meetings(const BevProblem *problem) {
     free(ones);
 }
 
-static void test_refusals(const BevProblem *problem) {
-    Steps steps;
-    const BevKernel *v2 = bev_kernel_find("v2_bevdet");
-    StepChoice choices[] = {of_cell(problem->shape.nx * problem->shape.ny),
-                            {.cell = -1, .block = 1 << 30, .warp = -1},
-                            {.cell = -1, .block = 0, .warp = 31}};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-        bool ok = steps_record(v2, problem, &choices[i], &steps, &err);
-        tap_ok(!ok && err.kind == ERR_USAGE, "refused: %s", err.what);
-        steps_free(&steps);
-    }
-    tap_ok(steps_unavailable(bev_kernel_find("cpu_v2"), problem) &&
-               steps_unavailable(bev_kernel_find("v3"), problem) && !steps_unavailable(v2, problem),
-           "kernels without a record of accesses say why");
-}
-
 static void test_canonical(void) {
     OpenProblem *opened = open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
     const BevProblem *problem = opened->view;
     test_owner(problem);
-    test_refusals(problem);
     StepValues values = {opened->workload.features->depth, opened->workload.features->feat};
     test_registers(problem, &values, 100 * problem->shape.nx + 125);
     test_meetings(problem);

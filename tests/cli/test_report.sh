@@ -92,30 +92,7 @@ done
 "$BEVSCOPE" plot mrc toy -o a.svg && "$BEVSCOPE" plot mrc toy -o b.svg
 tap_run 'the same chart gives the same bytes' cmp a.svg b.svg
 
-# Recorded latencies stand beside the model of the GPU they were recorded on, and of no other.
-mkdir data
-cp -r "$BEVSCOPE_DATA/samples" data/
-chmod -R u+w data
-rm data/samples/recorded/*.json
-python3 - data/samples/recorded <<'PY'
-import json, sys
-def write(name, **what):
-    machine = {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-20T00:00:00Z"}
-    json.dump({"machine": machine, **what}, open(f"{sys.argv[1]}/{name}.json", "w"))
-both, warm = ("toy", "canonical"), {"dtype": "fp16", "align": "nearest", "cache": "warm"}
-write("h200", results=[{"scene": scene, "kernel": kernel, "median_us": us, **warm}
-      for scene in both for kernel, us in (("v2", 39.0), ("v2_do", 1.5))])
-PY
-cat >recorded.py <<'PY'
-import json, sys
-rows = json.load(open(sys.argv[1]))["results"]
-known = {(r["gpu"], r["kernel"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
-assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
-PY
-BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -f json -o recorded.json
-tap_run 'recorded beside the model' python3 recorded.py recorded.json
-
-BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -o small
+"$BEVSCOPE" regime toy --gpu h200 -o small
 tap_run 'findings: a wrong kernel has a limit, and no gain' \
     grep -q '^RACE FP16 on H200, [^:]*: [-A-Za-z0-9 ]* ([^)]*); wrong on purpose, so no gain is given$' small
 # The page of a scene is a script.

@@ -4,7 +4,6 @@
 #include "tests/support/scenes.h"
 
 #include <math.h>
-#include <omp.h>
 
 static Err err; /* why a step failed */
 
@@ -240,19 +239,6 @@ static void test_sky(const Scene *toy) {
     features_free(NULL);
 }
 
-static void test_threads(const Scene *scene, const Features *plain) {
-    const BevShape *s = &scene->shape;
-    size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof(float);
-    int usual = omp_get_max_threads();
-    omp_set_num_threads(usual == 3 ? 4 : 3);
-    Features again = render(scene, 1, 0, NULL);
-    omp_set_num_threads(usual);
-    tap_ok(memcmp(again.depth, plain->depth, pixels * (size_t)s->depth_bins) == 0 &&
-               memcmp(again.feat, plain->feat, pixels * (size_t)s->channels) == 0,
-           "another number of threads renders the same bits");
-    features_free(&again);
-}
-
 /* A draft is coarser, but most of each pixel's depth lies in the same place. */
 static void test_draft(const Scene *scene, const Features *full) {
     const BevShape *s = &scene->shape;
@@ -302,7 +288,6 @@ TAP_SUITE(features) {
     Features features = render(flagship, 1, 0, &views);
     test_distributions(flagship, &features);
     test_temperature(flagship, &features);
-    test_threads(flagship, &features);
     test_draft(flagship, &features);
     test_views(flagship, &views);
     test_width(toy);

@@ -162,19 +162,7 @@ TAP_SUITE(keys_glossary_rows) {
 
 /* What the program's tables and screens call things. */
 TAP_SUITE(keys_glossary_words) {
-    char words[] =
-        "point,frustum,depth bin,extrinsics,intrinsics,rank,ranks_depth,ranks_feat,ranks_bev,"
-        "scatter map,interval,cell,BEV grid,camera features,gather,scatter,pooling,footprint,"
-        "gather traffic,kernel traffic,sector,line,L1,L2,hit rate,miss-ratio curve,mrc,DO,depth "
-        "outer,"
-        "channel tile,atomic,max abs,rel L2,dependent loads,issue,occupancy,roofline,ridge,warp,"
-        "tensor core,align,FP8,E4M3,NVFP4,block scale,gate A,gate B,gate C,prepare,cold,warm,"
-        "median,p99,CUDA graph";
-    char *rest = NULL;
     int missing = 0, count = 0;
-    for (char *word = words; (word = strtok_r(word, ",", &rest)); word = NULL, count++)
-        if (!glossary_find(word) && ++missing)
-            tap_note("%s", word);
     for (int i = 0; i < TERM_COUNT; i++, count++)
         missing += !glossary_find(term_names[i]);
     for (int i = 0; i < REGIME_COUNT; i++, count++)

@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of the live display: their units, what is unknown. */
-#include "src/base/units.h"
+/* Figures of the live display: what is unknown, what is compared. Units: tests/view/test_text.c. */
 #include "src/cachesim/gpus.h"
 #include "src/state/live_data.h"
 #include "tests/support/tap.h"
 
 #include <math.h>
-
-static bool reads(Unit unit, double value, const char *want) {
-    char text[32];
-    unit_text(unit, value, text, sizeof text);
-    if (strcmp(text, want))
-        tap_note("'%s', wanted '%s'", text, want);
-    return !strcmp(text, want);
-}
-
-TAP_SUITE(live_data_units) {
-    tap_ok(reads(UNIT_US, 7.1, "7.10 us") && reads(UNIT_US, 873.4, "873 us") &&
-               reads(UNIT_US, 12345, "12.3 ms") && reads(UNIT_US, 1.2e6, "1.20 s"),
-           "times in the unit that suits them");
-    tap_ok(reads(UNIT_BYTES, 6.1e6, "6.10 MB") && reads(UNIT_BYTES, 49.2e6, "49.2 MB"), "bytes");
-    tap_ok(reads(UNIT_ERROR, 3.8e-9, "3.8e-09") && reads(UNIT_ERROR, 0, "0") &&
-               reads(UNIT_ERROR, 0.0065, "0.0065") && reads(UNIT_ERROR, 1.02, "1.0"),
-           "errors");
-    tap_ok(reads(UNIT_COUNT, 209019, "209,019") && reads(UNIT_GBPS, 4300, "4,300 GB/s"),
-           "large numbers in groups");
-    tap_ok(reads(UNIT_US, NAN, "n/a") && reads(UNIT_BYTES, -1, "n/a") &&
-               reads(UNIT_ERROR, INFINITY, "n/a"),
-           "what is unknown is not 0");
-    char change[64];
-    unit_change(UNIT_BYTES, 10.2e6, 6.1e6, change, sizeof change);
-    bool right = !strcmp(change, "10.2 to 6.10 MB");
-    unit_change(UNIT_BYTES, 900, 8.66e6, change, sizeof change);
-    right = right && !strcmp(change, "900 B to 8.66 MB");
-    unit_change(UNIT_BYTES, 8.66e6, 900, change, sizeof change);
-    tap_ok(right && !strcmp(change, "8.66 MB to 900 B"),
-           "a change: in one unit where that keeps the digits of both");
-}
 
 TAP_SUITE(live_data_live) {
     static LiveData live;

@@ -93,12 +93,6 @@ APP_SUITE(commands_values, "toy") {
 }
 
 APP_SUITE(commands_set, "small") {
-    enter(":yaw front 1");
-    int front = 0;
-    while (strcmp(app.state.scene.cameras[front], "front") != 0)
-        front++;
-    tap_ok(app.state.job.camera_errors[front].yaw_deg == 1 && !app.state.palette.open,
-           "yaw front 1 turns the front camera by a degree");
     enter(":l2 32");
     tap_ok(app.state.edit.l2_mib == 32, "l2 32 gives the GPU 32 MiB");
     char reason[160] = "";

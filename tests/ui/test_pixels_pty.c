@@ -288,32 +288,6 @@ TAP_WAITING_SUITE(pixels_pty_answers) {
     image_free(&first);
 }
 
-TAP_WAITING_SUITE(pixels_pty_moves) {
-    for (int i = 0; i < PROTOCOLS; i++) {
-        Pty pty;
-        Image moving = {.w = 0}, still = {.w = 0};
-        bool scales = protocols[i].kind != PIXELS_SIXEL;
-        char *const one_core[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "OMP_NUM_THREADS=1",
-                                  NULL};
-        bool ok = pty_bevscope(&pty, 120, 40, one_core,
-                               "small --no-window --device cpu --channels 16 --pixels %s",
-                               protocols[i].name) &&
-                  pty_wait_text(&pty, protocols[i].sent, 0, PATIENCE_S);
-        size_t from = pty_last(&pty, protocols[i].sent); /* a whole one: the next has begun */
-        ok = ok && pty_wait_text(&pty, protocols[i].sent, from, PATIENCE_S) &&
-             protocols[i].decode(pty.output + from - strlen(protocols[i].sent), &moving);
-        pty_type(&pty, " ");
-        ok = ok && take_picture(&pty, i, pty.length, &still);
-        tap_ok(ok && is_varied(&moving) && still.w == (scales ? 2 : 1) * moving.w &&
-                   still.h == (scales ? 2 : 1) * moving.h,
-               "%s: %d x %d pixels while the world moves, %d x %d at rest", protocols[i].name,
-               moving.w, moving.h, still.w, still.h);
-        image_free(&moving);
-        image_free(&still);
-        quits(&pty, protocols[i].name, ok);
-    }
-}
-
 TAP_WAITING_SUITE(pixels_pty_signal) {
     Pty pty;
     int status = 0;

@@ -76,18 +76,6 @@ TAP_WAITING_SUITE(term_pty_gone) {
     unlink(errors);
 }
 
-TAP_WAITING_SUITE(term_pty_tiny) {
-    Pty pty;
-    bool ok = start(&pty, 1, 1, "", NULL) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
-    pty_read(&pty, 0.5);
-    pty_type(&pty, "kdavx?");
-    pty_read(&pty, 0.5);
-    size_t tiny = pty.length;
-    pty_resize(&pty, 100, 30);
-    ok = ok && pty_wait_text(&pty, "Help", tiny, PATIENCE_S);
-    quits(&pty, "1 x 1, then 100 x 30", ok);
-}
-
 static bool has_bytes_above_ascii(const Pty *pty) {
     for (size_t i = 0; i < pty->length; i++)
         if ((unsigned char)pty->output[i] >= 0x80)
