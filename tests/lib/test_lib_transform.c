@@ -168,18 +168,10 @@ static void refuses(BevpoolMap *map, const BevpoolView *view, int32_t dtype, int
            "%s: %s", bevpool_status_name(status), error.text);
 }
 
-#define REFUSES_WITH(change, words)                                                                \
-    do {                                                                                           \
-        BevpoolView bad = whole;                                                                   \
-        bad.change;                                                                                \
-        refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, words);                          \
-    } while (0)
-
 static void test_refuses(BevpoolMap *map) {
-    REFUSES_WITH(depth_strides[1] = PIXELS - 1, "view.depth_strides");
-    REFUSES_WITH(feat_strides[3] = -1, "view.feat_strides");
-    REFUSES_WITH(temperature = -1, "temperature");
-    REFUSES_WITH(softmax = 2, "softmax");
+    BevpoolView bad = whole;
+    bad.depth_strides[1] = PIXELS - 1;
+    refuses(map, &bad, BEVPOOL_FP32, 0, BEVPOOL_BAD_ARGUMENT, "view.depth_strides");
     refuses(map, &whole, BEVPOOL_FP8, 0, BEVPOOL_UNSUPPORTED, "FP8");
     refuses(map, &whole, BEVPOOL_FP8, BEVPOOL_BACKWARD, BEVPOOL_UNSUPPORTED, "FP8");
 }

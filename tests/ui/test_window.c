@@ -339,15 +339,6 @@ static void test_mouse(void) {
     test_pixel(&at, &spots.cameras[1]);
     push_click(x, y);
     tap_ok(gives(EVENT_CLICK) && fabs(event.x - cell_x) < 1, "a click pins");
-    state.compare = COMPARE_WIPE;
-    tap_need(draw_spots(&spots), "a wipe");
-    drain();
-    double wipe = at.bev.x + state.wipe * at.bev.w;
-    push_button(SDL_MOUSEBUTTONDOWN, wipe, y);
-    push_motion(at.bev.x + 0.8 * at.bev.w, y);
-    push_button(SDL_MOUSEBUTTONUP, at.bev.x + 0.8 * at.bev.w, y);
-    tap_ok(gives(EVENT_WIPE) && fabs(event.x - 0.8) < 0.01, "the wipe can be dragged");
-    state.compare = COMPARE_OFF;
     drain();
     push(wheel, SDL_MOUSEWHEEL, .y = 1, .preciseY = 1);
     tap_ok(gives(EVENT_WHEEL) && event.steps == 1, "the wheel zooms");

@@ -319,31 +319,6 @@ TAP_SUITE(figure_truth_broken_counted) {
         tap_ok(contains(&layout, "not a number: 1, infinite: 0"), "the legend counts it");
 }
 
-TAP_SUITE(figure_truth_hot_cell) {
-    const Case c = {"hot cell", 8, 8, -4, 4, -4, 4, 1, VIEW_CHANNEL, NO_MAP};
-    Image image;
-    open_case(&c);
-    memset(subject.pooled[0], 0, sizeof(float) * 8 * 8 * CHANNELS);
-    subject.pooled[0][(5 * 8 + 6) * CHANNELS] = 1; /* y = 5, x = 6 */
-    subject.spec.outlines = false;
-    if (tap_ok(pictured() && page_image(paged(1), &image, NULL), "a picture of one hot cell")) {
-        Rgb hot = colormap_at(colormap_find("viridis"), 1);
-        double x_sum = 0, y_sum = 0, count = 0;
-        for (int y = 0; y < image.h; y++)
-            for (int x = 0; x < image.w; x++) {
-                bool is_hot = same_color(image_get(&image, x, y), hot);
-                x_sum += is_hot * x;
-                y_sum += is_hot * y;
-                count += is_hot;
-            }
-        double cell = 1000.0 / 8;
-        tap_ok(count > 0.9 * cell * cell, "is as large as its cell (%.0f pixels)", count);
-        tap_ok(x_sum / count < 500 && y_sum / count < 420, "and lies ahead, left (%.0f, %.0f)",
-               x_sum / count, y_sum / count);
-        image_free(&image);
-    }
-}
-
 /* Gradients by a fixed rule: those of one camera, and of one bin of the strongest pixel. */
 static void add_backward(int64_t cameras, int cells) {
     static BevKernel kernel;
