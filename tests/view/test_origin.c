@@ -190,33 +190,3 @@ SCREEN_SUITE(tips) {
     tap_ok(!wrong && sources == ORIGIN_COUNT - 2 && words >= 10,
            "figures of %d topics tell their source, %d a word of the glossary", sources, words);
 }
-
-/* The name stands somewhere on the screen where its first letter's tip is about the word. */
-static bool names(const char *name, const char *word) {
-    const int length = (int)strlen(name);
-    Tip tip;
-    for (int y = 0; y < cells.rows; y++)
-        for (int x = 0; x + length <= cells.columns; x++) {
-            int same = 0;
-            while (same < length && cells_at(&cells, x + same, y)->glyph == (uint32_t)name[same])
-                same++;
-            if (same == length && spots_tip(&spots, x, y, &state, &live, &tip) &&
-                !strcmp(tip.title, word))
-                return true;
-        }
-    return false;
-}
-
-SCREEN_SUITE(tips_of_names) {
-    static const struct {
-        const char *name, *word;
-    } list[] = {{"footprint", "footprint"},   {"gather", "gather traffic"},
-                {"kernel", "kernel traffic"}, {"speed-up", "speed-up"},
-                {"GB/s", "kernel traffic"},   {"max abs", "max abs"},
-                {"rel L2", "max abs"},        {"gate B", "gates"}};
-    begin_simulated(200, 60);
-    draw_after("all on");
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        tap_ok(names(list[i].name, list[i].word), "%s: the glossary's %s", list[i].name,
-               list[i].word);
-}
