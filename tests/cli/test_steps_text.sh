@@ -66,33 +66,4 @@ tap_ok $? 'the passes of channel tiles are counted'
 "$BEVSCOPE" steps canonical -k v2_bevdet,v2_do --block 2632 --warp 1 --count 2 >block.txt &&
     [ "$(grep -o 'cell 123,100' block.txt | wc -l)" -ge 2 ]
 tap_ok $? 'of a block, the second kernel follows the same cell'
-
-tap_keys run.keys 'kernel v2_bevdet; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
-    tick 0.25; steps-pair v2_chw,v2_bevdet; steps-at 2; tick 0; steps-of 0; tick 0; steps-of 0,0,0;
-    steps-at 2; tick 0; steps-pair own; page bev; steps-at 2; tick 0; page both; steps-of 99; tick 0'
-run() { # FOLDER ARGUMENTS...
-    frames=$1
-    shift
-    "$BEVSCOPE" live toy --device cpu --script run.keys --frames "$frames" \
-        --channels 64 "$@" >out 2>err
-}
-run wide --size 160x50 && run narrow --size 80x24 && run again --size 80x24 &&
-    diff -r narrow again
-tap_ok $? 'running, and whose steps: the same bytes twice'
-shows() { # FRAME TEXT FOLDER...
-    frame=$1 text=$2
-    shift 2
-    for in in "$@"; do
-        tap_run "$in, frame $frame: $text" grep -qe "$text" "$in/frame-000$frame.txt"
-    done
-}
-shows 2 'step 2 of ' wide narrow
-shows 3 'step 3 of ' wide narrow
-shows 4 'step 2 of ' wide narrow
-shows 5 'V2 CHW, cell .*V2 (BEVDet), cell' wide
-shows 5 'V2 (BEVDet) so far: ' narrow
-shows 6 'steps of block 0' wide narrow
-shows 7 'lane 0)' narrow
-shows 8 'Camera front .* 1 point' wide narrow
-shows 9 'there is no block 99' wide narrow
 tap_done

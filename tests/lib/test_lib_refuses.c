@@ -39,7 +39,9 @@ static void test_maps(void) {
     refused(bevpool_map_from_arrays(&map, &shape, &arrays, 99, 0, &error), BEVPOOL_NO_DEVICE,
             "device 99");
     MAP_WITH(s.nx = 0, BEVPOOL_BAD_ARGUMENT, "shape.nx is 0");
+    MAP_WITH(s.batch = 0, BEVPOOL_BAD_ARGUMENT, "shape.batch is 0");
     MAP_WITH(s.cameras = 1 << 20; s.depth_bins = 1 << 20, BEVPOOL_BAD_ARGUMENT, "exceeds int32");
+    MAP_WITH(s.batch = INT64_MAX, BEVPOOL_BAD_ARGUMENT, "exceeds int32");
     MAP_WITH(a.points = -1, BEVPOOL_BAD_MAP, "points: -1");
     MAP_WITH(a.intervals = 9, BEVPOOL_BAD_MAP,
              "intervals: 9, expected 1 to 3, at most one a point");

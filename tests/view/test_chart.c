@@ -95,20 +95,6 @@ static bool in_cells(const ChartSpec *spec, bool plain) {
     return found;
 }
 
-static void test_roofs(void) {
-    static const struct {
-        const char *gpu, *rate;
-    } cases[] = {{"a6000", "L2 as an H200's"}, {"pro6000", "L2 as measured on such a GPU"}};
-    for (int i = 0; i < 2; i++) {
-        ChartInput input = input_of(CHART_ROOFLINE, ROOM_PAGE);
-        input.gpu = (int)(gpu_find(cases[i].gpu) - gpus);
-        ChartSpec *spec = chart_make(&input, &err);
-        tap_ok(spec && strstr(spec->note, cases[i].rate) && !strstr(spec->note, "or as"),
-               "roofline of %s: %s", cases[i].gpu, cases[i].rate);
-        free(spec);
-    }
-}
-
 /* Each name has a chart, by both back ends; wordier, a page, as `bevscope plot` writes. */
 static void test_all_charts(void) {
     int drawn = 0, pages = 0;
@@ -255,7 +241,6 @@ TAP_SUITE(chart) {
     test_timeline();
     for (int chart = 1; chart < CHART_COUNT; chart++)
         test_boxes((Chart)chart);
-    test_roofs();
     test_all_charts();
     test_titles();
     test_left_out();
