@@ -272,9 +272,10 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
     Event event = {.kind = EVENT_COMMAND, .command = *command};
     unsigned bits = state_step(&after, &event);
     bool silent = after.log.said == state->log.said;
-    if (bits & ~(unsigned)STEP_REDRAW || silent)
-        return true;
     const ShortText now = state_value(state, command->action);
+    const ShortText then = state_value(&after, command->action);
+    if (bits & ~(unsigned)STEP_REDRAW || silent || strcmp(now.text, then.text))
+        return true;
     if (!command->step && now.text[0] && strcasestr(after.log.lines[0].said, now.text) &&
         !strstr(after.log.lines[0].said, "still") && !strstr(after.log.lines[0].said, "no "))
         return true; /* it stands there already */

@@ -246,6 +246,27 @@ APP_SUITE(commands_expected, "small") {
            "Enter takes the first finding: %s", logged());
 }
 
+/* What the palette says of a control is true: one that changes its value can be used. */
+APP_SUITE(commands_usable, "small") {
+    char reason[256];
+    int wrong = 0, idle = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        const Event event = {.kind = EVENT_COMMAND, .command = {.action = (Action)i, .step = 1}};
+        State next = app.state;
+        state_step(&next, &event);
+        const ShortText before = state_value(&app.state, (Action)i);
+        const ShortText after = state_value(&next, (Action)i);
+        bool usable = palette_usable(&app.state, &event.command, reason, sizeof reason);
+        idle += !usable;
+        if (!usable && strcmp(before.text, after.text)) {
+            wrong++;
+            tap_note("%s goes from %s to %s, but: %s", keys[i].word, before.text, after.text,
+                     reason);
+        }
+    }
+    tap_ok(!wrong && idle > 5, "no row says why it cannot be used, and works; %d cannot", idle);
+}
+
 /* Every letter of what people type: the key, and its rows with what each does here. */
 APP_SUITE(commands_in_time, "toy") {
     static const char typed[] = "dropped point";
