@@ -115,7 +115,6 @@ unsigned control_probe(State *state);
 void control_say_cell(State *state, Action action, const char *what, int64_t x, int64_t y);
 unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
-unsigned control_hide_cursor(State *state); /* 0: none was shown */
 
 /* control_steps_reset shows the steps of all warps of the cell again, stopped at the first step.
  * control_steps_tick plays them for `seconds`. */

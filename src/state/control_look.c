@@ -67,13 +67,6 @@ unsigned control_unpin(State *state, Action action) {
     return control_probe(state) | changed;
 }
 
-unsigned control_hide_cursor(State *state) {
-    if (!state->cursor_shown)
-        return 0;
-    state->cursor_shown = false;
-    return control_probe(state);
-}
-
 unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y) {
     unsigned changed = SET(state->pinned, true);
     state->pin_x = x;

@@ -130,8 +130,10 @@ unsigned control_escape(State *state, const Command *command) {
                                   state->race == RACE_GRIDS ? ACTION_RACE : ACTION_STRAGGLER);
     if (state->pinned)
         return control_unpin(state, command->action);
-    if (state->cursor_shown)
-        return control_hide_cursor(state);
+    if (state->cursor_shown) {
+        state->cursor_shown = false;
+        return control_probe(state);
+    }
     return state->lesson.open ? switch_off_control(state, ACTION_LESSON) : 0;
 }
 

@@ -34,22 +34,18 @@ enum { ASKED = STEP_RUN | STEP_LOOK };
 
 /* ---- snapshots and recordings ---------------------------------------------------------------- */
 
-static bool make_image(const Loop *loop, const State *state, Image *image, Err *err) {
-    if (loop->window)
-        return sdl_window_capture(loop->window, state, app_live(&loop->app),
-                                  app_picture(&loop->app), image, err);
-    return window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(state), state,
-                        app_live(&loop->app), app_picture(&loop->app), image, err);
-}
-
 /* Writes what is shown and says so. Only the first error of a recording is said. */
 static void write_picture(Loop *loop, const State *state, const char *path) {
     Image image = {.w = 0};
     Err err;
     char text[320];
     const bool frame = loop->recording[0] != '\0';
-    loop->picture_lost =
-        !make_image(loop, state, &image, &err) || !image_write(&image, path, frame, &err);
+    const LiveData *live = app_live(&loop->app);
+    const Picture *picture = app_picture(&loop->app);
+    bool made = loop->window ? sdl_window_capture(loop->window, state, live, picture, &image, &err)
+                             : window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(state), state,
+                                            live, picture, &image, &err);
+    loop->picture_lost = !made || !image_write(&image, path, frame, &err);
     image_free(&image);
     snprintf(text, sizeof text, "wrote %.280s", path);
     if (loop->picture_lost)

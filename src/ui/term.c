@@ -80,12 +80,6 @@ Rgb palette_vivid(Rgb color) {
 
 /* ---- cells as sequences of ECMA-48: ncurses cannot name 24 bits beside 256 numbers ----------- */
 
-/* Whether the terminal says that it knows 24-bit colours. */
-bool direct_wanted(void) {
-    const char *depth = getenv("COLORTERM");
-    return depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"));
-}
-
 /* Writes an ink or a paper. The theme sets its own paper, because few terminals tell whether theirs
  * is light. */
 static void put_color(FILE *out, Ink ink, int colors, bool light, bool paper) {
@@ -435,7 +429,9 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
     /* The Linux console has kmous, but neither an alternate screen nor these modes. */
     term->xterm = (has("XM") || has("kmous")) && has("smcup");
     term->mouse = mouse && term->xterm;
-    if (term->xterm && term->colors && direct_wanted())
+    const char *depth = getenv("COLORTERM");
+    bool direct = depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"));
+    if (term->xterm && term->colors && direct)
         term->colors = TRUE_COLORS;
     if (!start_ncurses(term)) {
         capture_end(&term->capture);
@@ -468,7 +464,7 @@ void term_close(Term *term) {
         return;
     await_answers(term);
     give_back_terminal(term);
-    term_keys_close(&term->keys);
+    delwin(term->keys.window);
     delscreen(term->screen);
     fclose(term->out);
     cells_free(&term->shown);

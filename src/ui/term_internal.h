@@ -15,8 +15,6 @@ Rgb palette_vivid(Rgb color);
 /* How many colours the terminal has; 0: none, or none wanted. */
 enum { FEW_COLORS = 256, TRUE_COLORS = 1 << 24 };
 
-bool direct_wanted(void);
-
 /* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, in so
  * many colours, and takes those over. 0: no colours. Length 0: no cell differs. */
 bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
@@ -112,7 +110,6 @@ typedef struct {
 /* term_keys_open must come after newterm; standard input is the terminal. */
 enum { ESCAPE_MS = 25 }; /* Escape is a key of its own where nothing comes within this time */
 void term_keys_open(TermKeys *typed);
-void term_keys_close(TermKeys *typed);
 
 /* Returns the next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with
  * typed->mouse; 0: none is waiting. Sequences without a meaning here are passed over: Alt, focus,

@@ -259,10 +259,6 @@ void term_keys_open(TermKeys *typed) {
     }
 }
 
-void term_keys_close(TermKeys *typed) {
-    delwin(typed->window);
-}
-
 static void take_answer(TermKeys *typed, int letter, const char *text) {
     typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
     pixels_answer(&typed->answers, letter, text);
