@@ -89,7 +89,7 @@ static void test_lines(void) {
     tap_ok(line && dot && line->x + line->w < dot->x,
            "a line has its name at its end, a dot beside it");
     for (size_t i = 0; i < layout.count; i++)
-        tap_ok(layout.texts[i].style.turn == TURN_NONE, "'%s' reads from left to right",
+        tap_ok(!layout.texts[i].style.upwards, "'%s' reads from left to right",
                layout.texts[i].text);
     figure_layout_free(&layout);
     tap_ok(page_image(paged(&spec), &light, &err) &&

@@ -103,10 +103,8 @@ static double fit_text(Pen *pen, const TextStyle *style, double max_w, const cha
 static Box box_of(double x, double baseline, double width, const TextStyle *style) {
     double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
     double ascent = 0.76 * style->size, descent = 0.24 * style->size; /* DejaVu Sans, capitals */
-    if (style->turn == TURN_UP)
+    if (style->upwards)
         return (Box){x - ascent, baseline - (1 - along) * width, ascent + descent, width};
-    if (style->turn == TURN_DOWN)
-        return (Box){x - descent, baseline - along * width, ascent + descent, width};
     return (Box){x - along * width, baseline - ascent, width, ascent + descent};
 }
 
@@ -141,8 +139,8 @@ static void show_text(Pen *pen, double x, double baseline, double width, const T
     cairo_t *cr = pen->cr;
     cairo_save(cr);
     cairo_translate(cr, x, baseline);
-    if (style->turn != TURN_NONE)
-        cairo_rotate(cr, style->turn == TURN_UP ? -M_PI / 2 : M_PI / 2);
+    if (style->upwards)
+        cairo_rotate(cr, -M_PI / 2);
     if (style->outlined) {
         cairo_move_to(cr, -along * width, 0);
         cairo_text_path(cr, text);
@@ -520,12 +518,11 @@ static void put_escaped(FILE *out, const char *text) {
 
 static void put_text(const FigureText *text, FILE *out) {
     static const char *const anchors[] = {"start", "middle", "end"};
-    static const int degrees[] = {0, -90, 90};
     const TextStyle *style = &text->style;
     const Rgb color = style->color, rim = style->rim;
     fprintf(out, "<text transform=\"translate(%.1f %.1f)", text->at_x, text->at_y);
-    if (style->turn)
-        fprintf(out, " rotate(%d)", degrees[style->turn]);
+    if (style->upwards)
+        fputs(" rotate(-90)", out);
     fprintf(out, "\" font-size=\"%g\" fill=\"#%02x%02x%02x\" text-anchor=\"%s\"", style->size,
             color.r, color.g, color.b, anchors[style->align]);
     if (style->bold)
@@ -535,7 +532,7 @@ static void put_text(const FigureText *text, FILE *out) {
                 " stroke=\"#%02x%02x%02x\" stroke-width=\"3\" stroke-opacity=\"0.8\" "
                 "stroke-linejoin=\"round\" paint-order=\"stroke\"",
                 rim.r, rim.g, rim.b);
-    fprintf(out, " textLength=\"%.1f\">", text->w > text->h || !style->turn ? text->w : text->h);
+    fprintf(out, " textLength=\"%.1f\">", text->w > text->h || !style->upwards ? text->w : text->h);
     put_escaped(out, text->text);
     fputs("</text>\n", out);
 }

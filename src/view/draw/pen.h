@@ -12,14 +12,13 @@ typedef struct {
 } Box;
 
 typedef enum { ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT } TextAlign;
-typedef enum { TURN_NONE, TURN_UP, TURN_DOWN } TextTurn; /* UP reads upwards, DOWN downwards */
 
 typedef struct {
     double size;
     bool bold;
     Rgb color;
     TextAlign align;
-    TextTurn turn;
+    bool upwards;  /* turned: reads from below */
     bool outlined; /* with a rim in colour `rim`, legible on any picture */
     Rgb rim;
 } TextStyle;
@@ -65,8 +64,8 @@ void pen_close(Pen *pen);
  * characters of its own, coarsely and slowly. */
 const char *pen_font_missing(void);
 
-/* Writes at (x, baseline), at most `max_w` wide; returns the width used. The baseline of turned
- * text is the vertical line through x, and `align` refers to the y in `baseline`. */
+/* Writes at (x, baseline), at most `max_w` wide; returns the width used. The baseline of
+ * text that reads upwards is the vertical line through x; `align` refers to the y in `baseline`. */
 double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                 const char *text);
 

@@ -147,7 +147,7 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
              to_left);
     if (!labelled || panel->box.h < TITLE_H)
         return;
-    style.turn = TURN_UP;
+    style.upwards = true;
     pen_text(pen, panel->box.x - axes_left(true) + SIZE_SMALL, panel->box.y + panel->box.h / 2,
              panel->box.h, &style, side ? up : to_top);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_LINES = 320, INDENT = 2, CODE_INDENT = 0 };
+enum { MAX_LINES = 320, INDENT = 2 };
 
 typedef struct {
     PaneKind kind;
