@@ -5,6 +5,441 @@
 #include "src/base/load.h"
 #include "src/cli/records.h"
 #include "src/cli/selection.h"
+#include "src/run/recorded.h"
+#include "src/scene/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- --against: ratios to the latencies of an earlier file ----------------------------------- */
+
+enum { MAX_BARS = 400, GROUP_TEXT = 400 };
+
+typedef enum { FASTER, SAME, SLOWER, VERDICT_COUNT } Verdict;
+static const char *const verdict_words[VERDICT_COUNT] = {"faster", "within noise", "slower"};
+
+typedef struct {
+    const Options *options;
+    json_t *head; /* of the old file; its first rows say which devices it is of */
+    json_t *rows; /* the old rows, by against_key */
+    unsigned where;
+    double fail; /* the slow-down that --fail allows, 0.05; INFINITY: any */
+    /* rows in the old file; the rest counts only settled rows */
+    int found, compared, slower, failed;
+    char worst[300]; /* the worst row that fails */
+    double worst_ratio, longest;
+    int bar_count;
+    PlotBar bars[MAX_BARS];
+    char groups[MAX_BARS][GROUP_TEXT];
+} Against;
+
+/* ---- the old file ---------------------------------------------------------------------------- */
+
+static bool parse_fail_limit(const char *text, double *fail, Err *err) {
+    char *end;
+    *fail = INFINITY;
+    if (!text)
+        return true;
+    double percent = strtod(text, &end);
+    *fail = percent / 100;
+    return (end != text && (!*end || !strcmp(end, "%")) && percent >= 0 && percent <= 1000) ||
+           err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
+}
+
+/* Writes what two rows share that are compared. */
+static void row_key(const json_t *row, char key[512]) {
+    snprintf(key, 512, "%s/%s/%s/%s/%s/%.0f/%.0f", row_text(row, "scene"), row_text(row, "kernel"),
+             row_text(row, "dtype"), row_text(row, "align"), row_text(row, "cache"),
+             row_number(row, "channels"), row_number(row, "points"));
+}
+
+/* Keeps the latencies of the old file. */
+static bool load_rows(Against *against, const char *path, Err *err) {
+    RecordFile file;
+    bool ok = record_file_open(&file, path, err);
+    against->head = json_incref(file.head);
+    for (; ok && file.record; ok = ok && record_file_next(&file, err)) {
+        size_t i;
+        json_t *row;
+        char key[512];
+        json_array_foreach(json_object_get(file.record, "results"), i, row) {
+            bool cuda = !strcmp(row_text(row, "where"), where_names[BEV_CUDA]);
+            if (!isfinite(row_number(row, "median_us")) || !isfinite(row_number(row, "noise")))
+                continue;
+            row_key(row, key);
+            against->where |= 1u << (cuda ? BEV_CUDA : BEV_CPU);
+            json_object_set(against->rows, key, row);
+        }
+    }
+    record_file_close(&file);
+    return ok &&
+           (against->where || err_set(err, ERR_USAGE, path, recorded_hint,
+                                      "no latency that bench measured, with its noise, in it"));
+}
+
+/* Refuses a comparison with latencies of a machine, of devices `where`, that is not that of the
+ * file, and of single launches with launches in a row. `where` ~0u: the file's devices. Accepts
+ * NULL, as against_row and against_judge do. */
+static bool against_check(const Against *against, const json_t *machine, unsigned where,
+                          bool single, Err *err) {
+    if (!against)
+        return true;
+    const char *path = against->options->against;
+    const json_t *old = json_object_get(against->head, "machine");
+    bool was_single = !strcmp(row_text(against->head, "timing"), "single");
+    if (was_single != single)
+        return err_set(err, ERR_USAGE, path, was_single ? "add --single" : "leave --single out",
+                       "its figures are of %s",
+                       was_single ? "single launches" : "launches in a row");
+    for (int on = BEV_CPU; on <= BEV_CUDA; on++) {
+        bool cuda = on == BEV_CUDA, shared = where & against->where & 1u << on;
+        const char *then = row_text(old, cuda ? "gpu" : "cpu");
+        const char *now = row_text(machine, cuda ? "gpu" : "cpu");
+        bool same_threads = cuda || row_number(old, "threads") == row_number(machine, "threads");
+        if (shared && (!then[0] || strcmp(then, now) || !same_threads))
+            return err_set(err, ERR_USAGE, path, "figures of two machines are not compared",
+                           "measured on %s%s, but this is %s", then[0] ? then : "n/a",
+                           same_threads ? "" : " with other threads", now[0] ? now : "n/a");
+    }
+    return where & against->where ||
+           err_set(err, ERR_USAGE, path, "name one that bench --format json wrote here",
+                   "no latency of this device in it");
+}
+
+/* Opens the file of --against, which bench wrote; *against is NULL without the option. */
+static bool against_open(const Options *options, Against **out, Err *err) {
+    const char *path = options->against;
+    *out = NULL;
+    if (!path && (options->fail || options->png))
+        return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
+                       "there is nothing to compare with");
+    if (!path)
+        return true;
+    Against *against = *out = calloc(1, sizeof *against);
+    if (!against || !(against->rows = json_object()))
+        return err_no_memory(err, "bench", "");
+    against->options = options;
+    return parse_fail_limit(options->fail, &against->fail, err) && load_rows(against, path, err);
+}
+
+static void against_close(Against *against) {
+    if (against) {
+        json_decref(against->head);
+        json_decref(against->rows);
+    }
+    free(against);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add_bar(Against *against, const json_t *row, Verdict verdict, double ratio,
+                    double noise, double old_us) {
+    int n = against->bar_count;
+    char noise_text[32], old_text[32];
+    if (n == MAX_BARS)
+        return;
+    PlotBar *bar = &against->bars[against->bar_count++];
+    char *group = against->groups[n];
+    const BevKernel *kernel = bev_kernel_find(row_text(row, "kernel"));
+    int dtype = choices_find(CHOICE_DTYPE, row_text(row, "dtype"));
+    snprintf(group, GROUP_TEXT, "%.300s, %s, %s, %s", row_text(row, "scene"),
+             dtype < 0 ? "" : bev_dtypes[dtype].title, row_text(row, "align"),
+             row_text(row, "cache"));
+    *bar = (PlotBar){.group = n && !strcmp(against->groups[n - 1], group) ? NULL : group,
+                     .label = kernel ? kernel->title : "?",
+                     .strong = verdict == SLOWER};
+    bar->parts[verdict] = ratio;
+    report_number(noise_text, sizeof noise_text, noise, 2);
+    report_number(old_text, sizeof old_text, old_us, 4);
+    snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
+}
+
+/* Adds the columns of against_row to a report without rows. */
+static void against_columns(Report *report) {
+    static const ReportColumn columns[] = {{"old_us", "old us", 4},   {"old_noise", "old noise", 2},
+                                           {"ratio", "new/old", 4},   {"ratio_noise", "+-", 2},
+                                           {"against", "against", 0}, {"against_passed", NULL, 0}};
+    report_columns(report, columns, sizeof columns / sizeof *columns);
+}
+
+static Timing timing_of(const json_t *row) {
+    return (Timing){.median_us = row_number(row, "median_us"),
+                    .noise = row_number(row, "noise"),
+                    .settled = json_is_true(json_object_get(row, "settled"))};
+}
+
+/* Sets the old latency, the ratio and its noise in a row of results. Returns false where it is
+ * slower than --fail allows. */
+static bool against_row(Against *against, json_t *row) {
+    char key[512];
+    if (!against)
+        return true;
+    row_key(row, key);
+    const Timing now = timing_of(row), then = timing_of(json_object_get(against->rows, key));
+    bool found = then.median_us > 0 && now.median_us > 0;
+    double ratio = found ? timing_ratio(&now, &then) : NAN;
+    double noise = fmax(then.noise, now.noise);
+    bool known = isfinite(ratio);
+    Verdict verdict = !known || fabs(ratio - 1) <= noise ? SAME : ratio > 1 ? SLOWER : FASTER;
+    bool fails = verdict == SLOWER && ratio - 1 > against->fail;
+    if (known)
+        add_bar(against, row, verdict, ratio, noise, then.median_us);
+    against->found += found;
+    against->compared += known;
+    against->slower += verdict == SLOWER;
+    against->longest = fmax(against->longest, ratio);
+    against->failed += fails;
+    if (fails) {
+        char line[sizeof against->worst];
+        snprintf(line, sizeof line, "%.200s, %.32s, %.16s: %.3f times", row_text(row, "scene"),
+                 row_text(row, "kernel"), row_text(row, "dtype"), ratio);
+        json_object_set_new(row, "failures", json_pack("[s]", line));
+        if (ratio > against->worst_ratio)
+            memcpy(against->worst, line, sizeof line);
+        against->worst_ratio = fmax(against->worst_ratio, ratio);
+    }
+    if (found) {
+        json_object_set_new(row, "old_us", json_real(then.median_us));
+        json_object_set_new(row, "old_noise", json_real(then.noise));
+        json_object_set_new(row, "against",
+                            json_string(known ? verdict_words[verdict] : "not settled"));
+    }
+    if (known) {
+        json_object_set_new(row, "ratio", json_real(ratio));
+        json_object_set_new(row, "ratio_noise", json_real(noise));
+        json_object_set_new(row, "against_passed", json_boolean(!fails));
+    }
+    return !fails;
+}
+
+/* ---- the figure and the gate ----------------------------------------------------------------- */
+
+static bool draw_ratios(const Against *against, Err *err) {
+    char title[100], subtitle[300];
+    snprintf(title, sizeof title, "%d of %d latencies are longer than before", against->slower,
+             against->compared);
+    snprintf(subtitle, sizeof subtitle, "against %.200s, both measured", against->options->against);
+    PlotMark one = {.x = 1, .label = "as before", .strong = true};
+    ChartSpec spec = {.title = title,
+                      .subtitle = subtitle,
+                      .note =
+                          "Ratio of medians; shorter is faster. ±: the larger noise of the two, "
+                          "interquartile range over median. Within it nothing is said.",
+                      .x = {"new / old", false, 0, fmax(1.2, 1.3 * against->longest), NULL},
+                      .part_names = verdict_words,
+                      .part_count = VERDICT_COUNT,
+                      .bars = against->bars,
+                      .bar_count = against->bar_count,
+                      .marks = &one,
+                      .mark_count = 1};
+    return output_chart(against->options, &spec, against->options->png, err);
+}
+
+/* Draws the ratios into --png. Fails where a row is slower than --fail allows, beyond the noise. */
+static bool against_judge(const Against *against, Err *err) {
+    if (!against)
+        return true;
+    if (!against->found)
+        return err_set(err, ERR_GATE, against->options->against, "time the same scenes and kernels",
+                       "no row of it was measured again");
+    if (against->options->png && !draw_ratios(against, err))
+        return false;
+    if (against->compared < against->found)
+        fprintf(
+            stderr,
+            "bevscope: bench: %d of %d rows did not settle, here or in the old file, perhaps as "
+            "other programs ran: nothing is said of them\n",
+            against->found - against->compared, against->found);
+    return !against->failed ||
+           err_set(err, ERR_GATE, "bench", "",
+                   "%d of %d rows are slower by more than %g%% and noise, the worst %s",
+                   against->failed, against->compared, 100 * against->fail, against->worst);
+}
+
+/* ---- --recorded: the latencies in samples/recorded/, with their machines --------------------- */
+
+static bool is_wanted(const char *value, const char *list) {
+    bool found = !list;
+    for (char item[CHOICE_ITEM]; choices_item(&list, item);)
+        found |= !strcmp(item, "all") || !strcmp(item, value);
+    return found;
+}
+
+typedef char SceneLabel[128];
+
+/* Writes the names of the chosen scenes as recordings have them: "histogram, skew 2", "canonical,
+ * load balance 0.5". */
+static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err *err) {
+    Job workload = select_job(options);
+    const OperatorChange asked = workload.sizes;
+    workload.sizes = (OperatorChange){0};
+    if (!options->argument_count &&
+        (options->balance > 0 || !prune_is_off(&options->prune) || operator_is_changed(&asked)))
+        return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
+                       "--balance, --prune, --skew and --points need a scene");
+    for (int i = 0; i < options->argument_count; i++) {
+        OperatorChange change = asked;
+        Scene scene;
+        workload_label(&workload, options->arguments[i], names[i], sizeof names[i]);
+        if (!operator_is_changed(&change))
+            continue;
+        if (!scene_load(options->arguments[i], &scene, err))
+            return false;
+        const OperatorSpec own = scene.operator_spec;
+        bool ok = operator_change(&scene, &change, err); /* fails for scenes with cameras */
+        scene_free(&scene);
+        if (!ok)
+            return false;
+        change.skewed = change.skewed && change.skew != own.skew;
+        change.points = change.points == own.points ? 0 : change.points;
+        operator_label(&change, names[i], sizeof names[i]);
+    }
+    return true;
+}
+
+/* Whether the options want the row. The direction by default: forward, or that of the kernels. */
+static bool is_wanted_row(const Options *options, const SceneLabel *names, const RecordedRow *row) {
+    const BevKernel *kernel = bev_kernel_find(row->kernel);
+    const KernelSet set = kernel ? kernel_bit(kernel) : 0;
+    const char *way = options->direction ? options->direction
+                      : options->kernel  ? "both"
+                                         : "forward";
+    bool scene = !options->argument_count;
+    for (int i = 0; i < options->argument_count; i++)
+        scene |= !strcmp(names[i], row->scene);
+    return scene && (!options->kernel || choices_kernels(options->kernel, 0) & set) &&
+           (!options->stage ||
+            (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name))) &&
+           (!strcmp(way, "both") || !strcmp(way, bev_directions[row->direction].name)) &&
+           is_wanted(row->dtype, options->dtype) && is_wanted(row->align, options->align) &&
+           is_wanted(row->cache, options->cache);
+}
+
+static void add_recorded(Report *report, const Options *options, const char *machine,
+                         const RecordedRow *row) {
+    report_row(report);
+    add_text(report, "machine", "recorded on", machine);
+    add_text(report, "scene", "scene", row->scene);
+    add_text(report, "kernel", "kernel", row->kernel);
+    add_text(report, "dtype", "dtype", row->dtype);
+    add_text(report, "align", "align", row->align);
+    add_text(report, "direction", options->direction ? "direction" : NULL,
+             bev_directions[row->direction].name);
+    add_text(report, "cache", "cache", row->cache);
+    add_real(report, "median_us", "median us", 4, row->median_us);
+    add_real(report, "p95_us", "p95 us", 4, row->p95_us);
+    add_real(report, "p99_us", "p99 us", 4, row->p99_us);
+    add_real(report, "effective_gb_s", "GB/s", 3, row->effective_gb_s);
+}
+
+/* Prints the rows of samples/recorded/ that the options choose. Fails where no row fits. */
+static bool bench_recorded(const Options *options, Err *err) {
+    RecordedSet set;
+    Report report = {.names_to = "cache", .group = "machine"};
+    SceneLabel *names = calloc((size_t)options->argument_count + 1, sizeof *names);
+    if (!names)
+        return err_no_memory(err, "bench", "");
+    if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err)) {
+        free(names);
+        return false;
+    }
+    for (int i = 0; i < set.count; i++)
+        for (int j = 0; j < set.recordings[i].row_count; j++)
+            if (is_wanted_row(options, names, &set.recordings[i].rows[j]))
+                add_recorded(&report, options, set.recordings[i].label, &set.recordings[i].rows[j]);
+    recorded_free(&set);
+    free(names);
+    bool ok = report.row_count > 0
+                  ? output_report(options, &report, json_object(), err)
+                  : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
+                            "nothing recorded fits");
+    report_free(&report);
+    return ok;
+}
+
+/* ---- bench --published ----------------------------------------------------------------------- */
+
+/* The article's columns, and V4 of this program. */
+static const struct {
+    const char *key, *heading, *column; /* `column`: the article's name */
+    BevDtype dtype;
+} columns[] = {{"v2_us", "V2", "V2", BEV_FP16},
+               {"v2_do_us", "V2+DO", "V2+DO", BEV_FP16},
+               {"v3_us", "V3", "V3", BEV_FP16},
+               {"v3_fp8_us", "V3 FP8", "V3", BEV_FP8},
+               {"v4_us", "V4", "V4", BEV_FP16}};
+enum { COLUMN_V2, COLUMN_V3 = 2, COLUMN_V3_FP8, COLUMN_V4, COLUMNS };
+
+/* Returns the latency of a column in a configuration; NaN: it is not known. `set` NULL: published
+ * for the GPU, else recorded on it. */
+static double column_us(const RecordedSet *set, const Gpu *gpu, const Preset *preset, int column) {
+    const BevDtype dtype = columns[column].dtype;
+    if (!set) {
+        const Published *row = published_find(gpu->name, preset->name, preset->channels,
+                                              columns[column].column, dtype);
+        return row ? row->latency_us : NAN;
+    }
+    for (int i = 0; i < set->count; i++)
+        for (int k = 0; gpu_of_device(set->recordings[i].label) == gpu && bev_kernels[k]; k++) {
+            const RecordedSet one = {&set->recordings[i], 1};
+            const KernelConfig config = {bev_kernels[k], dtype, BEV_NEAREST};
+            bool meant = bev_kernels[k]->where == BEV_CUDA &&
+                         bev_kernels[k]->direction == BEV_FORWARD &&
+                         !strcmp(bev_kernels[k]->title, columns[column].column);
+            const RecordedRow *row =
+                meant ? recorded_find(&one, preset->name, preset->channels, &config, NULL) : NULL;
+            if (row && !row->unsettled)
+                return row->median_us;
+        }
+    return NAN;
+}
+
+/* Adds a row for each configuration in which V2 is known. */
+static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu) {
+    char from[96];
+    snprintf(from, sizeof from, "%s, %s", set ? "recorded" : "published", gpu->title);
+    for (int i = 0; i < preset_count; i++) {
+        double us[COLUMNS];
+        for (int column = 0; column < COLUMNS; column++)
+            us[column] = column_us(set, gpu, &presets[i], column);
+        if (isnan(us[COLUMN_V2]))
+            continue;
+        report_row(report);
+        add_text(report, "from", "from", from);
+        add_text(report, "scene", "scene", presets[i].name);
+        add_int(report, "channels", "C", presets[i].channels);
+        for (int column = 0; column < COLUMNS; column++)
+            add_real(report, columns[column].key, columns[column].heading, 4, us[column]);
+        add_real(report, "v3_over_v3_fp8", "V3 / V3 FP8", 3, us[COLUMN_V3] / us[COLUMN_V3_FP8]);
+        add_real(report, "v2_over_v3", "V2 / V3", 4, us[COLUMN_V2] / us[COLUMN_V3]);
+        add_real(report, "v2_over_v3_fp8", "V2 / V3 FP8", 4, us[COLUMN_V2] / us[COLUMN_V3_FP8]);
+        add_real(report, "v2_over_v4", "V2 / V4", 4, us[COLUMN_V2] / us[COLUMN_V4]);
+    }
+}
+
+/* Prints the article's table of latencies, and the recorded latencies of the same configurations
+ * and columns. Each ratio is of one machine. */
+static bool bench_published(const Options *options, Err *err) {
+    RecordedSet set;
+    Report report = {.names_to = "scene", .group = "from"};
+    if (!recorded_load_samples(&set, err))
+        return false;
+    for (int recorded = 0; recorded < 2; recorded++)
+        for (int g = 0; g < gpu_count; g++)
+            add_published(&report, recorded ? &set : NULL, &gpus[g]);
+    recorded_free(&set);
+    const OutputTable tables[] = {
+        {.report = &report},
+        {.above =
+             "\n\302\265s, FP16 where no format is named. Published: NVIDIA's article, its own "
+             "maps, through a TensorRT plugin. On the RTX A6000 it has one configuration, and "
+             "11 to 22 times over V2 over all six.\nRecorded: this program's kernels and maps; "
+             "the clear is counted. A ratio is of one machine.\n"}};
+    bool ok = output_tables(options, tables, 2, json_object(), err);
+    report_free(&report);
+    return ok;
+}
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"

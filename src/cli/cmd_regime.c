@@ -4,12 +4,238 @@
 #include "kernels/clean.h"
 #include "kernels/cuda/v4/choices.h"
 #include "src/base/progress.h"
+#include "src/base/units.h"
+#include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/base/units.h"
+#include "src/scene/scatter.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- tables: the requests of the kernels, and the predictions of the model ------------------- */
+
+/* Begins a row with the columns that all tables of regime share. */
+static void regime_row(Report *report, const SceneModel *model, const char *kernel) {
+    const BevProblem *problem = &model->problem.view;
+    report_row(report);
+    add_text(report, "scene", NULL, model->label);
+    add_text(report, "kernel", "kernel", kernel);
+    add_text(report, "dtype", "dtype", bev_dtypes[problem->dtype].name);
+    add_text(report, "align", "align", bev_aligns[problem->align].name);
+}
+
+static void add_problem(Report *report, const SceneModel *model, const PredictedKernel *kernel) {
+    const BevProblem *problem = &model->problem.view;
+    double footprint = bev_footprint_total(model->memory->footprint);
+    add_int(report, "channels", NULL, problem->shape.channels);
+    add_int(report, "points", NULL, problem->map.points);
+    add_int(report, "intervals", NULL, problem->map.intervals);
+    add_int(report, "longest_interval", "longest sequence", kernel->profile.counts.longest);
+    add_mb(report, "footprint_mb", NULL, 4, footprint);
+    add_mb(report, "gather_traffic_mb", NULL, 4, bev_traffic_total(model->memory->gather));
+}
+
+static void add_traffic(Report *report, const BevProblem *problem, const PredictedKernel *kernel) {
+    const TraceCount *read = kernel->profile.counts.read, *write = kernel->profile.counts.write;
+    double atomics = kernel->profile.counts.atomics;
+    add_mb(report, "feat_mb", "features MB", 4, read[TRACE_FEAT].bytes);
+    add_mb(report, "depth_mb", "depth MB", 3, read[TRACE_DEPTH].bytes);
+    add_mb(report, "ranks_mb", "ranks MB", 3, kernel->rank_bytes);
+    add_mb(report, "ranks_formula_mb", "by formula", 3, bev_rank_bytes(kernel->kernel, problem));
+    add_mb(report, "owners_mb", "owners MB", 3, read[TRACE_OWNERS].bytes);
+    add_mb(report, "weight_mb", "weights MB", 3, read[TRACE_WEIGHT].bytes);
+    add_mb(report, "out_read_mb", "sums read MB", 3, read[TRACE_SUMS].bytes + 4 * atomics);
+    add_mb(report, "out_write_mb", "writes MB", 3,
+           write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes);
+    add_mb(report, "kernel_traffic_mb", "kernel traffic MB", 4,
+           bev_traffic_total(kernel->requested));
+    add_mb(report, "kernel_traffic_formula_mb", "by formula", 4,
+           bev_traffic_total(bev_traffic(kernel->kernel, problem)));
+    add_real(report, "feat_sectors_per_request", "sectors/request", 3, kernel->sectors_per_request);
+    add_int(report, "atomics", "atomics", (long long)atomics);
+    add_int(report, "l2_sectors", NULL, (long long)kernel->l2_sectors);
+}
+
+/* Adds the terms, the limiting term, and other known figures. */
+static void add_terms(Report *report, const Prediction *p) {
+    static const char *const keys[] = {[TERM_DRAM] = "dram_us",
+                                       [TERM_L2] = "l2_us",
+                                       [TERM_ISSUE] = "issue_us",
+                                       [TERM_DEPENDENT_LOADS] = "dependent_loads_us"};
+    static const char *const headings[] = {[TERM_DRAM] = "DRAM us",
+                                           [TERM_L2] = "L2 us",
+                                           [TERM_ISSUE] = "issue us",
+                                           [TERM_DEPENDENT_LOADS] = "dependent loads us"};
+    for (int term = 0; term < TERM_COUNT; term++)
+        add_real(report, keys[term], headings[term], 3, p->term_us[term]);
+    add_real(report, "launch_us", NULL, 3, p->launch_us);
+    add_text(report, "limiter", "limited by", term_names[p->limiter]);
+    add_real(report, "predicted_warm_us", "model us", 3, p->latency_us);
+}
+
+static void add_prediction(Report *report, const SceneModel *model, const PredictedKernel *kernel,
+                           int place) {
+    const Gpu *gpu = &model->memory->gpus[place];
+    const Prediction *warm = &kernel->predicted[place], *cold = &kernel->cold[place];
+    BevRegime regime = bev_regime(bev_footprint_total(model->memory->footprint), gpu->l2_bytes);
+    BevV3Choice choice = scene_model_v3_choice(model, gpu);
+    add_text(report, "gpu", "GPU", gpu->title);
+    add_real(report, "l2_mib", "L2 MiB", 3, gpu->l2_bytes / 1048576);
+    add_text(report, "regime", "regime", bev_regimes[regime].name);
+    add_text(report, "v3_choice", NULL, choice.kernel->name);
+    add_text(report, "v3_published_choice", NULL, choice.published->name);
+    add_text(report, "v3_choice_by_gather", NULL, choice.by_gather->name);
+    add_real(report, "l2_hit_rate_warm", "L2 hits", 3, warm->hit_rate);
+    add_mb(report, "dram_mb_warm", "DRAM MB", 3, prediction_dram_bytes(*warm));
+    add_real(report, "l2_hit_rate_cold", NULL, 3, cold->hit_rate);
+    add_mb(report, "dram_mb_cold", "cold MB", 3, prediction_dram_bytes(*cold));
+    add_terms(report, warm);
+    add_real(report, "recorded_us", "recorded us", 3, kernel->recorded_us[place]);
+    add_real(report, "predicted_cold_us", "cold us", 3, cold->latency_us);
+    add_real(report, "recorded_cold_us", "recorded cold us", 3, kernel->recorded_cold_us[place]);
+    add_real(report, "published_us", "published us", 4,
+             chosen_published_us(gpu, model, kernel->kernel));
+    add_text(report, "source", NULL, kernel->sampled ? "model, sampled" : "model");
+}
+
+typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
+
+/* Adds a row for every kernel: its traffic, its predictions on the model's first `on` GPUs, or
+ * both. */
+static void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on) {
+    for (int g = 0; g < (which == REGIME_TRAFFIC ? 1 : on); g++)
+        for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
+            regime_row(report, model, kernel->name);
+            if (which != REGIME_PREDICTIONS) {
+                add_problem(report, model, kernel);
+                add_traffic(report, &model->problem.view, kernel);
+            }
+            if (which != REGIME_TRAFFIC)
+                add_prediction(report, model, kernel, g);
+        }
+}
+
+/* ---- what limits each kernel by the memory model --------------------------------------------- */
+
+static IntervalLengths interval_lengths(const SceneModel *scene) {
+    const BevProblem *problem = &scene->problem.view;
+    ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
+    return (IntervalLengths){stats.longest, stats.median, stats.cells, stats.intervals,
+                             problem->shape.nz};
+}
+
+static void print_evidence(const Finding *finding, FILE *out) {
+    fputs("      ", out);
+    text_put(finding->evidence, out);
+    fputs("\n", out);
+}
+
+static void print_finding(const Finding *finding, const char *before, FILE *out) {
+    fputs(before, out);
+    text_put(finding->text, out);
+    fprintf(out, " (learn %s)\n", finding->lesson);
+}
+
+static void print_kernel(const SceneModel *scene, const Finding *findings, int count,
+                         const PredictedKernel *kernel, int gpu, bool all, FILE *out) {
+    const Prediction prediction = kernel->predicted[gpu];
+    fprintf(out, "%s %s on %s, ", kernel->title, bev_dtypes[scene->problem.view.dtype].title,
+            scene->memory->gpus[gpu].title);
+    text_put(text_of_unit(UNIT_US, prediction.latency_us).text, out);
+    fputs(":", out);
+    if (!count && !kernel->kernel->wrong_on_purpose) {
+        fputs(" no term stands out", out);
+    } else if (!count) { /* wrong sums have a limiting term, but no gain */
+        fprintf(out, " %s (%s ", limit_names[prediction.limiter], term_names[prediction.limiter]);
+        text_put(text_of_unit(UNIT_US, prediction.term_us[prediction.limiter]).text, out);
+        fputs("); wrong on purpose, so no gain is given", out);
+    } else if (!all)
+        print_finding(findings, " ", out);
+    fputs(count && !all ? "" : "\n", out);
+    for (int i = 0; all && i < count; i++) {
+        print_finding(&findings[i], "  ", out);
+        print_evidence(&findings[i], out);
+    }
+}
+
+/* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. *kernel
+ * NULL: none. */
+static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
+                         Finding steps[WORKFLOW_STEPS]) {
+    const Scene *of = scene->workload.scene;
+    const IntervalLengths lengths = interval_lengths(scene);
+    Prediction prediction;
+    const WorkflowScene sum = {scene->scene, !of->has_operator ? WORKFLOW_POOLING
+                                             : of->operator_spec.kind == OPERATOR_HISTOGRAM
+                                                 ? WORKFLOW_COUNTING
+                                                 : WORKFLOW_OPERATOR};
+    *kernel = findings_fastest(scene->memory, gpu, NULL, &prediction);
+    return *kernel ? workflow_of(scene->memory, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps)
+                   : 0;
+}
+
+static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
+    Finding steps[WORKFLOW_STEPS];
+    const PredictedKernel *kernel;
+    int count = make_workflow(scene, gpu, &kernel, steps);
+    if (count)
+        fprintf(out, "Workflow on %s, with %s (learn %s):\n", scene->memory->gpus[gpu].title,
+                kernel->title, steps->lesson);
+    for (int i = 0; i < count; i++) {
+        fputs("  ", out);
+        text_put(steps[i].text, out);
+        fputs("\n", out);
+        print_evidence(&steps[i], out);
+        for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
+            fprintf(out, "%s%s\n", output_command, steps[i].commands[j]);
+    }
+}
+
+/* Prints what limits the kernels on the chosen GPUs, by the model: the first finding of each
+ * kernel; with `all` every finding and its evidence. findings_add adds a row for each. */
+static void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
+    Finding findings[FINDINGS_MAX];
+    const MemoryModel *model = scene->memory;
+    const IntervalLengths lengths = interval_lengths(scene);
+    for (int gpu = 0; gpu < chosen->count; gpu++) {
+        for (const PredictedKernel *kernel = NULL; (kernel = model_next(model, kernel));) {
+            int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
+            print_kernel(scene, findings, count, kernel, gpu, all, out);
+        }
+        print_workflow(scene, gpu, out);
+    }
+}
+
+static void add_rows(Report *report, const SceneModel *scene, const PredictedKernel *kernel,
+                     int gpu, const Finding *findings, int count) {
+    for (int i = 0; i < count; i++) {
+        report_row(report);
+        add_text(report, "scene", NULL, scene->scene);
+        add_text(report, "dtype", NULL, bev_dtypes[scene->memory->dtype].name);
+        add_text(report, "align", NULL, bev_aligns[scene->memory->align].name);
+        add_text(report, "kernel", NULL, kernel->name);
+        add_text(report, "gpu", NULL, scene->memory->gpus[gpu].title);
+        add_real(report, "gain", NULL, 0, findings[i].gain);
+        add_text(report, "finding", NULL, findings[i].text);
+        add_text(report, "evidence", NULL, findings[i].evidence);
+        add_text(report, "lesson", NULL, findings[i].lesson);
+    }
+}
+
+static void findings_add(Report *report, const SceneModel *scene, const ChosenGpus *chosen) {
+    Finding findings[FINDINGS_MAX];
+    const IntervalLengths lengths = interval_lengths(scene);
+    for (int gpu = 0; gpu < chosen->count; gpu++) {
+        const PredictedKernel *kernel = NULL;
+        while ((kernel = model_next(scene->memory, kernel)))
+            add_rows(report, scene, kernel, gpu, findings,
+                     findings_of(scene->memory, kernel->kernel, gpu, NULL, &lengths, findings));
+        int count = make_workflow(scene, gpu, &kernel, findings);
+        add_rows(report, scene, kernel, gpu, findings, count);
+    }
+}
 
 typedef struct {
     const Options *options;
@@ -300,13 +526,14 @@ static const char *sampling_said(const SceneModel *model) {
 
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
-    char scene[320], footprint[32], gathered[32];
+    char scene[320];
     clean_text(model->label, scene, sizeof scene);
-    scene_model_bytes(model, footprint, gathered);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %s, gather traffic %s\n", scene,
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels,
-            text_of_unit(UNIT_COUNT, (double)problem->map.points).text, footprint, gathered);
+            text_of_unit(UNIT_COUNT, (double)problem->map.points).text,
+            text_of_unit(UNIT_BYTES, bev_footprint_total(model->memory->footprint)).text,
+            text_of_unit(UNIT_BYTES, bev_traffic_total(model->memory->gather)).text);
     for (int g = 0; g < regime->chosen.count; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];

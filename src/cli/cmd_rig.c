@@ -165,9 +165,7 @@ static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = model->workload.scene;
     const BevProblem *problem = &model->problem.view;
     const Grid *grid = &scene->rig.grid;
-    char footprint[32], gathered[32];
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
-    scene_model_bytes(model, footprint, gathered);
     fprintf(
         out,
         "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
@@ -177,7 +175,8 @@ static void print_rig(const SceneModel *model, FILE *out) {
         (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
         bev_dtypes[problem->dtype].title, text_of_unit(UNIT_COUNT, (double)stats.points).text,
         text_of_unit(UNIT_COUNT, (double)problem->map.intervals).text, (long long)stats.longest,
-        footprint, gathered);
+        text_of_unit(UNIT_BYTES, bev_footprint_total(model->memory->footprint)).text,
+        text_of_unit(UNIT_BYTES, bev_traffic_total(model->memory->gather)).text);
 }
 
 static void add_gpu(Report *report, const SceneModel *model, int place) {

@@ -38,9 +38,6 @@ bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevPr
 /* Returns the form that V3 takes on that GPU, and the reason. */
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
 
-/* Writes the problem's bytes as two texts: distinct bytes, and bytes by the published formula. */
-void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]);
-
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
 
 enum { CHOSEN_GPUS = 16 };
@@ -66,22 +63,6 @@ bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
 /* Returns the published latency of a kernel on that GPU with warm caches. NaN: unknown. */
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
-
-/* ---- tables (regime_tables.c) --------------------------------------------------------------- */
-
-typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
-
-/* Begins a row with the columns that all tables of regime share. */
-void regime_row(Report *report, const SceneModel *model, const char *kernel);
-
-/* Adds a row for every kernel: its traffic, its predictions on the model's first `on` GPUs, or
- * both. */
-void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on);
-
-/* Prints what limits the kernels on the chosen GPUs, by the model: the first finding of each
- * kernel; with `all` every finding and its evidence. findings_add adds a row for each. */
-void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
-void findings_add(Report *report, const SceneModel *model, const ChosenGpus *chosen);
 
 /* ---- charts (plots.c) ------------------------------------------------------------------------ */
 

@@ -79,7 +79,7 @@ static bool plot_race(const PlotRequest *request, Err *err) {
     return ok;
 }
 
-/* ---- plot published: published and recorded latencies beside the model, in six configurations  */
+/* ---- plot published: known latencies beside the model, in the six configurations ------------- */
 
 enum { DOTS_MAX = 128, TEXT = 200, NAMED = 8 };
 

@@ -79,11 +79,6 @@ BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu) {
     return model_v3_choice(&model->memory->formats[model->memory->dtype], gpu);
 }
 
-void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]) {
-    unit_text(UNIT_BYTES, bev_footprint_total(model->memory->footprint), footprint, 32);
-    unit_text(UNIT_BYTES, bev_traffic_total(model->memory->gather), gathered, 32);
-}
-
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/inputs/moments.h"
+#include "src/inputs/inputs.h"
 
 #include "src/base/ref.h"
 #include "src/base/worker.h"

@@ -113,10 +113,10 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
 
 /* ---- the mass of an object in the grid ------------------------------------------------------- */
 
-/* A pixel's ray seen from above: by the rig that took the picture, and by the wrong rig. A point at
+/* A pixel's ray: by the rig that took the picture, and by the wrong rig. A point at
  * depth z is from + z * along. `since_m`: how far its object has moved since the picture. */
 typedef struct {
-    double from_m[2], along[2], wrong_from_m[2], wrong_along[2], since_m[2];
+    double from_m[3], along[3], wrong_from_m[3], wrong_along[3], since_m[2];
 } PixelRay;
 
 /* Sums over the points of one object. `own` and `kept` count the mass that the right rig puts into
@@ -149,17 +149,14 @@ static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
     const Frustum *frustum = &measure->right->frustum;
     int64_t camera = pixel / measure->area, row = pixel % measure->area / frustum->feat_w;
     double u = frustum_u_px(frustum, (double)(pixel % frustum->feat_w));
-    double v = frustum_v_px(frustum, (double)row), from[3], along[3], wrong_from[3], wrong_along[3];
+    double v = frustum_v_px(frustum, (double)row);
     const Camera *right = &measure->right->cameras[camera];
     const TrueBox *box = &measure->objects->boxes[measure->objects->object_of[pixel]];
-    camera_ray(right, u, v, from, along);
-    camera_ray(&measure->wrong->cameras[camera], u, v, wrong_from, wrong_along);
-    return (PixelRay){
-        {from[0], from[1]},
-        {along[0], along[1]},
-        {wrong_from[0], wrong_from[1]},
-        {wrong_along[0], wrong_along[1]},
-        {box->velocity_mps[0] * right->delay_s, box->velocity_mps[1] * right->delay_s}};
+    PixelRay ray = {
+        .since_m = {box->velocity_mps[0] * right->delay_s, box->velocity_mps[1] * right->delay_s}};
+    camera_ray(right, u, v, ray.from_m, ray.along);
+    camera_ray(&measure->wrong->cameras[camera], u, v, ray.wrong_from_m, ray.wrong_along);
+    return ray;
 }
 
 /* Whether the right rig puts a pixel's point into the box of its object. A point stands for a cell

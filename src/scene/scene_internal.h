@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arrays of a tensor scene. A table has their names, element types, shapes and bounds. A reader
- * checks an archive against the table. scene_arrays.c, scene_npz.c, photos_npz.c and
+ * checks an archive against the table. scene_arrays.c, scene_npz.c and
  * scene_load.c share this header. */
 #pragma once
 
@@ -146,10 +146,6 @@ bool operator_read_json(const Check *check, const json_t *json, bool build, Scen
 
 /* Loads a folder of arrays as an operator scene (scene.h describes the arrays). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);
-
-/* photos_npz.c: reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known.
- * Photographs are cut to the network's input and reduced while they are read. */
-bool photos_read(const ArrayReader *reader, Scene *scene);
 
 /* Report an error in an array, or in its element i. Arguments: a hint, a printf format, values.
  * Yield false. */
