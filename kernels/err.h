@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Kinds decide the exit status; see the table in README.md. */
+/* Kinds decide the exit status; `bevscope --help` says which. */
 typedef enum { ERR_FAILED = 1, ERR_USAGE = 2, ERR_GATE = 3, ERR_DEVICE = 4 } ErrKind;
 
 typedef struct {

@@ -165,7 +165,9 @@ static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t nu
     sector->used |= (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
 }
 
-/* Lanes of an instruction that share a sector request it once. Additions request it each time. */
+/* Records that lanes of the last instruction touch bytes from `byte` on: they ask for `asked`
+ * bytes, and `moved` bytes travel. Lanes that share a sector request it once, additions each time.
+ */
 void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                    int64_t moved, int adds) {
     Steps *steps = recorder->steps;

@@ -435,7 +435,7 @@ static int columns_a_lane(const TilesReplay *replay) {
     return v4_across(replay->problem->shape.feat_w);
 }
 
-/* Reads the rows of depth that a warp transposes, one instruction for several columns. */
+/* Reads the rows of depth that a warp transposes. An instruction reads `across` rows. */
 static void gather_rows(TilesReplay *replay, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int across = columns_a_lane(replay), lanes = WARP / across;

@@ -578,10 +578,10 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
         against_columns(&records->row);
     records_rows(records);
     if (!records->skipped)
-        report_head(&records->row, "skipped", NULL);
+        report_hide(&records->row, "skipped");
     if (records->scene_count <= RECORDS_SCENES_LISTED) {
-        report_head(&records->row, "moments", NULL);
-        report_head(&records->row, "mean_us", NULL);
+        report_hide(&records->row, "moments");
+        report_hide(&records->row, "mean_us");
     }
     return records_print(
                records, &(OutputTable){.report = &records->row}, 1,

@@ -246,7 +246,7 @@ static void report_classes(Report *report, const Verified *verified) {
     const char *key;
     report_columns(report, columns, sizeof columns / sizeof *columns);
     if (!options->cosine && !options->max_abs)
-        report_head(report, "within_lines", NULL);
+        report_hide(report, "within_lines");
     json_object_foreach(verified->classes, key, error) {
         const char *others = strchr(key, '/'); /* what follows the kernel's name */
         double max_abs = row_number(json_object_get(largest, others), "max_abs");
@@ -306,11 +306,11 @@ static void hide_columns(const Verified *verified, Report *report, bool backward
         "moments", "moments_failed", "time_s", "cell", "x_m", "y_m", "class", "lowest_cosine"};
     static const char *const of_backward[] = {"direction", "adjoint", "gate_a_output"};
     for (size_t i = 0; !verified->many && i < sizeof of_many / sizeof *of_many; i++)
-        report_head(report, of_many[i], NULL);
+        report_hide(report, of_many[i]);
     for (size_t i = 0; !backward && i < sizeof of_backward / sizeof *of_backward; i++)
-        report_head(report, of_backward[i], NULL);
+        report_hide(report, of_backward[i]);
     if (!verified->expected)
-        report_head(report, "expected", NULL);
+        report_hide(report, "expected");
 }
 
 static bool print_verified(Verified *verified, bool backward, Err *err) {

@@ -45,7 +45,8 @@ static bool write_page(const Options *options, const RaceView *view, bool stragg
         return false;
     double scale = file.w > 0 ? file.w * file.scale / PAGE_W : 1;
     const FigureTheme theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    const PageSpec spec = {PAGE_W, page.h, scale, theme, draw_sheet, &page, "The race"};
+    const PageSpec spec = {PAGE_W, page.h, scale, theme, draw_sheet, &page,
+                           straggler ? "The straggler" : "The race"};
     bool ok = page_file(&spec, file.format, &bytes, &length, err) &&
               data_write(options->output, bytes, length, err);
     free(bytes);

@@ -411,10 +411,10 @@ void report_take(Report *report, const json_t *row) {
     }
 }
 
-void report_head(Report *report, const char *key, const char *heading) {
+void report_hide(Report *report, const char *key) {
     int column = report_column(report, key);
     if (column >= 0)
-        report->columns[column].heading = heading;
+        report->columns[column].heading = NULL;
 }
 
 /* ---- where a result goes --------------------------------------------------------------------- */

@@ -64,8 +64,8 @@ void report_columns(Report *report, const ReportColumn *columns, size_t count);
 /* Adds a row of the report's columns, which it has, with the values of a JSON object. */
 void report_take(Report *report, const json_t *row);
 
-/* Gives a column another heading. NULL: people do not see it. */
-void report_head(Report *report, const char *key, const char *heading);
+/* Hides a column from people. Files keep it. */
+void report_hide(Report *report, const char *key);
 
 void report_clear(Report *report); /* removes the rows, keeps the columns */
 void report_free(Report *report);

@@ -317,7 +317,7 @@ bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint6
     uint64_t random = seed;
     QuizItem *all = malloc(ALL_QUESTIONS * sizeof *all);
     if (!all)
-        return err_set(err, ERR_FAILED, quiz_word, "", "out of memory");
+        return err_no_memory(err, quiz_word, "");
     *quiz = (Quiz){.seed = seed};
     int count = read_questions(all, course, missed);
     shuffle_items(all, count, &random);

@@ -713,7 +713,7 @@ bool lesson_parse(const char *text, size_t length, const char *where, Lesson *le
         ok = reader_refuse(&reader, "a lesson is plain ASCII text",
                            "a byte that no text in ASCII has");
     else if (!allocate_rows(lesson, text, length))
-        ok = err_set(err, ERR_FAILED, where, "", "out of memory");
+        ok = err_no_memory(err, where, "");
     else
         ok = read_rows(&reader, lesson->rows->bytes) && check_lesson(&reader);
     if (ok)

@@ -208,7 +208,7 @@ static void *background_hurried(void *argument) {
 bool background_open(Background **out, bool hurry, void (*wake)(void *), void *context, Err *err) {
     Background *background = calloc(1, sizeof *background);
     if (!background)
-        return err_set(err, ERR_FAILED, "background", "", "out of memory");
+        return err_no_memory(err, "background", "");
     background->hurry = hurry;
     background->wake = wake;
     background->context = context;

@@ -68,7 +68,7 @@ static void describe_cpu(LiveDevice *device) {
 bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     Engine *engine = calloc(1, sizeof *engine);
     if (!engine)
-        return err_set(err, ERR_FAILED, "engine", "", "out of memory");
+        return err_no_memory(err, "engine", "");
     *out = engine;
     engine->options = *options;
     live_init(&engine->now.live);

@@ -48,7 +48,7 @@ ModelDepth live_model_depth(const State *state) {
 bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err) {
     *live_model = calloc(1, sizeof **live_model);
     if (!*live_model)
-        return err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+        return err_no_memory(err, "memory model", "");
     (*live_model)->recorded = recorded;
     return true;
 }
@@ -108,7 +108,7 @@ static void destroy_model(void *contents) {
 static MemoryModel *new_model(Err *err) {
     MemoryModel *model = ref_new(sizeof *model, destroy_model);
     if (!model)
-        err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+        err_no_memory(err, "memory model", "");
     return model;
 }
 

@@ -61,7 +61,7 @@ static void add_kernels(Measure *measure) {
 bool measure_open(Measure **out, unsigned where, const RecordedSet *recorded, Err *err) {
     Measure *measure = calloc(1, sizeof *measure);
     if (!measure)
-        return err_set(err, ERR_FAILED, "measure", "", "out of memory");
+        return err_no_memory(err, "measure", "");
     measure->where = where;
     time_t now = time(NULL);
     struct tm utc;

@@ -87,7 +87,7 @@ static bool read_timelines(const json_t *array, Recording *recording, const char
     size_t count = json_array_size(array);
     recording->timelines = calloc(count + 1, sizeof *recording->timelines);
     if (!recording->timelines)
-        return err_set(err, ERR_FAILED, path, "", "out of memory");
+        return err_no_memory(err, path, "");
     for (size_t i = 0; i < count; i++) {
         Timeline *timeline = &recording->timelines[recording->timeline_count++];
         const char *problem;

@@ -46,7 +46,7 @@ bool session_open(Session **session, const BevKernel *kernel, const BevProblem *
         return err_set(err, ERR_FAILED, kernel->name, "", "%s", reason);
     Session *s = calloc(1, sizeof *s);
     if (!s)
-        return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
+        return err_no_memory(err, kernel->name, "");
     s->backend = backend;
     bool opened = backend->open(&s->state, kernel, host, err);
     if (!opened || (kernel->prepare && !run_prepare_step(s, err))) {

@@ -47,7 +47,7 @@ static bool take_workspace(State *s, Err *err) {
         return true;
     s->workspace = aligned_alloc(ALIGNMENT, (bytes + BAND) / ALIGNMENT * ALIGNMENT + ALIGNMENT);
     if (!s->workspace)
-        return err_set(err, ERR_FAILED, s->kernel->name, "choose a smaller scene", "out of memory");
+        return err_no_memory(err, s->kernel->name, "choose a smaller scene");
     memset(s->workspace + bytes, BAND_BYTE, BAND);
     return true;
 }
@@ -65,7 +65,7 @@ static bool cpu_prepare(void *state, double *us, Err *err) {
 static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err) {
     State *s = calloc(1, sizeof *s);
     if (!s)
-        return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
+        return err_no_memory(err, kernel->name, "");
     s->kernel = kernel;
     s->problem = host;
     if (!kernel->prepare && !take_workspace(s, err)) {
@@ -135,7 +135,7 @@ static bool cpu_output(void *state, const void **codes, Err *err) {
         return true;
     }
     if (!s->codes && !(s->codes = malloc(bev_output_bytes(s->problem))))
-        return err_set(err, ERR_FAILED, s->kernel->name, "choose a smaller scene", "out of memory");
+        return err_no_memory(err, s->kernel->name, "choose a smaller scene");
     *codes = s->codes;
     return cpu_read(s, s->codes, err);
 }
@@ -222,7 +222,7 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
     const TeamTime begun = clock_team();
     double launch_us, start = clock_us();
     if (cache == CACHE_COLD && !(t.flushed = calloc(1, flush_bytes())))
-        return err_set(err, ERR_FAILED, t.s->kernel->name, "", "out of memory");
+        return err_no_memory(err, t.s->kernel->name, "");
     bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
               (t.flushed || choose_inner(&t, launch_us, err)) &&
               timing_collect(options, start, SETTLE, time_sample, &t, timing, err);

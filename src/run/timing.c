@@ -81,7 +81,7 @@ bool timing_collect(const TimingOptions *options, double begun_us, double settle
                     Timing *timing, Err *err) {
     enum { MIN_SAMPLES = 5 };
     double *samples = malloc((size_t)options->samples * sizeof *samples);
-    bool ok = samples || err_set(err, ERR_FAILED, "timing", "", "out of memory");
+    bool ok = samples || err_no_memory(err, "timing", "");
     int count = 0;
     while (ok && count < options->samples &&
            (count < MIN_SAMPLES || clock_us() - begun_us <= options->max_s * 1e6))

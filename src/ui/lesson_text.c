@@ -90,7 +90,8 @@ static void print_panel(Script *script, char **shown) {
     printf("\n%s", text);
 }
 
-/* Prints new lines of the log without their figures. A lesson prints the figures that matter. */
+/* Prints the newest line of the log, without its figures, if it is not the line `said`; the lesson
+ * prints the figures that matter. Keeps the line in `said`. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
     const char *text = !log->count             ? ""
                        : log->lines[0].said[0] ? log->lines[0].said

@@ -29,7 +29,7 @@ bool script_write_image(const Script *script, const char *name, Image *image, Er
 static bool write_text(const Script *script, const char *name, Err *err) {
     char path[4096], *text = cells_to_text(&script->cells);
     bool ok = text ? path_of(script, name, path, err) && data_write(path, text, strlen(text), err)
-                   : err_set(err, ERR_FAILED, name, "", "out of memory");
+                   : err_no_memory(err, name, "");
     free(text);
     return ok;
 }

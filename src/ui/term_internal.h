@@ -16,7 +16,7 @@ Rgb palette_vivid(Rgb color);
 enum { FEW_COLORS = 256, TRUE_COLORS = 1 << 24 };
 
 /* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, in so
- * many colours, and takes those over. 0: no colours. Length 0: no cell differs. */
+ * many colours, and copies them to `shown`. 0: no colours. Length 0: no cell differs. */
 bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
                   size_t *length, Err *err);
 

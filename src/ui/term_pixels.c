@@ -233,7 +233,7 @@ bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, si
     bool ok = memory_stream_close(&stream, "picture for the terminal", err);
     if (ok && !whole) {
         free(stream.bytes);
-        ok = err_set(err, ERR_FAILED, "picture for the terminal", "", "out of memory");
+        ok = err_no_memory(err, "picture for the terminal", "");
     }
     *bytes = ok ? stream.bytes : NULL;
     *length = ok ? stream.length : 0;

@@ -158,7 +158,8 @@ static __device__ int layers_of(const EntryArrays &from, int e, int end) {
     return __reduce_max_sync(~0u, layers);
 }
 
-// Each warp cuts one column into chunks: a chunk takes bin after bin as long as the cells fit.
+// Each warp cuts one column into chunks. A chunk takes bin after bin as long as the cells fit. The
+// first bin that does not fit begins the next chunk.
 static __global__ void v4_chunks_kernel(ColumnShape s, EntryArrays from, ChunkArrays out,
                                         ColumnFindings *findings) {
     int64_t column = thread_number() / WARP;

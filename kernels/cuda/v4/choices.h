@@ -227,8 +227,8 @@ static inline double v4_tiles_time(const int *tile_steps, const V4Schedule *sche
                    schedule->groups > 1 && load->problem->dtype != BEV_FP32);
 }
 
-/* Returns whether a block may take this number of groups. Multiples of 128 channels allow both, in
- * FP32 only two. All others allow one; with weights no registers are left for two. */
+/* Returns whether a block may take this number of groups, 1 or 2. Two groups need a multiple of 128
+ * channels and a map without weights. Where two are allowed, FP32 always takes two. */
 static inline bool v4_groups_allowed(const BevProblem *problem, int groups) {
     bool two = problem->shape.channels % 128 == 0 && !problem->map.weights;
     return groups == 2 ? two : !two || problem->dtype != BEV_FP32;

@@ -128,6 +128,7 @@ struct CellPoints {
         entries[first + number] = entry(bundle, rows);
     }
     // Makes entries if a point occurs twice: sorts all points as place << 32 | number in the cell.
+    // place() reports irregular points, too, which nothing asks for here.
     __device__ void work_sorted(const Team &team, int interval, uint64_t *keys, int n) const {
         int64_t first = pool.starts[interval];
         bool irregular = false;

@@ -201,7 +201,7 @@ template <BevDtype D, int V> struct Features {
         return marks & NAN_MARKS;
     }
 
-    // Makes the operands of 2 x 8 channels, in the order of sum_of and column_of.
+    // Makes the operands of sums 2j and 2j + 1. sum_of and column_of say where each channel goes.
     __device__ void transpose(int j, uint32_t operands[2][2]) const {
 #pragma unroll
         for (int i = 0; i < 2; i++) {

@@ -164,7 +164,8 @@ template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     }
 };
 
-// A step's depths: those of cells g and g + 8 at places [4q, 4q + 4).
+// The depths of one step. Lane q of four reads places 4q to 4q + 3 of cells g and g + 8.
+// T: the depths are transposed. W: the map has weights.
 template <BevDtype D, bool T, bool W> struct SlabDepths {
     const DepthBits<D> *first; // at place 4q of the first slab, bin 0
     const float4 *first_weights;

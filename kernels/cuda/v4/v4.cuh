@@ -57,7 +57,8 @@ __host__ __device__ inline Shares shares_from(const int counts[CLASSES]) {
 // sums. `wait` waits for all workers that use the group's slots. In the first round the upper half
 // of a group puts its sums where the lower half reads. In later rounds a worker puts its sums into
 // the slot that it read in the first round. No other worker has used this slot since, so that one
-// wait a round is enough.
+// wait a round is enough. Example of four parts: 2 and 3 put into slots 0 and 1, and 0 and 1 add
+// them. Then 1 puts into slot 1, and 0 adds it.
 template <typename Wait, typename Put, typename Add>
 __device__ inline void join_parts(const Share &share, int worker, int workers, Wait wait, Put put,
                                   Add add) {

@@ -123,7 +123,7 @@ static bool slice_content(const Slice *slice, BevContent *content, Err *err) {
         return true;
     }
     free(shown);
-    return err_set(err, ERR_FAILED, "slice", "choose a smaller grid", "out of memory");
+    return err_no_memory(err, "slice", "choose a smaller grid");
 }
 
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,

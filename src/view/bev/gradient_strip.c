@@ -34,7 +34,7 @@ float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *er
     size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
     float *strength = malloc(pixels * sizeof *strength);
     if (!strength)
-        err_set(err, ERR_FAILED, "gradient", "", "out of memory");
+        err_no_memory(err, "gradient", "");
     else if (gradient_strength(shape, grad_feat, strength, err))
         return strength;
     free(strength);

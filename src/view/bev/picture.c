@@ -25,7 +25,7 @@ static bool take_sweep(const LiveFrame *frame, const Picture *previous, Picture 
     }
     picture->sweep = ref_new(sizeof *picture->sweep, sweep_destroy);
     if (!picture->sweep)
-        return err_set(err, ERR_FAILED, "picture", "", "out of memory");
+        return err_no_memory(err, "picture", "");
     return photos_world_sweep(frame->world, frame->time_s, picture->sweep, err);
 }
 
@@ -142,7 +142,7 @@ static Picture *make_picture(const State *state, const LiveData *live, Picture *
         return ref_keep(previous);
     Picture *picture = ref_new(sizeof *picture, destroy);
     if (!picture) {
-        err_set(err, ERR_FAILED, "picture", "", "out of memory");
+        err_no_memory(err, "picture", "");
         return NULL;
     }
     *picture = want;

@@ -283,7 +283,7 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
     Around *rows = NULL;
     bool fills = raster_fills(field, style->fill);
     if (fills && !(rows = sum_rows(field, style)))
-        return err_set(err, ERR_FAILED, "picture", "", "out of memory");
+        return err_no_memory(err, "picture", "");
     bool ok = image_init(image, field->ny, field->nx, err);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int row = 0; row < (ok ? image->h : 0); row++)

@@ -42,7 +42,7 @@ float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err
     float *values = malloc((size_t)total * sizeof *values);
     *range = (ValueRange){.hi = 0};
     if (!values) {
-        err_set(err, ERR_FAILED, "camera views", "", "out of memory");
+        err_no_memory(err, "camera views", "");
         return NULL;
     }
     for (int64_t i = 0; i < total; i++) {
@@ -187,7 +187,7 @@ static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err
     }
     float *depth_m = malloc((size_t)image->w * (size_t)image->h * sizeof *depth_m);
     if (!depth_m)
-        return err_set(err, ERR_FAILED, "LiDAR", "", "out of memory");
+        return err_no_memory(err, "LiDAR", "");
     const ValueRange range = strip_lidar_range(input->rig);
     strip_lidar(input->rig, camera, input->lidar, image->w, image->h, 1 + image->w / PIXELS_A_SIDE,
                 depth_m);

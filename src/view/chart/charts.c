@@ -849,7 +849,7 @@ ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom 
 ChartSpec *chart_make(const ChartInput *input, Err *err) {
     ChartData *data = calloc(1, sizeof *data);
     if (!data) {
-        err_set(err, ERR_FAILED, "chart", "", "out of memory");
+        err_no_memory(err, "chart", "");
         return NULL;
     }
     data->input = input;

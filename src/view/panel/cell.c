@@ -76,11 +76,12 @@ static int points_that_matter(const LiveProbe *probe) {
 static void contributions(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
     int room = lines->area.h - 1, matter = points_that_matter(probe), shown = matter;
+    bool more = matter > room || matter < probe->points; /* the last row says so */
     Table table;
     if (room < 2)
         return;
-    if (shown > room || shown < probe->points)
-        shown = shown < room ? shown : room - 1;
+    if (more && shown >= room)
+        shown = room - 1;
     table_begin(&table, lines->sheet, lines->area, columns, COLUMNS, NULL);
     for (int i = 0; i < shown; i++)
         contribution_row(&table, data->live->frame.rig, &probe->contributions[i]);
@@ -93,7 +94,7 @@ static void contributions(Lines *lines, const PanelData *data) {
     }
 }
 
-/* Writes which pixels the loss on this cell reaches, or why they are unknown. */
+/* Writes how many pixels have a gradient of the loss, or why the gradients are unknown. */
 static void loss_text(const LiveFrame *frame, char *text, size_t size) {
     const LiveGradients *gradients = &frame->gradients;
     if (!gradients->grad_feat)

@@ -97,7 +97,8 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state);
 void caption_draw(Sheet *sheet, Area area, const State *state);
 /* Draws the moment that is shown, between the first and the last. */
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
-/* Draws its first row: the selection as chips, and the time. The window has this row alone. */
+/* Draws the first row of the header: the selection as chips, and the time. The window has no other
+ * row of the header. */
 void title_draw(Sheet *sheet, Area area, const PanelData *data);
 
 /* ---- what floats over the panels ------------------------------------------------------------- */

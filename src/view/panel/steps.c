@@ -13,6 +13,8 @@ static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
 }
 
+/* Draws the step of one kernel: head, accesses, and the counters under them. The counters are first
+ * drawn quietly, so that their rows are known. */
 static void side_steps(Sheet *sheet, Area area, const StepsView *view, int number) {
     Sheet quiet = sheet_quiet(sheet);
     int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
