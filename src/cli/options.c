@@ -100,15 +100,20 @@ int choices_or(ChoiceSet set, const char *name, int fallback) {
     return name ? choices_find(set, name) : fallback;
 }
 
-/* Returns the bits of a name; 0: unknown. A kernel's title has the bits of all kernels with this
- * title: "v3" works on every device. */
+/* Returns the title of a kernel or a GPU, as tables print it; "": others have none. */
+static const char *choice_title(ChoiceSet set, int i) {
+    return set == CHOICE_KERNEL ? bev_kernels[i]->title : set == CHOICE_GPU ? gpus[i].title : "";
+}
+
+/* Returns the bits of a name; 0: unknown. A title has the bits of all rows with this title: "v3"
+ * works on every device. */
 static uint64_t choice_bits(ChoiceSet set, const char *name) {
     uint64_t bits = 0;
     int found = choices_find(set, name);
     if (found >= 0)
         return UINT64_C(1) << found;
-    for (int i = 0; set == CHOICE_KERNEL && bev_kernels[i]; i++)
-        if (!strcasecmp(bev_kernels[i]->title, name))
+    for (int i = 0; *name && choices_name(set, i); i++)
+        if (!strcasecmp(choice_title(set, i), name))
             bits |= UINT64_C(1) << i;
     return bits;
 }
@@ -205,7 +210,8 @@ typedef struct {
 #define SCALED                                                                                     \
     (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
      ON(SENSITIVITY))
-#define FAULTY                (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
+#define FAULTY                                                                                     \
+    (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT) | ON(REGIME))
 #define ROW_FLAG              .kind = KIND_FLAG
 #define ROW_TEXT              .kind = KIND_TEXT
 #define ROW_PRUNE             .kind = KIND_PRUNE

@@ -13,7 +13,8 @@ bool scene_model_open(SceneModel *model, const char *scene, const Options *optio
     Gpu list[MODEL_GPUS]; /* the chosen GPUs, then all others of the table */
     int count = chosen->count;
     *model = (SceneModel){.scene = scene};
-    if (!select_open(&model->workload, scene, options, err))
+    if (!select_open(&model->workload, scene, options, err) ||
+        (options && !select_use_fault(options, &model->workload, err)))
         return false;
     workload_label(&model->workload.job, scene, model->label, sizeof model->label);
     if (!workload_problem(&model->workload, dtype, align, &model->problem, err))

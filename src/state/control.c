@@ -190,7 +190,8 @@ unsigned control_toggle(State *state, const Command *command) {
 int control_find(const State *state, const Command *command) {
     ValueName values[VALUES_MAX];
     int found = keys[command->action].list(state, values) - 1;
-    while (found >= 0 && strcasecmp(values[found].name, command->argument))
+    while (found >= 0 && strcasecmp(values[found].name, command->argument) &&
+           strcasecmp(values[found].title, command->argument))
         found--;
     return found;
 }

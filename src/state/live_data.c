@@ -813,9 +813,15 @@ Story story_of(const State *state, const LiveData *live) {
     return story;
 }
 
-double story_us(const Story *story, const State *state, const LiveData *live,
-                const BevKernel *kernel) {
-    return time_from(story->source, state, live, row_of(kernel));
+ShortText story_time(const Story *story, const State *state, const LiveData *live,
+                     const BevKernel *kernel) {
+    StoryBar bar = {.kernel = row_of(kernel)};
+    ShortText text = {""};
+    fill_bar(&bar, story->source, state, live);
+    if (isfinite(bar.us))
+        snprintf(text.text, sizeof text.text, "%s%s", bar.estimate ? "~" : "",
+                 text_of_figure(UNIT_US, bar.us).text);
+    return text;
 }
 
 Headline story_headline(const State *state, const LiveData *live) {

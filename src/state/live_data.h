@@ -471,9 +471,10 @@ Story story_of(const State *state, const LiveData *live);
  * fastest, as rows of CUDA. */
 bool story_tells(const BevKernel *kernel);
 
-/* Returns the time of another kernel of this backend from the story's source; NaN: it has none. */
-double story_us(const Story *story, const State *state, const LiveData *live,
-                const BevKernel *kernel);
+/* Writes the time of another kernel of this backend from the story's source, a first estimate as
+ * "~402 us". "": the source has none. */
+ShortText story_time(const Story *story, const State *state, const LiveData *live,
+                     const BevKernel *kernel);
 
 /* Returns what was recorded of the row's kernel on the chosen GPU, which no what-if has changed.
  * NULL: nothing was. */

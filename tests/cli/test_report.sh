@@ -43,6 +43,12 @@ for l2 in 0.05:small 500:huge; do
     "$BEVSCOPE" regime street.json -k v2 --gpu a6000 --l2-mb ${l2%:*} -f json \
         -o "${l2#*:}.json"
 done
+"$BEVSCOPE" regime small -k v4 --gpu 'rtx pro 6000' --camera front --dropout -f json -o dirty.json
+tap_ok $? 'a GPU by the title that tables print'
+"$BEVSCOPE" info small --camera front --dropout -f json -o scene.json
+grep -o '"footprint_mb": [0-9.]*' dirty.json | head -1 >model && grep -o '"footprint_mb": [0-9.]*' scene.json |
+    cmp -s - model
+tap_ok $? 'a camera dropout changes the model as it changes the scene'
 "$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 -f json -o published.json
 "$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 --l2-mb 500 -f json -o another.json
 tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 - "$folder" <<'PY'

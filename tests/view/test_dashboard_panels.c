@@ -172,6 +172,57 @@ static void test_model(void) {
                "a format that was not simulated has no figures");
 }
 
+/* Whatever is derived from a first estimate says so, until the kernel is counted. */
+static void test_estimates(void) {
+    MemoryModel model = *fixture_model();
+    begin_simulated(160, 50);
+    live.model = &model;
+    live.speedup = (LiveSpeedup){.pairs = 0};
+    live.baseline = (LiveKernel){.kernel = NULL};
+    for (int i = 0; i < FIXTURE_KERNELS; i++)
+        live.kernels[i].median_us = (Reading){.value = 0};
+    for (int i = 0; i < model.kernel_count; i++)
+        model.kernels[i].estimate = model.kernels[i].name && !strcmp(model.kernels[i].name, "v2");
+    seen(shows("V4 is ~") && shows("~ first estimate, 3 of 4 kernels counted"),
+         "a gain from a first estimate, and how many kernels are counted");
+    for (int i = 0; i < model.kernel_count; i++) /* V3's forms lie elsewhere */
+        model.kernels[i].estimate = true;
+    seen(shows("V4 touches ~") && shows("V4: ~") && shows("1 of 4 kernels counted"),
+         "bytes, shares and verdicts of the L2 as well");
+    draw_after("chart mrc");
+    tap_ok(shows("DRAM moves ~") && shows("V4 on RTX A6000: ~"), "and charts");
+}
+
+/* No order of kernels is told by a busy CPU's times; an idle one's are told beside them. */
+static void test_busy_cpu(void) {
+    static const char *const names[] = {"cpu_v4", "cpu_v3", "cpu_v2_do", "cpu_v2"};
+    begin_simulated(160, 50);
+    live.device = (LiveDevice){.where = BEV_CPU, .name = "Some CPU", .threads = 2};
+    live.kernel_count = 4;
+    for (int i = 0; i < live.kernel_count; i++) {
+        LiveKernel *row = &live.kernels[i];
+        const double us = 1e3 * (i + 1);
+        *row = (LiveKernel){.kernel = bev_kernel_find(names[i]),
+                            .median_us = reading(us, SOURCE_MEASURED),
+                            .recorded_us = reading(1.25 * us, SOURCE_RECORDED),
+                            .recorded_on = "Some CPU, 2 threads, 2026-11-22"};
+    }
+    state.job.config.kernel = live.job.config.kernel = live.kernels[0].kernel;
+    state.job.baseline.kernel = live.job.baseline.kernel = live.kernels[3].kernel;
+    seen(shows("this CPU, measured: V4 1.00 ms, V3 2.00 ms, V2+DO 3.00 ms, V2 4.00 ms") &&
+             !shows("idle, recorded"),
+         "an idle CPU's times");
+    live.machine_busy = true;
+    live.others_share = 0.74;
+    live.kernels[0].least_us = 1e3, live.kernels[0].most_us = 2e3;
+    seen(shows("this CPU is busy (74 % taken): V4 1.00 to 2.00 ms; idle, recorded: V4 1.25 ms") &&
+             !shows("measured: "),
+         "a busy CPU's: of the selection alone, beside what was recorded");
+    for (int i = 0; i < live.kernel_count; i++)
+        live.kernels[i].recorded_on[0] = 'D'; /* "Dome CPU" */
+    seen(shows("this CPU is busy") && !shows("idle, recorded"), "another CPU's are left out");
+}
+
 static void begin_with_v2(int columns, int rows) {
     begin_simulated(columns, rows);
     live.job.config.kernel = &fixture_kernels[FIXTURE_V2];
@@ -186,6 +237,8 @@ static void test_findings(void) {
 
 SCREEN_SUITE(dashboard_model) {
     test_model();
+    test_estimates();
+    test_busy_cpu();
     test_findings();
 }
 

@@ -103,13 +103,14 @@ void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     bool some_stale = false;
-    char note[64];
+    char note[96];
     collect_segments(data->live, segments, &total);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         some_stale |= data->live->stages_us[stage].stale;
     const BevKernel *stand_in = data->live->stand_in;
-    snprintf(note, sizeof note, "%s a frame%s%s%s", text_of_figure(UNIT_US, total).text,
-             some_stale ? ", ~ not counted" : "", stand_in ? ", pooled by " : "",
+    snprintf(note, sizeof note, "%s a frame, each stage once%s%s%s",
+             text_of_figure(UNIT_US, total).text, some_stale ? ", ~ not counted" : "",
+             stand_in ? ", pooled by " : "",
              stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note);
     sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);

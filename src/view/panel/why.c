@@ -144,24 +144,24 @@ static bool is_bar(const Story *story, const BevKernel *kernel) {
     return false;
 }
 
-/* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more kernels on this CPU: REF (:all)": the selection first,
- * if it is one of them. */
+/* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more kernels on this CPU: REF (:all)": the selection
+ * first, if it is one of them. */
 static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
     char text[256] = "", names[160] = "";
     const BevKernel *selected = data->state->job.config.kernel;
     int others = 0;
     if (!is_bar(story, selected) && isfinite(story->selection.us))
         snprintf(text, sizeof text, "%s %s, %s", selected->title,
-                 text_of_figure(UNIT_US, story->selection.us).text, story->selection.why);
+                 story_time(story, data->state, data->live, selected).text, story->selection.why);
     else if (!is_bar(story, selected))
         snprintf(text, sizeof text, "%s: not simulated", selected->title);
     for (int i = 0; i < data->live->kernel_count; i++) {
         const BevKernel *kernel = data->live->kernels[i].kernel;
         if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
             continue;
-        const double us = story_us(story, data->state, data->live, kernel);
+        const ShortText time = story_time(story, data->state, data->live, kernel);
         text_add(names, sizeof names, "%s%s%s%s", others ? ", " : "", kernel->title,
-                 isfinite(us) ? " " : "", isfinite(us) ? text_of_figure(UNIT_US, us).text : "");
+                 time.text[0] ? " " : "", time.text);
         others++;
     }
     int x = row.x + MARK_W, w = row.w - MARK_W;
