@@ -46,9 +46,6 @@ tap_run "is more" larger dots.png none.png
 tap_run "of a wrong calibration" snapshot a.npz --lidar --title T --camera front --yaw 3 -o off.png
 ! cmp -s dots.png off.png
 tap_ok $? "is another picture"
-tap_run "of a world" snapshot street.json --lidar -o world-dots.png
-snapshot street.json --cameras -o world-none.png
-tap_run "too" larger world-dots.png world-none.png
 tap_refuses "came without a LiDAR" "a file without" snapshot bare.npz --lidar -o never.png
 tap_refuses "backward lights" "gradients" snapshot street.json --lidar --backward -o never.png
 printf 'lidar on\ntick 0.1\nyaw 3\ntick 0.1\nlidar off\ntick 0.1\nlidar on\ntick 0\n' >keys
@@ -57,8 +54,6 @@ grep -q 'LiDAR points in the window.s pictures: blue near, red far' frames/frame
 tap_ok $? "which says so"
 tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
 
-tap_run "three channels" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
-tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,1 -o never.png
 tap_run "pooled photographs" snapshot a.npz --photo-features --title T -o above.png
 tap_run "the same of the world" snapshot street.json --photo-features --title T --no-outlines -o above-world.png
 

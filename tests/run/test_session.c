@@ -193,12 +193,6 @@ static void test_refusals(const HostProblem *problem) {
     tap_ok(!session_open(&session, &kernel, &problem->view, &error) && !session &&
                !strcmp(error.what, "no plan today"),
            "a failing prepare step is reported");
-#ifndef HAVE_CUDA
-    kernel = TEST_KERNEL("test", .launch = idle_launch);
-    kernel.where = BEV_CUDA;
-    tap_ok(!session_open(&session, &kernel, &problem->view, &error) && error.kind == ERR_DEVICE,
-           "a device that is not there is refused as such: %s", error.what);
-#endif
 }
 
 static void test_summary(void) {
