@@ -84,7 +84,7 @@ typedef struct {
 typedef enum { STORES_AS_COMPILED, STORES_PLAIN, STORES_STREAMING, STORES_COUNT } Stores;
 extern const char *const stores_names[STORES_COUNT + 1];
 
-/* What kernels take without the points whose probability is below a bound. `count` 0: unknown. */
+/* Latencies without the points whose probability is below a bound. `count` 0: unknown. */
 enum { PRUNED_KERNELS = BEV_RUNGS };
 typedef struct {
     const BevKernel *kernel;

@@ -154,7 +154,7 @@ bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *re
 /* Begins a step. */
 COLD void recorder_phase(StepRecorder *recorder, StepPhase phase);
 
-/* Adds a point to the step. The recorder finds the point's weight, and a number that is -1. */
+/* Adds a point to the step. The recorder looks up its weight, and its number where that is -1. */
 COLD void recorder_point(StepRecorder *recorder, const StepPoint *point);
 
 /* Later instructions of the step need the values of the earlier reads. */

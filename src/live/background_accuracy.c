@@ -49,7 +49,7 @@ static bool set_grad_out(Judge *judge, Err *err) {
                            : err_no_memory(err, "accuracy", "choose a smaller scene");
 }
 
-/* Whether the references are those of these inputs. */
+/* Whether the judge has its FP64 references, and they are of these inputs. */
 static bool is_ready(const Judge *judge, const FrameInputs *inputs, const KernelConfig *config) {
     const BevProblem *view = &judge->problem.view;
     return judge->gates && judge->features == inputs->features && judge->map == inputs->map &&

@@ -174,8 +174,8 @@ static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameIn
     return find_map(run, have, baseline, with);
 }
 
-/* Makes the baseline's grid. No background launch brings a grid of inputs of its own: a kernel that
- * stands in for it stays. */
+/* Makes the baseline's grid. A baseline with inputs of its own asks for no background launch: a
+ * kernel that stands in for it stays. */
 static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)

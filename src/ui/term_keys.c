@@ -48,8 +48,8 @@ static void add_to_answer(AnswerReader *reader, int code) {
     reader->text[reader->length] = '\0';
 }
 
-/* Ends the wait for an answer. Returns the held codes, which were typed, but not an answer's
- * body. */
+/* Ends the wait for an answer. Writes the codes that were held back, because a person typed them,
+ * and returns how many. The body of an answer is dropped. */
 static int give_up_answer(AnswerReader *reader, int codes[ANSWERS_CODES]) {
     int count = 0;
     if (reader->at <= ANSWER_INTRODUCED && !reader->no_escape)

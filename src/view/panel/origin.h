@@ -17,7 +17,7 @@ typedef struct {
     OriginTopic topic;
     const BevKernel *kernel; /* NULL: the selection's */
     BevDtype dtype;
-    const char *word; /* what is asked about; NULL, or none of the glossary: the topic's word */
+    const char *word; /* what is asked about; NULL or unknown to the glossary: origin_word() */
 } Origin;
 
 enum { ORIGIN_TEXT_MAX = 320 };

@@ -111,7 +111,7 @@ Area sheet_float(Sheet *sheet, Area area);
 /* The square pixels of a picture that fills the area, and that picture. */
 void sheet_pixels(const Sheet *sheet, Area area, int *w, int *h);
 void sheet_picture(Sheet *sheet, Area area, const Image *image);
-/* The rows that a chart wants, title included; and the chart. */
+/* sheet_chart_rows returns the rows that a chart wants, title included. sheet_chart draws it. */
 enum { CHART_CELLS_LEAST = 8 };
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);
 void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
