@@ -5,7 +5,6 @@
 #include "tests/support/stb_png.h"
 
 #include <math.h>
-#include <signal.h>
 
 #define SIZE_ANSWER "\033[6;20;10t"
 #define KITTY_SENT  "\033_Ga=T,f=100,i=31,"
@@ -286,18 +285,6 @@ TAP_WAITING_SUITE(pixels_pty_answers) {
         pty_end(&pty);
     }
     image_free(&first);
-}
-
-TAP_WAITING_SUITE(pixels_pty_signal) {
-    Pty pty;
-    int status = 0;
-    bool ok =
-        open_toy(&pty, "--pixels kitty", NULL) && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S);
-    kill(pty.program, SIGSEGV);
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
-    tap_ok(ok && pty_last(&pty, pixels_remove) > pty_last(&pty, KITTY_SENT),
-           "forced by a word; a crash removes the picture");
-    pty_end(&pty);
 }
 
 TAP_WAITING_SUITE(pixels_pty_asked) {

@@ -30,13 +30,6 @@ static void test_forms(void) {
          "without colour the tensors are told apart by texture");
 }
 
-/* Where two columns of panels just fit, neither loses a column of its tables. */
-static void test_narrow(void) {
-    begin(110, 34);
-    seen_after("all on", shows("gate C  max abs  at 1e-2") && shows("footprint   10.2 MB"),
-               "110 x 34: the tolerance, and the footprint");
-}
-
 static void test_faults(void) {
     begin(120, 40);
     draw();
@@ -170,7 +163,6 @@ SCREEN_SUITE(dashboard) {
     test_golden();
     test_forms();
     test_faults();
-    test_narrow();
     test_unknown();
     test_moments();
     test_labels();

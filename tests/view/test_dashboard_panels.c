@@ -63,26 +63,8 @@ static void test_lesson_sizes(void) {
            hidden);
 }
 
-/* Also where a line ends between the number and its unit. */
-static void test_lesson_units(void) {
-    int bad = 0, some = 0;
-    for (int columns = 60; columns <= 120; columns++) {
-        begin(columns, 40);
-        open_lesson(PANEL_NONE);
-        pane_add(&state.lesson.body, PANE_SHOW, false,
-                 "1 us 10 us 100 us 7 us 70 us 700 us 3 us 30 us 300 us 1 us 10 us 100 us 7 us 1.");
-        pane_add(&state.lesson.body, PANE_KEYS, false, "Enter: next");
-        draw();
-        bad += shows("us 1") || shows("us 7") || shows("us 3");
-        some += shows("\u00b5s 7");
-    }
-    tap_ok(!bad && some == 61, "microseconds have their sign in each line of a lesson (%d do not)",
-           bad);
-}
-
 SCREEN_SUITE(dashboard_lesson) {
     test_lesson();
-    test_lesson_units();
     test_lesson_sizes();
 }
 
