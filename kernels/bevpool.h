@@ -311,6 +311,7 @@ typedef struct {
     float indices_ahead, indices_ahead_of[BEV_DTYPE_COUNT];
     float in_flight, in_flight_of[BEV_DTYPE_COUNT];
     int point_instructions; /* warp instructions of a point, features apart, as disassembled */
+    int point_instructions_of[BEV_DTYPE_COUNT]; /* for one format where it differs, else 0 */
 } BevAccess;
 
 /* ---- the kernels --------------------------------------------------------------------------- */

@@ -71,8 +71,8 @@ double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const B
     case BEV_NVFP4:
         return sum + (gpu->decodes_fp4 ? 20.0 : 47.0) / BEV_BLOCK;
     case BEV_INT8:
-    case BEV_INT8_FP16: /* eight prmt transpose four codes of four points, for four dp4a */
-        return 0.75;
+    case BEV_INT8_FP16: /* V3: eight prmt transpose four codes of four points, for four dp4a */
+        return access->owner == BEV_OWNS_CELL ? 0.75 : 2;
     case BEV_E5M2: /* no kernel computes with E5M2 */
     case BEV_DTYPE_COUNT:
     case BEV_ELEMENT_COUNT:
@@ -81,12 +81,18 @@ double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const B
     return 1;
 }
 
+double bev_step_instructions(const BevAccess *access, int tile, BevDtype dtype,
+                             const BevGpuFacts *gpu) {
+    int own = access->point_instructions_of[dtype];
+    return (own ? own : access->point_instructions) + ceil((double)tile / access->load) +
+           tile * bev_channel_instructions(access, dtype, gpu);
+}
+
 double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload,
                             const BevGpuFacts *gpu) {
     BevProblem problem = {.dtype = workload->dtype, .shape.channels = workload->channels};
-    double tile = bev_access_tile(access, &problem);
-    double instructions = access->point_instructions + ceil(tile / access->load) +
-                          tile * bev_channel_instructions(access, workload->dtype, gpu);
+    int tile = bev_access_tile(access, &problem);
+    double instructions = bev_step_instructions(access, tile, workload->dtype, gpu);
     double a_point = BEV_L1_CYCLES / bev_indices_ahead(access, workload->dtype) +
                      BEV_L2_CYCLES / bev_points_in_flight(access, workload->dtype) +
                      BEV_CHAIN_CYCLES * instructions;

@@ -61,6 +61,10 @@ int32_t *bev_intervals_of_cells(const BevMap *map, int64_t cells);
  * the load. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu);
 
+/* Returns all instructions of a warp for a point whose threads own `tile` channels each. */
+double bev_step_instructions(const BevAccess *access, int tile, BevDtype dtype,
+                             const BevGpuFacts *gpu);
+
 /* Estimates the cycles of kernels whose owners are cells or intervals: the root of the sum of
  * squares of two terms. The first term is the latency of the longest interval, whose points wait
  * for the L2. The second is the issue time of all points' instructions. The estimate serves only to

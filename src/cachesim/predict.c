@@ -182,13 +182,13 @@ static int loads_before_points(const BevAccess *form) {
     return form->owner == BEV_OWNS_CELL ? 2 : form->owner_bytes > 0;
 }
 
-/* Returns the term of the dependent loads. A warp loads, for each point of the longest interval,
+/* Returns the term of the dependent loads. A warp loads, for each point of the slowest interval,
  * the indices, then depth and features together. Points that the kernel loads together overlap.
  * Their arithmetic does not overlap. Blocks that follow each other wait one after the other. */
 static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                                  const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
-    double longest = (double)counts->longest;
+    double longest = (double)counts->slowest;
     double cycles =
         loads_cycles(&counts->indices, longest, bev_indices_ahead(counts->form, profile->dtype),
                      l2) +
@@ -197,7 +197,7 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
         BEV_CHAIN_CYCLES * (counts->chain_instructions > 0 ? (double)counts->chain_instructions
                                                            : instructions_a_step * longest);
     if (counts->chain_instructions == 0) {
-        double more = fmax((double)counts->rounds - longest, 0) * replayed_share(gpu);
+        double more = (double)(counts->rounds - counts->longest) * replayed_share(gpu);
         cycles *= 1 + more / fmax(longest, 1);
         cycles += waves_on(counts, gpu) *
                   (START_CYCLES + BEV_L2_CYCLES * loads_before_points(counts->form));
@@ -229,10 +229,8 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
 
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
     BevGpuFacts facts = gpu_facts(gpu);
-    double loads = ceil((double)profile->tile / profile->counts.form->load);
     double instructions =
-        profile->counts.form->point_instructions + loads +
-        profile->tile * bev_channel_instructions(profile->counts.form, profile->dtype, &facts);
+        bev_step_instructions(profile->counts.form, profile->tile, profile->dtype, &facts);
     if (profile->counts.chain_instructions > 0) /* counted turn by turn */
         instructions = 0;
     Prediction p = {.hit_rate = l2->hit_rate};

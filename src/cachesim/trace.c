@@ -50,12 +50,12 @@ static void scale_counts(TraceCounts *counts, const BevProblem *problem, double 
     if (!whole || counts->longest <= 0)
         return;
     const int64_t longest = bev_longest_interval(&problem->map);
-    const double longer = (double)longest / (double)counts->longest;
+    const double longer = (double)longest / (double)counts->slowest;
     TraceWaits *const waits[] = {&counts->indices, &counts->values};
     for (int i = 0; i < 2; i++)
         *waits[i] = (TraceWaits){(int32_t)(longer * waits[i]->beyond),
                                  (int32_t)(longer * waits[i]->first)};
-    counts->longest = longest;
+    counts->longest = counts->slowest = longest;
 }
 
 /* ---- replay ---------------------------------------------------------------------------------- */

@@ -102,9 +102,12 @@ typedef struct {
     ReuseKind kind;
     uint32_t base;
     TraceCount *count;
-    int64_t last_sector; /* the last sector touched so far */
-    int64_t covered;     /* bytes of last_sector written so far */
-    bool line_missed;    /* L1 did not hold a sector of last_sector's line */
+    int64_t last_sector;                  /* the last sector touched so far */
+    int64_t covered;                      /* bytes of last_sector written so far */
+    bool line_missed;                     /* L1 did not hold a sector of last_sector's line */
+    double line_cycles;                   /* cycles of L1 for the lines so far */
+    int places[LINE_SECTORS], same_banks; /* sectors at each place of a line; the most */
+    double counted_cycles;                /* cycles of L1 counted so far */
 } Instruction;
 
 Instruction memory_read(Memory *memory, Place place);

@@ -49,7 +49,8 @@ void slices_turn(Slices *slices) {
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* A line that L1 holds takes this part of the time of another line. This explains the time of
- * grad_v2_bevdet on an H200: its loads mostly hit L1 (samples/experiments/gradients.md). */
+ * grad_v2_bevdet on an H200: its loads mostly hit L1 (samples/experiments/gradients.md). Sectors at
+ * the same place of their lines lie in the same banks of L1, which give one of them a cycle. */
 static const double HIT_LINE = 0.6;
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
@@ -144,7 +145,6 @@ Instruction memory_write(Memory *memory, Place place) {
 
 void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
-    double *lines = &in->memory->shares[in->memory->sm].lines;
     const bool reads = in->kind == REUSE_READ;
     if (in->memory->recorder)
         recorder_span(in->memory->recorder, lanes, byte, bytes, bytes, 1);
@@ -154,7 +154,7 @@ void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) 
         int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
         bool asked = s == in->last_sector;
         if (s / LINE != in->last_sector / LINE) {
-            *lines += reads ? HIT_LINE : 1;
+            in->line_cycles += reads ? HIT_LINE : 1;
             in->line_missed = !reads;
         }
         if (!reads) { /* a sector is partial until lanes have written all its bytes */
@@ -166,13 +166,19 @@ void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) 
         if (asked)
             continue;
         in->count->sectors++;
+        in->places[s % LINE]++;
+        in->same_banks = MAX(in->same_banks, in->places[s % LINE]);
         if (reads && l1_read(in->memory, sector))
             continue;
         if (!in->line_missed)
-            *lines += 1 - HIT_LINE;
+            in->line_cycles += 1 - HIT_LINE;
         in->line_missed = true;
         access_l2(in->memory, sector, in->kind, 1);
     }
+    double cycles =
+        in->same_banks > 1 && reads ? fmax(in->line_cycles, in->same_banks) : in->line_cycles;
+    in->memory->shares[in->memory->sm].lines += cycles - in->counted_cycles;
+    in->counted_cycles = cycles;
 }
 
 Instruction memory_adding(Memory *memory, Place place, int instructions) {

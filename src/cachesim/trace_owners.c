@@ -200,6 +200,21 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     return warp->count > 0;
 }
 
+/* Returns the cycles of a warp's steps, one after the other. A shorter interval whose loads miss L1
+ * takes longer than a longer one whose loads hit. The estimate must not depend on the GPU. */
+static double chain_cycles(const OwnersReplay *replay, const Warp *warp) {
+    const BevAccess *access = replay->access;
+    const BevDtype dtype = replay->problem->dtype;
+    const BevGpuFacts facts = {.converts_fp8 = true};
+    const double beyond = BEV_L2_CYCLES - BEV_L1_CYCLES;
+    double indices = BEV_L1_CYCLES * warp->steps + beyond * warp->indices.beyond;
+    double values = BEV_L1_CYCLES * warp->steps + beyond * warp->values.beyond;
+    return indices / bev_indices_ahead(access, dtype) +
+           values / bev_points_in_flight(access, dtype) +
+           BEV_CHAIN_CYCLES * warp->steps *
+               bev_step_instructions(access, replay->tile, dtype, &facts);
+}
+
 /* Replays one step of a warp. Returns false after its last step, which writes the output. */
 static bool warp_turn(void *opaque, void *state) {
     OwnersReplay *replay = opaque;
@@ -217,8 +232,12 @@ static bool warp_turn(void *opaque, void *state) {
     if (!replay->access->sums)
         warp_write(replay, warp);
     replay->memory->shares[replay->memory->sm].others += warp->others;
-    if (warp->steps > counts->longest) {
+    if (warp->steps > counts->longest)
         counts->longest = warp->steps;
+    const double cycles = chain_cycles(replay, warp);
+    if (cycles > counts->slowest_cycles) {
+        counts->slowest_cycles = cycles;
+        counts->slowest = warp->steps;
         counts->indices = warp->indices;
         counts->values = warp->values;
     }

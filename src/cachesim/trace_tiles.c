@@ -341,7 +341,7 @@ static bool tile_turn(void *opaque, void *state) {
     replay->memory->shares[replay->memory->sm].others += instructions;
     memory_count(replay->memory, &warp->loads, 1);
     if (++warp->turns > counts->longest) {
-        counts->longest = warp->turns;
+        counts->longest = counts->slowest = warp->turns;
         counts->values = warp->loads;
         counts->chain_instructions = warp->instructions;
     }

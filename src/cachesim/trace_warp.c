@@ -94,6 +94,9 @@ static void read_feature_planes(OwnersReplay *replay, const Warp *warp, const in
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+/* Instructions of a warp that adds merged sums, as disassembled. */
+enum { MERGED_INSTRUCTIONS = 44 };
+
 /* Returns the end of the segment's channels that no thread before it in the warp adds to. The loads
  * and stores of a plain += merge if cell and channel are the same. Atomics do not merge. */
 static int own_channels_end(const Warp *warp, int s) {
@@ -118,20 +121,25 @@ static void add_channels(const OwnersReplay *replay, Instruction *in, const Segm
                (int64_t)(last - segment->first) * FLOAT, adds);
 }
 
-/* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. */
+/* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. Of a
+ * kernel that merges, a warp ends early if none of its threads adds. */
 static void warp_add(OwnersReplay *replay, const Warp *warp) {
     const BevMap *map = &replay->problem->map;
     bool plain = replay->access->sums == BEV_SUMS_PLAIN;
     Instruction in = memory_adding(replay->memory, replay->sums, replay->tile);
+    bool begins = false; /* a thread has the first point of its cell in the block */
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         int64_t t = segment->start;
         if (replay->access->merges && t % replay->access->block &&
             map->ranks_bev[t] == map->ranks_bev[t - 1])
             continue;
+        begins = true;
         add_channels(replay, &in, segment, segment->cell,
                      plain ? own_channels_end(warp, s) : segment->last);
     }
+    if (replay->access->merges && begins)
+        replay->memory->shares[replay->memory->sm].others += MERGED_INSTRUCTIONS;
 }
 
 /* ---- owners ---------------------------------------------------------------------------------- */

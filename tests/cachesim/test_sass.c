@@ -77,9 +77,8 @@ static void test_tiles(void) {
 static double assumed(const BevKernel *kernel, BevDtype dtype) {
     const BevGpuFacts gpu = {.converts_fp8 = true};
     BevProblem problem = {.dtype = dtype, .shape.channels = 80};
-    double tile = bev_access_tile(&kernel->access, &problem);
-    return kernel->access.point_instructions + ceil(tile / kernel->access.load) +
-           tile * bev_channel_instructions(&kernel->access, dtype, &gpu);
+    int tile = bev_access_tile(&kernel->access, &problem);
+    return bev_step_instructions(&kernel->access, tile, dtype, &gpu);
 }
 
 static BevDtype dtype_named(const char *name) {
