@@ -143,6 +143,7 @@ static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted
                                               .l2_sectors = 1e6,
                                               .busy_steps = 1e5,
                                               .longest = 350 - 10 * place,
+                                              .slowest = 350 - 10 * place,
                                               .indices = {50, 25},
                                               .values = {100, 25}};
     for (int gpu = 0; gpu < model->gpu_count; gpu++) {
