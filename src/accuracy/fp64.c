@@ -4,6 +4,7 @@
 #include "kernels/threads.h"
 #include "kernels/vector.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,24 @@ bool fp64_pool(const BevShape *shape, const BevMap *map, const Features *feature
         }
     }
     return !unwanted;
+}
+
+double fp64_prune_change(const BuiltMap *map, const SeenFeatures *seen) {
+    const BevShape *shape = &seen->shape;
+    const int64_t count = shape->nx * shape->ny * shape->channels;
+    double most = 0;
+    if (!map->whole || map->balance)
+        return NAN;
+    double *all = malloc((size_t)count * sizeof *all), *kept = malloc((size_t)count * sizeof *kept);
+    if (all && kept) {
+        fp64_pool(shape, &map->whole->map, &seen->values, NULL, all);
+        fp64_pool(shape, &map->map, &seen->values, NULL, kept);
+    }
+    for (int64_t i = 0; all && kept && i < count; i++)
+        most = fmax(most, fabs(all[i] - kept[i])); /* NaN is left out */
+    free(all);
+    free(kept);
+    return all && kept ? most : NAN;
 }
 
 int64_t map_interval_of(const BevMap *map, int64_t cell) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/base/give_up.h"
+#include "src/inputs/inputs.h"
 #include "src/scene/problem.h"
 
 /* Pools all intervals into `out` (nx * ny, channels). A thread adds the points of a whole interval
@@ -17,6 +18,11 @@ bool fp64_pool(const BevShape *shape, const BevMap *map, const Features *feature
  * Backward the gradients of depth come first, then those of features. The caller frees the result.
  * NULL: out of memory. */
 double *fp64_of(const HostProblem *problem, Err *err);
+
+/* Returns by how much the pruned points of a map change an output at most: FP64 of all points
+ * against FP64 of those that are kept. The gates of a pruned map do not see that. NaN: nothing is
+ * pruned, intervals are balanced besides, or there is no memory. */
+double fp64_prune_change(const BuiltMap *map, const SeenFeatures *seen);
 
 /* Pools one interval into `row` (channels). */
 void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,

@@ -309,9 +309,14 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
     bool ok = gates && take_classes(gates, workload, err);
     if (ok)
         gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
+    const bool pools = problem->view.direction == BEV_FORWARD && problem->view.stage == BEV_POOL;
+    const double change =
+        pools ? fp64_prune_change(workload->maps[problem->view.align], workload->seen) : NAN;
     for (int i = 0; ok && bev_kernels[i]; i++) {
-        VerifyRow row = {
-            .scene = scene, .shape = problem->view.shape, .time_s = workload->job.time_s};
+        VerifyRow row = {.scene = scene,
+                         .shape = problem->view.shape,
+                         .time_s = workload->job.time_s,
+                         .prune_change = change};
         snprintf(row.scales, sizeof row.scales, "%s",
                  ranges_label(workload->features->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||

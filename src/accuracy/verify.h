@@ -22,6 +22,7 @@ typedef struct {
     WorldClass class;    /* class of the cell with the largest error; CLASS_COUNT: unknown */
     /* The errors of each class of cells, forward only. `judged` is 0 where none is known. */
     FormatError by_class[CLASS_COUNT];
+    double prune_change; /* fp64_prune_change; NaN: nothing is pruned, or backward */
     bool same_bits;      /* a second run on gate A's problem gave the same output */
     bool passed;         /* gates and identity pass, and a deterministic kernel has same_bits */
 } VerifyRow;

@@ -2,6 +2,7 @@
 /* bevscope info: describes this machine and its kernels, a scene, the limits of a GPU, and each
  * CUDA kernel's share of its resources. */
 #include "config.h"
+#include "src/accuracy/fp64.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -113,7 +114,7 @@ static void add_shape(Report *report, const BevShape *shape) {
 /* Adds the intervals of the map, and what it leaves out. Operators have no frustum, and a pruned
  * map has lost other points than those outside of the grid. */
 static void add_map(Report *report, const Scene *scene, const BevProblem *problem,
-                    const Pruned *pruned) {
+                    const Pruned *pruned, double prune_change) {
     const ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     bool known = !scene->has_operator && !pruned->points;
     double outside = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
@@ -133,6 +134,7 @@ static void add_map(Report *report, const Scene *scene, const BevProblem *proble
     report->unknown = !pruned->points;
     add_text(report, "points_kept", NULL, points);
     add_real(report, "mass_kept", NULL, 6, kept_share(pruned->mass_kept, pruned->mass));
+    add_real(report, "prune_change", pruned->points ? "outputs change by" : NULL, 2, prune_change);
     report->unknown = false;
 }
 
@@ -158,7 +160,8 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     add_text(report, "align", "align", bev_aligns[problem->align].name);
     add_origin(report, workload->scene);
     add_shape(report, &problem->shape);
-    add_map(report, workload->scene, problem, &built->intervals.pruned);
+    add_map(report, workload->scene, problem, &built->intervals.pruned,
+            fp64_prune_change(built, workload->seen));
     add_mb(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
     add_mb(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));
     add_mb(report, "footprint_feat_mb", "features MB", 3, footprint.feat);

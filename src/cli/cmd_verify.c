@@ -138,6 +138,7 @@ static void add_columns(Report *report, const VerifyRow *row) {
     add_real(report, "channels_l2", "of channels", 3, format->channels_l2);
     add_real(report, "cosine", "cosine", 8, format->cosine);
     add_bool(report, "within_atol_1e2", "atol 1e-2", format->atol_1e2);
+    add_real(report, "prune_change", "by pruning", 3, row->prune_change);
     add_int(report, "nan_count", NULL, format->nan_count);
     add_int(report, "inf_count", NULL, format->inf_count);
     add_int(report, "finite_count", NULL, format->finite_count);
@@ -311,6 +312,8 @@ static void hide_columns(const Verified *verified, Report *report, bool backward
         report_hide(report, of_backward[i]);
     if (!verified->expected)
         report_hide(report, "expected");
+    if (prune_is_off(&verified->records.options->prune))
+        report_hide(report, "prune_change");
 }
 
 static bool print_verified(Verified *verified, bool backward, Err *err) {
@@ -337,7 +340,8 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
         "that it is enough for a network. Where all correct kernels fail it alike, the format is "
         "at fault. Of several moments a row shows the one of the largest rel L2, of those that "
         "fail if any does. atol 1e-2 is NVIDIA's tolerance, an absolute bound on max abs, which "
-        "judges nothing here. Left out are the values whose FP64 over the original inputs is NaN "
+        "judges nothing here. By pruning: the most that an output changes by the points that "
+        "--prune leaves out, which no error and no gate here counts. Left out are the values whose FP64 over the original inputs is NaN "
         "or infinite. Of channels: rel L2 of each channel by itself, the root of their mean "
         "square. verify --help explains the gates.\n";
     const OutputTable tables[] = {{.report = &records->row},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The accuracy job: the three gates of one kernel in one format, on the inputs of a frame. */
+#include "src/accuracy/fp64.h"
 #include "src/base/ref.h"
 #include "src/live/background_job.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The gates take 50 bytes of a value, and seconds of a large grid: the display leaves larger ones
@@ -42,6 +44,15 @@ void judge_clear(Judge *judge) {
     *judge = (Judge){.gates = NULL};
 }
 
+/* Returns the most that pruned points change an output. 0: nothing is pruned, or no such output is
+ * judged. */
+static double prune_change(const FrameInputs *inputs, const KernelConfig *config) {
+    const bool pools =
+        config->kernel->direction == BEV_FORWARD && config->kernel->stage == BEV_POOL;
+    const double change = pools ? fp64_prune_change(inputs->map, inputs->features) : NAN;
+    return isfinite(change) ? change : 0;
+}
+
 /* Sets the random grad_out that `bevscope verify` takes too, whatever the display shows. */
 static bool set_grad_out(Judge *judge, Err *err) {
     judge->grad_out = random_grad_out(&judge->problem.view.shape, GRAD_OUT_SEED);
@@ -67,6 +78,7 @@ static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConf
     bool ok = inputs_encode(&judge->problem, inputs->features, inputs->map, config, err) &&
               (config->kernel->direction == BEV_FORWARD || set_grad_out(judge, err));
     judge->gates = ok ? gates_open(&judge->problem, err) : NULL;
+    judge->prune_change = ok ? prune_change(inputs, config) : 0;
     return judge->gates != NULL;
 }
 
@@ -84,8 +96,10 @@ bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig 
         !gates_judge(judge->gates, config->kernel, gates, give_up, &row, err))
         return false;
     const bool judged = !row.skipped[0];
-    if (judged && gates & GATE_B)
+    if (judged && gates & GATE_B) {
         fill_accuracy(accuracy, &row);
+        accuracy->prune_change = judge->prune_change;
+    }
     if (judged && gates & GATE_A)
         accuracy->gate_a = live_verdict(row.kernel.verdict);
     if (judged && gates & GATE_C)

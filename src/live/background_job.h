@@ -92,6 +92,7 @@ typedef struct {
     HostProblem problem;
     float *grad_out; /* backward */
     Gates *gates;
+    double prune_change; /* the most that pruned points change an output; 0: nothing is pruned */
 } Judge;
 
 void judge_clear(Judge *judge);

@@ -429,13 +429,15 @@ static TaskEnd simulate_kernels(Engine *engine) {
 }
 
 /* Takes what the backgrounds have finished, and beside all other tasks pools for the picture and
- * judges the selection: moments and formats beside jobs that no timing is taken beside either. */
+ * judges the selection, its other moments and other formats: these where no timing is taken, or
+ * only a noisy one. */
 static void take_results(Engine *engine) {
+    bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
     pool_picture(engine);
-    if (check_selection(engine) == TASK_NONE && !slot_is_empty(engine) &&
+    if (check_selection(engine) == TASK_NONE && (noisy || !slot_is_empty(engine)) &&
         check_moments(engine) == TASK_NONE)
         check_other_formats(engine);
 }

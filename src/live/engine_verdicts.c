@@ -163,6 +163,7 @@ void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *
         moments->time_s = made->time_s;
     }
     moments->fails |= made->gate_b == LIVE_FAIL;
+    moments->prune_change = fmax(moments->prune_change, made->prune_change);
     if (!now || now->time_s != made->time_s)
         return;
     moments->paused = true;

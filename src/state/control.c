@@ -102,6 +102,9 @@ static void error_text(const Headline *before, const Headline *after, char *text
     if (text[0] && after->max_abs_of[0])
         text_add(text, size, " %s%s", after->max_abs_of,
                  after->more_moments ? " (the worst moment follows)" : "");
+    if (text[0] && after->prune_change > 0)
+        text_add(text, size, ", pruning changes outputs by up to %s",
+                 text_of_unit(UNIT_ERROR, after->prune_change).text);
 }
 
 static void describe_change(LogLine *line, const Headline *after) {

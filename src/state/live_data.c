@@ -184,6 +184,7 @@ Headline live_headline(const State *state, const LiveData *live) {
     headline.max_abs.stale = accuracy->stale;
     headline.more_moments = accuracy->moments.left > 0;
     headline.dtype = config->dtype;
+    headline.prune_change = accuracy->moments.prune_change;
     error_scope(&state->scene, accuracy, headline.max_abs_of, sizeof headline.max_abs_of);
     return headline;
 }
@@ -852,15 +853,16 @@ void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, ch
                        size_t size) {
     const LiveMoments *moments = &accuracy->moments;
     text[0] = '\0';
-    if (!scene_moves(scene))
-        return;
-    if (moments->left)
+    if (scene_moves(scene) && moments->left)
         snprintf(text, size, ", %d more moment%s being judged", moments->left,
                  moments->left == 1 ? " is" : "s are");
-    else if (moments->judged > 1)
+    else if (scene_moves(scene) && moments->judged > 1)
         snprintf(text, size, ", the worst of %d moments", moments->judged);
-    else
+    else if (scene_moves(scene))
         snprintf(text, size, ", this moment alone");
+    if (moments->prune_change > 0)
+        text_add(text, size, ", and pruning changes outputs by up to %s",
+                 text_of_unit(UNIT_ERROR, moments->prune_change).text);
 }
 
 bool live_longest_empty(const LiveData *live) {

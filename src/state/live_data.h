@@ -110,6 +110,7 @@ typedef struct {
     unsigned fixed;         /* bit i: the fixed moment i is judged */
     double max_abs, time_s; /* the largest error, and its moment */
     bool fails;             /* gate B, at any of them */
+    double prune_change;    /* the largest of them */
     bool paused;            /* a moment that was paused at is judged: */
     double here, here_s;    /* its error, its time */
 } LiveMoments;
@@ -124,6 +125,7 @@ typedef struct {
     double rel_l2_limit;                         /* of gate B */
     int64_t nan_count, inf_count, left_out; /* FormatError */
     int64_t worst_cell;                     /* -1: none */
+    double prune_change; /* the most that pruned points change an output; 0: nothing is pruned */
     const char *output; /* backward: which gradient was judged, static text; else NULL */
     double time_s;       /* the moment of the world or clip that was judged */
     LiveMoments moments; /* of a world or clip, this moment included */
@@ -428,7 +430,8 @@ void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char
                      size_t size);
 
 /* Writes what is known of other moments: ", 7 more moments are being judged", ", the worst of 8
- * moments", ", this moment alone"; "" of a scene that does not move. */
+ * moments", ", this moment alone"; "" of a scene that does not move. Then what the error does not
+ * count: ", and pruning changes outputs by up to 0.0019". */
 void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
                        size_t size);
 

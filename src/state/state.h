@@ -170,6 +170,7 @@ typedef struct {
     /* of which moments max_abs is the largest: "at t 0.00 s", "(worst of 8 moments)"; "": of one */
     char max_abs_of[48];
     bool more_moments;  /* others are being judged */
+    double prune_change; /* the most that pruned points change an output, beside max_abs */
     int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */
     int64_t fullest_cell, fullest_points; /* the cell of the longest interval; 0 points: none */
 } Headline;

@@ -3,6 +3,8 @@
 #include "src/accuracy/fp64.h"
 #include "tests/support/scenes.h"
 
+#include <math.h>
+
 static void test_same_bits(const char *scene, BevAlign align) {
     OpenProblem *opened = open_problem(scene, BEV_FP32, align, 0, BEV_FORWARD);
     const BevMap *map = &opened->view->map;
@@ -17,7 +19,45 @@ static void test_same_bits(const char *scene, BevAlign align) {
     close_problem(opened);
 }
 
+/* What pruning changes is the sum of the points that are left out, at the cell where it is most. */
+static void test_prune_change(const char *scene, BevAlign align) {
+    const Prune prune = {.below = 0.02};
+    OpenProblem *opened = open_problem(scene, BEV_FP32, align, 0, BEV_FORWARD);
+    Workload *workload = &opened->workload;
+    BuiltMap whole = {.map = opened->view->map}, kept = {.whole = &whole, .prune = prune};
+    const Features *features = workload->features;
+    const BevShape *shape = &opened->view->shape;
+    Pruned pruned;
+    Err err;
+    tap_need(scatter_prune(&whole.map, shape, features->depth, &prune, &kept.map, &pruned, &err),
+             "a pruned map");
+    const int64_t values = shape->nx * shape->ny * shape->channels;
+    double *left_out = calloc((size_t)values, sizeof *left_out), most = 0;
+    for (int64_t i = 0; i < whole.map.points; i++) {
+        double depth = features->depth[whole.map.ranks_depth[i]];
+        depth *= whole.map.weights ? whole.map.weights[i] : 1;
+        for (int64_t c = 0; c < shape->channels; c++) {
+            int64_t value = whole.map.ranks_bev[i] * shape->channels + c;
+            if (fabs(features->depth[whole.map.ranks_depth[i]]) < prune.below)
+                left_out[value] +=
+                    depth * features->feat[whole.map.ranks_feat[i] * shape->channels + c];
+        }
+    }
+    for (int64_t i = 0; i < values; i++)
+        most = fmax(most, fabs(left_out[i]));
+    double change = fp64_prune_change(&kept, workload->seen);
+    tap_ok(most > 0 && pruned.points_kept < pruned.points && fabs(change - most) <= 1e-12 * most,
+           "%s, %s: pruning below 0.02 changes an output by up to %.3g", scene,
+           bev_aligns[align].name, change);
+    tap_ok(isnan(fp64_prune_change(&whole, workload->seen)), "a whole map has no such change");
+    free(left_out);
+    scatter_free(&kept.map);
+    close_problem(opened);
+}
+
 TAP_SUITE(fp64) {
+    test_prune_change("asymmetric", BEV_NEAREST);
+    test_prune_change("asymmetric", BEV_BILINEAR);
     test_same_bits("asymmetric", BEV_NEAREST);
     test_same_bits("asymmetric", BEV_BILINEAR);
 }

@@ -67,7 +67,7 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 /* ---- the message ---------------------------------------------------------------------------- */
 
 typedef struct {
-    char number[16], sentence[160], sums[160], source[400];
+    char number[16], sentence[160], sums[240], source[400];
     OriginTopic origin; /* the origin of the number */
     Ink ink;
 } Message;
@@ -142,7 +142,7 @@ static void say_sums(const Story *story, const PanelData *data, char *text, size
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const LiveVerdict tolerance = live_tolerance(&data->state->scene, accuracy);
-    char error[64], moments[64];
+    char error[64], moments[128];
     live_error_text(&data->state->scene, accuracy, error, sizeof error);
     live_moments_text(&data->state->scene, accuracy, moments, sizeof moments);
     if (!accuracy->source || accuracy->stale || story->other_config)

@@ -96,7 +96,7 @@ static void verdict_text(const Sheet *sheet, int width, const PanelData *data, c
     const char *within = tolerance == LIVE_FAIL   ? ", above 1e-2"
                          : tolerance == LIVE_PASS ? ", within 1e-2"
                                                   : "";
-    char at[64], moments[64], one[200], kernel[96];
+    char at[64], moments[128], one[300], kernel[96];
     text[0] = '\0';
     if (fails) {
         keeps(sheet, width, fails, text, size);
@@ -164,7 +164,7 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     int free_from[LABEL_ROWS] = {area.x, area.x, area.x};
     bool on_limit[LABEL_ROWS] = {false}, sentence = area.h >= LABEL_ROWS + 3;
     const int room = area.w - sheet_width(sheet, title) - 4;
-    char note[200], verdict[200];
+    char note[200], verdict[300];
     sheet->origin.dtype = config->dtype;
     if (sentence)
         note_text(sheet, room, data, note, sizeof note);
