@@ -121,6 +121,12 @@ static bool take_row(Records *records, json_t *row, Err *err) {
         json_decref(selection->row);
         selection->row = json_incref(row);
     }
+    if (records->most_of &&
+        (!selection->most || isnan(row_number(selection->most, records->most_of)) ||
+         row_number(row, records->most_of) > row_number(selection->most, records->most_of))) {
+        json_decref(selection->most);
+        selection->most = json_incref(row);
+    }
     if (row_count(row, "left_out") && !selection->moments_left_out++)
         selection->left_out = json_incref(row);
     if (records->all && lists_scenes(records))
@@ -170,6 +176,9 @@ void records_rows(Records *records) {
         if (records->mean_of && selection->moments)
             json_object_set_new(row, records->mean_of,
                                 json_real(selection->sum / (double)selection->moments));
+        for (int k = 0; selection->most && records->most_keys[k][0]; k++)
+            json_object_set(row, records->most_keys[k][0],
+                            json_object_get(selection->most, records->most_keys[k][1]));
         report_take(&records->row, row);
         json_decref(row);
     }
@@ -394,6 +403,7 @@ void records_close(Records *records) {
     for (int i = 0; i < records->selection_count; i++) {
         json_decref(records->selections[i].row);
         json_decref(records->selections[i].left_out);
+        json_decref(records->selections[i].most);
     }
     free(records->selections);
     free(records->names);

@@ -16,7 +16,8 @@ typedef enum { ROW_SKIPPED, ROW_PASSED, ROW_FAILED } RowVerdict;
 
 /* A kernel, format, align and cache state over all moments; of a few scenes each by itself. */
 typedef struct {
-    json_t *row; /* the moment that is shown */
+    json_t *row;  /* the moment that is shown */
+    json_t *most; /* the moment with the largest figure `most_of`; NULL: none */
     int64_t moments, failed;
     double sum;       /* the sum of the figure `mean_of` */
     json_t *left_out; /* the first moment with values that are not compared; NULL: none */
@@ -29,6 +30,9 @@ typedef struct {
     const char *worst_by; /* of moments that pass or fail alike, the one with the largest such
                              figure is shown */
     const char *mean_of; /* the figure of which a row shows the mean over its moments; NULL: none */
+    const char *most_of; /* the figure of which a row shows the largest of any moment; NULL: none */
+    const char *const (*most_keys)[2]; /* what a row takes from that moment: its key, the moment's;
+                                          NULL at the end */
     /* Judges a row, of which it may set figures. Rows come in the order of scenes and moments. */
     RowVerdict (*judge)(void *context, json_t *row);
     void *context;

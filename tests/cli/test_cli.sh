@@ -102,8 +102,12 @@ judged = [moment["rel_l2"] for moment in toy["moments"]]
 shown = toy["moments"][judged.index(max(judged))]
 assert errors[1] == alone["results"][0]["max_abs"] and len(set(judged)) > 1, errors
 assert errors.index(max(errors)) != judged.index(max(judged)), "max abs is of another moment"
-for key in "time_s", "rel_l2", "max_abs", "cell", "class":
+most = toy["moments"][errors.index(max(errors))]
+for key in "time_s", "rel_l2", "cosine":
     assert worst[key] == shown[key], (worst, shown)
+for key in "max_abs", "within_atol_1e2", "cell", "class":
+    assert worst[key] == most[key], (worst, most)
+assert worst["max_abs_at_s"] == most["time_s"] != worst["time_s"], worst
 cell_x, cell_y = map(int, worst["cell"].split(","))
 for key, cell in ("x_m", cell_x), ("y_m", cell_y):
     assert abs(worst[key] - (-54 + (cell + 0.5) * 0.54)) < 1e-6, worst
