@@ -197,7 +197,8 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
         BEV_CHAIN_CYCLES * (counts->chain_instructions > 0 ? (double)counts->chain_instructions
                                                            : instructions_a_step * longest);
     if (counts->chain_instructions == 0) {
-        double more = (double)(counts->rounds - counts->longest) * replayed_share(gpu);
+        int64_t later = counts->rounds - counts->longest; /* below 0 in a sample */
+        double more = fmax((double)later, 0) * replayed_share(gpu);
         cycles *= 1 + more / fmax(longest, 1);
         cycles += waves_on(counts, gpu) *
                   (START_CYCLES + BEV_L2_CYCLES * loads_before_points(counts->form));

@@ -38,8 +38,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "order of summation sums exactly. Backward the same gates judge both gradients, and the "
      "adjoint identity: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several "
      "moments a row has the largest rel L2 and the largest max abs, each with its moment, and a "
-     "second table the scenes' classes; --format json has every moment. Without SCENE: canonical, asymmetric and toy. Exit "
-     "status 3 when a gate fails.",
+     "second table the scenes' classes; --format json has every moment. Without SCENE: "
+     "canonical, asymmetric and toy. Exit status 3 when a gate fails.",
      0, INT_MAX, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of samples, the prepare step apart, effective bandwidth by the "

@@ -846,7 +846,8 @@ void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char
                      size_t size) {
     unit_text(UNIT_ERROR, live_largest_error(accuracy), text, size);
     if (scene_moves(scene))
-        text_add(text, size, " at %s%s", live_moment_text(scene, live_error_s(accuracy)).text, accuracy->moments.left ? " so far" : "");
+        text_add(text, size, " at %s%s", live_moment_text(scene, live_error_s(accuracy)).text,
+                 accuracy->moments.left ? " so far" : "");
 }
 
 void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,

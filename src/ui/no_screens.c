@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces term.c in builds without ncurses, and sdl_window.c in builds without SDL. Nothing can be
- * opened there, as the first function says why. The other functions are names alone: they are called
+ * opened there; the first function says why. The other functions are names alone, which are called
  * for an open terminal or window. */
 #include "config.h"
 

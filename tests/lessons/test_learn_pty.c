@@ -39,8 +39,9 @@ TAP_WAITING_SUITE(learn_pty) {
     snprintf(state, sizeof state, "XDG_STATE_HOME=%s", folder);
     put(lesson, text);
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", state, NULL};
-    tap_need(pty_bevscope(&pty, 120, 40, environment, "learn '%s' --no-window --device cpu", lesson),
-             "the program starts");
+    tap_need(
+        pty_bevscope(&pty, 120, 40, environment, "learn '%s' --no-window --device cpu", lesson),
+        "the program starts");
     test_lesson(&pty);
     pty_end(&pty);
     folder_remove();

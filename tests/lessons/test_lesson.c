@@ -246,7 +246,8 @@ static void begin_sums(void) {}
 
 /* Writes the value of an expression forward, and backward where it is known there alone. */
 static void play_sum(const char *line, FILE *out) {
-    Evaluation forward = {.state = &state, .live = &live, .timings = SOURCE_MEASURED}, back = forward;
+    Evaluation forward = {.state = &state, .live = &live, .timings = SOURCE_MEASURED};
+    Evaluation back = forward;
     Value value;
     char text[200];
     back.live = &backward;
@@ -267,7 +268,7 @@ static void test_unknown(void) {
 }
 
 /* One camera with two pixels and two bins, three points, four channels in FP16. Of V2 backward each
- * point reads 12 bytes of ranks and 8 of owners for each of 4 channels, and so on by its formula. */
+ * point reads 12 bytes of ranks and 8 of owners for each of 4 channels; the rest has a formula. */
 static void test_gradients(void) {
     float feat[8] = {1, 2, 3, 4}, grad_feat[8] = {0, 5, 0, 1}, depth[4] = {0.5F, 0, 0.25F};
     float grad_depth[4] = {8, 1, 4}, pooled[4] = {1, 2, 0, 3}, grad_out[4] = {3, 0, 7, 1};

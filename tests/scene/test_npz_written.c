@@ -110,11 +110,12 @@ static void test_no_points(void) {
            "a map without points");
 }
 
-/* Letters of 1, 2, 3 and 4 bytes; half a pair of UTF-16 and numbers beyond Unicode are no letters. */
+/* Letters of 1, 2, 3 and 4 bytes. Half a pair of UTF-16 and numbers beyond Unicode are none. */
 static void test_names(void) {
     start("");
     add((Array){"camera_names", "<U9", "(2,)", 18,
-                {'a', 0x7ff, 0x20ac, 0xe000, 0x1f697, 0xd800, 0xdfff, 0x110000, 'b', 'c'}, NULL, 0});
+                {'a', 0x7ff, 0x20ac, 0xe000, 0x1f697, 0xd800, 0xdfff, 0x110000, 'b', 'c'},
+                NULL, 0});
     const Camera *cameras = again.rig.cameras;
     tap_ok(write_and_read() && !strcmp(scene.rig.cameras[0].name, cameras[0].name) &&
                !strcmp(cameras[0].name,

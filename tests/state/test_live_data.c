@@ -50,7 +50,7 @@ TAP_SUITE(live_data_comparison) {
            "one that pooled both: %s", text);
     state.playing = true;
     comparison_text(&state, &live, text, sizeof text);
-    tap_ok(!strcmp(text, "both by V4 while it plays: pause to compare"), "while it plays: %s", text);
+    tap_ok(!strcmp(text, "both by V4 while it plays: pause to compare"), "playing: %s", text);
     live.job.baseline.dtype = BEV_FP16;
     live.difference.alike = false;
     comparison_text(&state, &live, text, sizeof text);
@@ -101,7 +101,8 @@ TAP_SUITE(live_data_tolerance) {
         live_error_text(&scene, &accuracy, text, sizeof text);
         live_moments_text(&scene, &accuracy, moments, sizeof moments);
         text_add(text, sizeof text, "%s", moments);
-        tap_ok(!strcmp(text, cases[i].text) && live_tolerance(&scene, &accuracy) == cases[i].verdict,
+        const LiveVerdict verdict = live_tolerance(&scene, &accuracy);
+        tap_ok(!strcmp(text, cases[i].text) && verdict == cases[i].verdict,
                "%s: %s", text,
                cases[i].verdict == LIVE_UNKNOWN ? "no verdict"
                : cases[i].verdict == LIVE_PASS  ? "within"

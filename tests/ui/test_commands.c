@@ -194,7 +194,7 @@ APP_SUITE(commands_lesson, "toy") {
     for (int i = 0; i < UNDO_STEPS + 10; i++)
         app_key(&app, 'L'); /* soon drawn */
     say_words((const char *const[]){"lesson off", NULL});
-    tap_ok(strstr(logged(), "yours again"), "a closed lesson says what it brings back: %s", logged());
+    tap_ok(strstr(logged(), "yours again"), "a closed lesson says what comes back: %s", logged());
     tap_ok(is_back(&first), "leaving a lesson takes back more changes than are kept");
 }
 

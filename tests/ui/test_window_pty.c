@@ -57,8 +57,8 @@ static void xserver_stop(XServer *server) {
     server->pid = 0;
 }
 
-/* Starts an X server of the test's own, which shows nothing. NULL once it answers; else why there is
- * none. */
+/* Starts an X server of the test's own, which shows nothing. Returns NULL once it answers, or why
+ * there is none. */
 static const char *xserver_start(XServer *server) {
     int numbers[2];
     char number[16];

@@ -176,6 +176,11 @@ __device__ inline void behind_features(const Behind &behind, int camera, int bef
             to[c * s.channel] = ((const Code *)tile->words[lane])[c];
 }
 
+template <BevDtype D> union BehindShared {
+    float parts[BEHIND_WARPS][WARP];
+    BehindTile<D> tile;
+};
+
 constexpr int BEHIND_BLOCKS = 4; // at most so many on a multiprocessor
 
 // Blocks that registers leave room for. 0: the compiler chooses.
@@ -192,10 +197,7 @@ template <BevDtype D, bool LAST, int EACH> constexpr int behind_held() {
 template <BevDtype D, bool LAST, int EACH>
 __global__ void __launch_bounds__(BEHIND_THREADS, (behind_held<D, LAST, EACH>()))
     grad_v4_behind_kernel(const __grid_constant__ Behind behind) {
-    __shared__ union {
-        float parts[BEHIND_WARPS][WARP];
-        BehindTile<D> tile;
-    } shared;
+    __shared__ BehindShared<D> shared;
     wait_for_previous_kernel();
     int of_depth = behind.blocks * behind.f.cameras, block = (int)blockIdx.x % of_depth;
     int camera = (int)((unsigned)block / (unsigned)behind.blocks);
@@ -209,19 +211,22 @@ __global__ void __launch_bounds__(BEHIND_THREADS, (behind_held<D, LAST, EACH>())
 
 // Sets *shared to the dynamic shared memory, in bytes, with which a multiprocessor holds no more
 // than its share of `blocks` blocks. They start while the gradients end: without it, few blocks
-// would crowd on the multiprocessors that are free first.
+// would crowd on the multiprocessors that are free first. `fixed`: bytes of a block besides.
 template <typename Kernel>
-static inline cudaError_t spread_blocks(Kernel kernel, int64_t blocks, size_t *shared) {
-    int device, multiprocessors = 1;
+static inline cudaError_t spread_blocks(Kernel kernel, int64_t blocks, int fixed, size_t *shared) {
+    constexpr int SLACK = 1024; // bytes, for how the hardware rounds
+    int device, multiprocessors = 1, all = 0, most = 0, reserved = 0;
+    const cudaDeviceAttr names[] = {
+        cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+        cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrReservedSharedMemoryPerBlock};
+    int *values[] = {&multiprocessors, &all, &most, &reserved};
     cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    for (int i = 0; i < 4 && status == cudaSuccess; i++)
+        status = cudaDeviceGetAttribute(values[i], names[i], device);
     int share = (int)blocks_for(blocks, multiprocessors);
     if (status != cudaSuccess || share >= BEHIND_BLOCKS)
         return status;
-    status = cudaOccupancyAvailableDynamicSMemPerBlock(shared, kernel, share, BEHIND_THREADS);
-    if (status != cudaSuccess)
-        return status;
+    *shared = (size_t)(std::min(all / share - reserved, most) - fixed - SLACK);
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared);
 }
 
@@ -237,7 +242,8 @@ static inline cudaError_t behind_launch(Behind behind, bool overlap, cudaStream_
             f.bins <= 64 ? grad_v4_behind_kernel<D, LAST, 8> : grad_v4_behind_kernel<D, LAST, 16>;
         size_t shared = 0;
         if (overlap)
-            status = spread_blocks(kernel, (int64_t)grid.x * grid.y, &shared);
+            status =
+                spread_blocks(kernel, (int64_t)grid.x * grid.y, sizeof(BehindShared<D>), &shared);
         if (status == cudaSuccess)
             status =
                 launch_overlapped(kernel, grid, BEHIND_THREADS, shared, overlap, stream, behind);

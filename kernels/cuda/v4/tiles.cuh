@@ -461,8 +461,8 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     pool.scale *= 1 / FEATURE_SCALE<D>;
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
-    // Two groups leave no registers for values that are needed only after the steps, nor do gathered
-    // depths of FP32 on SM100.
+    // Two groups leave no registers for values that are needed only after the steps. Gathered
+    // depths of FP32 leave none on SM100.
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ / 10 == 100
     constexpr bool KEEPS = GROUPS == 1 && (D != BEV_FP32 || T || TAILS > 0);
 #else

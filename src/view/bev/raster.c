@@ -201,7 +201,8 @@ static Around *sum_rows(const CellField *field, const RasterStyle *style) {
     return sums;
 }
 
-CPU_INLINE Around sum_around(const CellField *field, const Around *rows, int64_t column, int64_t row) {
+CPU_INLINE Around sum_around(const CellField *field, const Around *rows, int64_t column,
+                             int64_t row) {
     Around sum = {{0}};
     for (int64_t from = row - REACH; from <= row + REACH; from++)
         if (from >= 0 && from < field->nx) {
