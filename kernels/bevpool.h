@@ -222,8 +222,9 @@ typedef struct {
     BevAlign align;
     BevStage stage;
     BevView view;    /* used by stage VIEW */
-    /* 0: out and grad_out are (cell, c). Above 0: they are (sample, c, cell of the sample) with
-     * this number of samples. Only kernels with `writes_first` take that. */
+    /* 0: out and grad_out are (cell, c). Above 0: the grid holds so many samples of a batch, each of
+     * nx * ny / out_samples cells, and out and grad_out are (sample, c, cell of the sample). Only
+     * kernels with `writes_first` take that. */
     int64_t out_samples;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
@@ -371,8 +372,8 @@ typedef struct BevKernel {
     void (*release)(BevPlan *plan); /* accepts NULL */
     /* Returns the bytes of scratch memory that a launch needs in problem->workspace (NULL: none).
      * The contents may be anything. Launches of one plan may run at the same time if each has its
-     * own outputs and scratch. For CUDA rows without a plan: the most that any plan of those shapes
-     * needs or, where plans are optional, what a launch without one needs. Reads no array. */
+     * own outputs and scratch. `plan` NULL on a CUDA row: the most that any plan of those shapes
+     * needs; where plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
     /* Rows that take moving maps: the bytes of such a map, and the work that makes it in
      * map.memory, where its source lies. It enqueues, allocates nothing, waits for nothing. */

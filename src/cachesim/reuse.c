@@ -124,9 +124,10 @@ void reuse_free(Reuse *reuse) {
     free(reuse);
 }
 
-/* Whether the analysis follows a line. A multiplicative hash of its number decides. */
+/* Whether the analysis follows a line: one line in reuse->one_in has a hash that, scaled to
+ * [0, one_in), is 0. */
 static bool is_followed(const Reuse *reuse, uint32_t line) {
-    return reuse->one_in == 1 || ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
+    return ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
 }
 
 static bool number_lines(Reuse *reuse) {

@@ -337,7 +337,8 @@ BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap
     return BEVPOOL_OK;
 }
 
-/* Checks what updates of poses and of arrays have in common. `source`: NULL is refused. */
+/* Checks what updates of poses and of arrays have in common. `of_cells`: of arrays. `source`: NULL
+ * is refused. A plan that is NULL needs 0 bytes. */
 static BevpoolStatus check_update(const BevpoolPlan *plan, const char *name, const void *source,
                                   bool of_cells, const void *memory, size_t bytes, void *stream,
                                   BevpoolError *error) {

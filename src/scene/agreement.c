@@ -228,7 +228,8 @@ static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool who
 
 /* ---- the best reading ------------------------------------------------------------------------ */
 
-/* Finds the convention under which most points agree; else fits a turn and a shift. */
+/* Finds the convention under which most points agree. If too few agree under any, fits a turn and a
+ * shift. */
 static Reading find_best_reading(const Both *both, int64_t step) {
     const bool given = both->rig->grid.truncate;
     Reading best = {.truncate = given};

@@ -55,8 +55,8 @@ extern const unsigned backward_dtypes;
  * in backward_dtypes. After a failure the problem stays valid and forward. */
 bool problem_turn_backward(HostProblem *problem, Err *err);
 
-/* Turns the problem backward if it is forward, and encodes grad_out, FP32 (ny, nx, channels), which
- * must outlive the problem. NaN and infinite values are kept. May be called again with other
+/* Turns the problem backward if it is forward, and encodes grad_out, FP32 (ny, nx, channels). The
+ * reference reads grad_out, too: it must outlive the problem. NaN and infinite values are kept. May be called again with other
  * values, which session_update then copies to the session. */
 bool problem_set_grad_out(HostProblem *problem, const float *grad_out, Err *err);
 

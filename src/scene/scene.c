@@ -93,8 +93,8 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
 
 const char *const preset_world = "intersection";
 
-/* The article has the number of points only for canonical. The other sizes are this project's.
- * hires has features of stride 8; coarse has these, fewer cells and 64 channels. The L2 cache of an
+/* Of these sizes the article states the points of canonical alone; the others are this project's.
+ * hires has features of stride 8. coarse has the same features, fewer cells and 64 channels. The L2 cache of an
  * H200 is too small for three: xlarge_c256 by channels, fine by cells, dense by points. occ has the
  * grid of BEVDet-Occ. Columns: name, depth step in metres, feature columns and rows, cells per
  * axis, channels, slices. */

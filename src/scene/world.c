@@ -717,7 +717,8 @@ static bool is_in_shadow(const WorldSnapshot *snapshot, const WorldSight *sight,
     return false;
 }
 
-/* Finds the first solid of the ray before hit->depth_m. Solids are sorted by distance. */
+/* Finds the first solid of the ray before hit->depth_m. A list of `sight` is sorted by the solids'
+ * distance on the ground, near_m. `level`: metres on the ground for a metre of depth. */
 static void cast_solids(const WorldSnapshot *snapshot, const WorldSight *sight,
                         const double origin_m[3], const double direction[3], WorldHit *hit) {
     bool all = sight->count < 0;

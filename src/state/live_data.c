@@ -845,9 +845,11 @@ Headline story_headline(const State *state, const LiveData *live) {
 void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
                      size_t size) {
     unit_text(UNIT_ERROR, live_largest_error(accuracy), text, size);
-    if (scene_moves(scene))
-        text_add(text, size, " at %s%s", live_moment_text(scene, live_error_s(accuracy)).text,
-                 accuracy->moments.left ? " so far" : "");
+    if (scene_moves(scene) && live_tolerance(scene, accuracy) == LIVE_PASS)
+        text_add(text, size, " at worst, in %d moments", accuracy->moments.judged);
+    else if (scene_moves(scene))
+        text_add(text, size, "%s at %s", accuracy->moments.left ? " so far," : "",
+                 live_moment_text(scene, live_error_s(accuracy)).text);
 }
 
 void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
@@ -857,6 +859,8 @@ void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, ch
     if (scene_moves(scene) && moments->left)
         snprintf(text, size, ", %d more moment%s being judged", moments->left,
                  moments->left == 1 ? " is" : "s are");
+    else if (scene_moves(scene) && live_tolerance(scene, accuracy) == LIVE_PASS)
+        snprintf(text, size, ", worst at %s", live_moment_text(scene, live_error_s(accuracy)).text);
     else if (scene_moves(scene) && moments->judged > 1)
         snprintf(text, size, ", the worst of %d moments", moments->judged);
     else if (scene_moves(scene))

@@ -424,8 +424,8 @@ double live_largest_error(const LiveAccuracy *accuracy);
  * unknown until all moments are judged, of which a scene that does not move has one. */
 LiveVerdict live_tolerance(const SceneFacts *scene, const LiveAccuracy *accuracy);
 
-/* Writes the largest error with its moment: "0.014 at t 14.00 s", "0.002 at t 0.00 s so far"; of a
- * scene that does not move "0.002". */
+/* Writes the largest error: "0.014 at t 14.00 s", "0.002 so far, at t 0.00 s", within the tolerance
+ * "0.002 at worst, in 8 moments"; of a scene that does not move "0.002". */
 void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
                      size_t size);
 

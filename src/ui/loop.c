@@ -733,8 +733,8 @@ static struct timespec time_to_wait(const Loop *loop) {
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
-/* Waits for input. Sets typed_ms, the earliest time at which the next input can have been typed:
- * the end of this wait, or of the wait before where input was there already. */
+/* Waits for input. Sets typed_ms: the next input was not typed earlier. That is the end of this
+ * wait, or of the wait before if this one took no millisecond: then input was there already. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     double begun = clock_ms();
     const struct timespec wait = time_to_wait(loop);

@@ -40,7 +40,7 @@ typedef struct {
 } Pointer;
 
 /* Follows the mouse at (x, y) over what was drawn last. `live` NULL: figures do not answer. Returns
- * true where *event is to be applied. Its text is the pointer's. */
+ * true where *event is to be applied. event->text points into `pointer`, until the next call. */
 bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double steps,
                     const Spots *spots, const State *state, const LiveData *live, Event *event);
 

@@ -77,12 +77,12 @@ TAP_SUITE(live_data_tolerance) {
         const char *text;
     } cases[] = {
         {true, 2e-3, 0, 1, 7, LIVE_UNKNOWN,
-         "0.002 at t 0.00 s so far, 7 more moments are being judged"},
+         "0.002 so far, at t 0.00 s, 7 more moments are being judged"},
         {true, 2e-3, 6e-3, 7, 1, LIVE_UNKNOWN,
-         "0.006 at t 14.00 s so far, 1 more moment is being judged"},
+         "0.006 so far, at t 14.00 s, 1 more moment is being judged"},
         {true, 0.23, 0, 1, 7, LIVE_FAIL,
-         "0.23 at t 0.00 s so far, 7 more moments are being judged"},
-        {true, 2e-3, 0, 8, 0, LIVE_PASS, "0.002 at t 0.00 s, the worst of 8 moments"},
+         "0.23 so far, at t 0.00 s, 7 more moments are being judged"},
+        {true, 2e-3, 0, 8, 0, LIVE_PASS, "0.002 at worst, in 8 moments, worst at t 0.00 s"},
         {true, 2e-3, 0.0143, 8, 0, LIVE_FAIL, "0.014 at t 14.00 s, the worst of 8 moments"},
         {true, 2e-3, 0, 1, 0, LIVE_UNKNOWN, "0.002 at t 0.00 s, this moment alone"},
         {false, 2e-3, 0, 1, 0, LIVE_PASS, "0.002"},

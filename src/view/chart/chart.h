@@ -7,7 +7,7 @@
  *      is replayed follow the row. A source other than the model is a topic of
  *      src/view/panel/origin.inc and the field `source` of the spec;
  *   2. charts.c: a function that fills the spec, and its line of fill_chart[]. Both back ends draw
- *      the spec.
+ *      the spec. New data is a field of MemoryModel, which live/live_model.c and cli/plots.c set.
  * tests/view/test_chart.c fails while a step is missing. The same input gives the same bytes. */
 #pragma once
 

@@ -101,10 +101,16 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     const char *name = story->selection.kernel->title, *base = story->baseline.kernel->title;
     const StoryBar *fastest = fastest_of(story);
     const bool estimate = !measured && (story->selection.estimate || story->baseline.estimate);
-    char format[32] = "";
+    const ShortText us = story_time(story, data->state, data->live, story->selection.kernel);
+    const BevDtype dtype = data->state->job.config.dtype;
+    char format[32] = "", why[64] = "";
     if (data->state->job.baseline_pinned)
         snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
-    if (!(ratio > 0))
+    else if (!(story->baseline.kernel->dtypes >> dtype & 1))
+        snprintf(why, sizeof why, " (%s has no %s)", base, bev_dtypes[dtype].title);
+    if (!(ratio > 0) && us.text[0])
+        snprintf(message->sentence, sizeof message->sentence, "%s takes %s%s", name, us.text, why);
+    else if (!(ratio > 0))
         snprintf(message->sentence, sizeof message->sentence, "%s: its time %s", name,
                  !data->live->timed           ? "is not recorded"
                  : waits_for_cpu(story, data) ? "waits for a quiet CPU"
@@ -154,7 +160,7 @@ static void say_sums(const Story *story, const PanelData *data, char *text, size
     else
         snprintf(text, size, "%s errs by %s%s%s", bev_dtypes[dtype].title, error,
                  tolerance == LIVE_FAIL   ? ", above NVIDIA's tolerance 0.01"
-                 : tolerance == LIVE_PASS ? ", within NVIDIA's tolerance 0.01"
+                 : tolerance == LIVE_PASS ? ", within NVIDIA's 0.01"
                                           : "",
                  moments);
 }

@@ -361,7 +361,7 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char note[160] = "", all[24], touched[24], outside[64] = "";
+    char note[224] = "", all[24], touched[24];
     double gathered = bev_traffic_total(memory->gather);
     double share = share_outside(data->live);
     Segment segments[TENSORS] = {{0}};
@@ -382,15 +382,15 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
                      about, touched, all);
     }
     if (isfinite(share))
-        snprintf(outside, sizeof outside, "; %.1f %% of the points outside of the grid",
+        text_add(note, sizeof note, ", %.1f %% of the points outside of the grid",
                  100 * share);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     const char *title = "Does the working set stay in the L2?";
     if (sheet_width(sheet, title) * 9 / 8 + NOTE_W > area.w) /* a title's font is larger */
         title = "Stays in the L2?";
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, outside) + 4 <=
-        area.w)
-        strcat(note, outside);
+    const int room = area.w - sheet_width(sheet, title) - 4;
+    for (char *comma; sheet_width(sheet, note) > room && (comma = strrchr(note, ','));)
+        *comma = '\0';
     area = sheet_title(sheet, area, title, memory->known ? note : "");
     if (!memory->known)
         return;

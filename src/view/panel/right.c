@@ -114,9 +114,9 @@ static void verdict_text(const Sheet *sheet, int width, const PanelData *data, c
     keeps(sheet, width, one, text, size);
     snprintf(one, sizeof one, "%s. %s: %s%s", kernel, name, at, within);
     keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s: %s%s", name, at, within);
+    snprintf(one, sizeof one, "%s. %s: %.*s%s", kernel, name, (int)strcspn(at, ","), at, within);
     keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s%s", at, within);
+    snprintf(one, sizeof one, "%.*s%s", (int)strcspn(at, ","), at, within);
     keeps(sheet, width, one, text, size);
 }
 
