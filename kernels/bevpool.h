@@ -222,9 +222,9 @@ typedef struct {
     BevAlign align;
     BevStage stage;
     BevView view;    /* used by stage VIEW */
-    /* 0: out and grad_out are (cell, c). Above 0: the grid holds so many samples of a batch, each of
-     * nx * ny / out_samples cells, and out and grad_out are (sample, c, cell of the sample). Only
-     * kernels with `writes_first` take that. */
+    /* 0: out and grad_out are (cell, c). Above 0: the grid holds so many samples of a batch, of
+     * nx * ny / out_samples cells each, and out and grad_out are (sample, c, cell of the sample).
+     * Only kernels with `writes_first` take that. */
     int64_t out_samples;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */

@@ -66,8 +66,8 @@ __device__ inline void float4_of_pairs(__half2 even, __half2 odd, float values[4
     values[0] = evens.x, values[1] = odds.x, values[2] = evens.y, values[3] = odds.y;
 }
 
-// Decodes four E4M3 codes to floats of 2^-8 times their values; a NaN decodes to 480 times 2^-8. The
-// high bytes of two halves are codes 1 and 3; shifted by a byte, they are codes 0 and 2.
+// Decodes four E4M3 codes to floats of 2^-8 times their values; a NaN decodes to 480 times 2^-8.
+// The high bytes of two halves are codes 1 and 3; shifted by a byte, they are codes 0 and 2.
 __device__ inline void small4_from_e4m3(uint32_t codes, float values[4]) {
     float4_of_pairs(small_from_high_bytes(codes << 8), small_from_high_bytes(codes), values);
 }

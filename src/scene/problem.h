@@ -56,8 +56,8 @@ extern const unsigned backward_dtypes;
 bool problem_turn_backward(HostProblem *problem, Err *err);
 
 /* Turns the problem backward if it is forward, and encodes grad_out, FP32 (ny, nx, channels). The
- * reference reads grad_out, too: it must outlive the problem. NaN and infinite values are kept. May be called again with other
- * values, which session_update then copies to the session. */
+ * reference reads grad_out, too: it must outlive the problem. NaN and infinite values are kept. May
+ * be called again with other values, which session_update then copies to the session. */
 bool problem_set_grad_out(HostProblem *problem, const float *grad_out, Err *err);
 
 enum { GRAD_OUT_SEED = 14 }; /* seed of the random grad_out for verifying and timing */

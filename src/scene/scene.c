@@ -94,7 +94,7 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
 const char *const preset_world = "intersection";
 
 /* Of these sizes the article states the points of canonical alone; the others are this project's.
- * hires has features of stride 8. coarse has the same features, fewer cells and 64 channels. The L2 cache of an
+ * hires has features of stride 8. coarse has the same, fewer cells and 64 channels. The L2 of an
  * H200 is too small for three: xlarge_c256 by channels, fine by cells, dense by points. occ has the
  * grid of BEVDet-Occ. Columns: name, depth step in metres, feature columns and rows, cells per
  * axis, channels, slices. */

@@ -8,10 +8,8 @@ tap_folder
 # What the hardware counted on small stands for toy, which is simulated at once.
 counted=$folder/counted/samples/recorded
 mkdir -p "$counted" && cp "$SRCDIR"/samples/*.json "$counted/.." &&
-    for file in h200-counters; do
-        sed 's/"scene": "small"/"scene": "toy"/' "$SRCDIR/samples/recorded/$file.json" \
-            >"$counted/$file.json"
-    done
+    sed 's/"scene": "small"/"scene": "toy"/' "$SRCDIR/samples/recorded/h200-counters.json" \
+        >"$counted/h200-counters.json"
 regime() { BEVSCOPE_DATA=$folder/counted "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
 
 regime toy >table 2>err

@@ -120,7 +120,9 @@ static void test_photographs(void) {
 }
 
 TAP_SUITE(scene_scripts) {
-    setenv("SRCDIR", realpath(getenv("SRCDIR") ? getenv("SRCDIR") : ".", NULL), 1);
+    char *sources = realpath(getenv("SRCDIR") ? getenv("SRCDIR") : ".", NULL);
+    setenv("SRCDIR", sources, 1);
+    free(sources);
     folder_open();
     tap_need(chdir(folder) == 0 && mkdir("samples", 0777) == 0, "a folder of samples");
     setenv("BEVSCOPE_DATA", ".", 1);

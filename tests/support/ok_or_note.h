@@ -16,9 +16,5 @@ static inline bool ok_or_note(bool ok, const Err *why) {
 
 /* A step without which the rest says nothing: ends the suite when it failed. */
 static inline void need(bool ok, const Err *why) {
-    char text[1024];
-    if (ok)
-        return;
-    err_line(why, text, sizeof text);
-    tap_need(false, text);
+    tap_need(ok_or_note(ok, why), "a step without which the rest says nothing");
 }
