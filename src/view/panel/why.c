@@ -129,9 +129,10 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     if (tick >= x && tick <= x + sheet_width(sheet, number))
         tick = -1; /* it would overwrite the number: the line below the bars has its figure */
     sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
-    const long whole = lround(at->bar_w * bar->us / at->scale_us);
-    for (int i = 0; at->thick && i < whole; i++)
-        sheet_sign(sheet, at->bar_x + i, row.y + 1, 0x2580, cell_style(ink));
+    const int halves = (int)(2 * at->bar_w * bar->us / at->scale_us); /* of a cell, in row two */
+    for (int i = 0; at->thick && 2 * i < halves; i++)
+        sheet_sign(sheet, at->bar_x + i, row.y + 1, 2 * i + 1 < halves ? 0x2580 : 0x2598,
+                   cell_style(ink));
     sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
     draw_tick(sheet, row.y, tick, bar->kernel);
 }
