@@ -44,13 +44,13 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
 }
 
 /* Writes whether NVIDIA's tolerance holds, without a verdict's colour: healthy formats of few bits
- * exceed it. */
+ * exceed it. "below" is said of the moments judged so far. */
 static void tolerance_cell(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
     const LiveVerdict verdict = live_tolerance(&data->state->scene, accuracy);
     table_cell(table, COL_ATOL,
                verdict == LIVE_FAIL           ? "above"
                : verdict == LIVE_PASS         ? "within"
-               : isfinite(accuracy->max_abs) ? "so far"
+               : isfinite(accuracy->max_abs) ? "below"
                                              : "skip");
 }
 
