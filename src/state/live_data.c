@@ -670,6 +670,14 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         snprintf(bar->more, sizeof bar->more, "each of probability 0, read all the same");
 }
 
+/* Fills in the time of a kernel's bar from the source. */
+static void fill_time(StoryBar *bar, FigureSource source, const State *state,
+                      const LiveData *live) {
+    const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
+    bar->estimate = source == SOURCE_MODEL && predicted && predicted->estimate;
+    bar->us = time_from(source, state, live, bar->kernel);
+}
+
 /* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
 static void fill_bar(StoryBar *bar, FigureSource source, const State *state, const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
@@ -679,8 +687,7 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
     const bool has_published =
         published && published->source && !takes_other_form(state, live, bar->kernel);
     bar->published_us = has_published ? published->value : NAN;
-    bar->estimate = source == SOURCE_MODEL && predicted && predicted->estimate;
-    bar->us = time_from(source, state, live, bar->kernel);
+    fill_time(bar, source, state, live);
     if (!(bar->kernel->dtypes >> config->dtype & 1))
         snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
     else if (!(bar->kernel->aligns >> config->align & 1))
@@ -818,7 +825,7 @@ ShortText story_time(const Story *story, const State *state, const LiveData *liv
                      const BevKernel *kernel) {
     StoryBar bar = {.kernel = row_of(kernel)};
     ShortText text = {""};
-    fill_bar(&bar, story->source, state, live);
+    fill_time(&bar, story->source, state, live);
     if (isfinite(bar.us))
         snprintf(text.text, sizeof text.text, "%s%s", bar.estimate ? "~" : "",
                  text_of_figure(UNIT_US, bar.us).text);
