@@ -83,10 +83,10 @@ bool camera_faults(const Job *job, int camera, char *text, size_t size) {
 }
 
 bool job_has_faults(const Job *job) {
-    char text[96];
+    static const CameraError none;
     bool faults = false;
     for (int i = 0; !faults && i < RIG_MAX_CAMERAS; i++)
-        faults = camera_faults(job, i, text, sizeof text);
+        faults = !(job->camera_mask >> i & 1) || !camera_error_equal(&job->camera_errors[i], &none);
     return faults;
 }
 
