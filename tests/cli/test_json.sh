@@ -23,6 +23,7 @@ bench --once toy -k cpu_v4 -d fp16 --device cpu
 verify toy -k cpu_v4,cpu_race -d fp16 --moments 2 --device cpu
 verify toy -k cpu_v4 --direction both -d fp16 --device cpu
 bench --published
+info toy --prune 0.3
 TABLE
 tap_none 'every command ends well' "$(grep -v '^0' done | grep -v '^3 verify toy -k cpu_v4,cpu_race')"
 "$BEVSCOPE" bench -q toy -k cpu_v4 -d fp16 --direction both --device cpu -f json --against 9.json -o against.json 2>err
