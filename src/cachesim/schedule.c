@@ -10,7 +10,6 @@
 
 /* ---- warps and multiprocessors --------------------------------------------------------------- */
 
-
 /* A warp that waits for its next step. */
 typedef struct {
     double ready_us;

@@ -40,9 +40,9 @@ struct LiveModel {
 };
 
 ModelDepth live_model_depth(const State *state) {
-    return state->chart == CHART_NONE                            ? DEPTH_SELECTION
+    return state->chart == CHART_NONE                        ? DEPTH_SELECTION
            : charts[state->chart].replays == REPLAYS_FORMATS ? DEPTH_FORMATS
-                                                                 : DEPTH_KERNELS;
+                                                             : DEPTH_KERNELS;
 }
 
 bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err) {
