@@ -380,18 +380,16 @@ static double column_us(const RecordedSet *set, const Gpu *gpu, const Preset *pr
                                               columns[column].column, dtype);
         return row ? row->latency_us : NAN;
     }
-    for (int i = 0; i < set->count; i++)
-        for (int k = 0; gpu_of_device(set->recordings[i].label) == gpu && bev_kernels[k]; k++) {
-            const RecordedSet one = {&set->recordings[i], 1};
-            const KernelConfig config = {bev_kernels[k], dtype, BEV_NEAREST};
-            bool meant = bev_kernels[k]->where == BEV_CUDA &&
-                         bev_kernels[k]->direction == BEV_FORWARD &&
-                         !strcmp(bev_kernels[k]->title, columns[column].column);
-            const RecordedRow *row =
-                meant ? recorded_find(&one, preset->name, preset->channels, &config, NULL) : NULL;
-            if (row && !row->unsettled)
-                return row->median_us;
-        }
+    for (int k = 0; bev_kernels[k]; k++) {
+        const KernelConfig config = {bev_kernels[k], dtype, BEV_NEAREST};
+        bool meant = bev_kernels[k]->where == BEV_CUDA &&
+                     bev_kernels[k]->direction == BEV_FORWARD &&
+                     !strcmp(bev_kernels[k]->title, columns[column].column);
+        const RecordedRow *row =
+            meant ? recorded_on(set, gpu, preset->name, preset->channels, &config, NULL) : NULL;
+        if (row)
+            return row->median_us;
+    }
     return NAN;
 }
 

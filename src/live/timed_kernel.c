@@ -185,15 +185,11 @@ static void fill_gpus(RecordedScene of, const KernelConfig *config, LiveKernel *
                     : NULL;
         live->published_us[i] =
             row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
-        live->on_gpu[i] = (RecordedOnGpu){.us = NAN};
-    }
-    for (int i = of.set->count - 1; i >= 0; i--) { /* of two recordings the first one counts */
-        const RecordedSet one = {&of.set->recordings[i], 1};
-        const Gpu *gpu = gpu_of_device(one.recordings->label);
-        const RecordedRow *row =
-            gpu ? recorded_find(&one, of.like, of.channels, config, NULL) : NULL;
-        if (row && !row->unsettled)
-            live->on_gpu[gpu - gpus] = (RecordedOnGpu){row->median_us, one.recordings->label};
+        const Recording *from;
+        const RecordedRow *there =
+            recorded_on(of.set, &gpus[i], of.like, of.channels, config, &from);
+        live->on_gpu[i] = there ? (RecordedOnGpu){there->median_us, from->label}
+                                : (RecordedOnGpu){.us = NAN};
     }
 }
 

@@ -194,6 +194,20 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
                         cache_names[CACHE_WARM], from);
 }
 
+const RecordedRow *recorded_on(const RecordedSet *set, const Gpu *gpu, const char *scene,
+                               int64_t channels, const KernelConfig *config,
+                               const Recording **from) {
+    for (int i = 0; i < set->count; i++) {
+        const RecordedSet one = {&set->recordings[i], 1};
+        const RecordedRow *row = gpu_of_device(one.recordings->label) == gpu
+                                     ? recorded_find(&one, scene, channels, config, from)
+                                     : NULL;
+        if (row && !row->unsettled)
+            return row;
+    }
+    return NULL;
+}
+
 const char *recorded_scene_like(const RecordedSet *set, int64_t channels, int64_t points,
                                 int64_t intervals) {
     for (int i = 0; i < set->count; i++)

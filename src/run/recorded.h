@@ -64,6 +64,11 @@ const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64
                                 const char *kernel, BevDtype dtype, BevAlign align,
                                 const char *cache, const Recording **from);
 
+/* Returns the first settled warm row that was recorded on `gpu`, and its recording, or NULL. */
+const RecordedRow *recorded_on(const RecordedSet *set, const Gpu *gpu, const char *scene,
+                               int64_t channels, const KernelConfig *config,
+                               const Recording **from);
+
 /* Returns the name of the recorded configuration with as many channels, and with as many points and
  * intervals in its map. "": there is none. */
 const char *recorded_scene_like(const RecordedSet *set, int64_t channels, int64_t points,
