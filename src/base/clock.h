@@ -21,9 +21,8 @@ typedef struct {
 /* Reads the CPU times of the calling thread's team. */
 TeamTime clock_team(void);
 
-/* Returns how long the caller's work since `begun` takes if every thread has a core. Without a team
- * this is the caller's own CPU time. In a team this is the mean: the other threads did more while
- * the caller waited for a core. */
+/* Returns how long the work since `begun` would take if each thread had a core of its own. For work
+ * of the caller alone this is the caller's CPU time, for work of the team the mean CPU time. */
 double clock_team_since_us(TeamTime begun);
 
 /* Returns the microseconds since this process started, accurate to 10 ms. NaN: unknown. */

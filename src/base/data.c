@@ -58,8 +58,8 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool refuse_too_long(const char *path, size_t limit, Err *err) {
-    return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
+static bool refuse_errno(const char *path, const char *doing, const char *hint, Err *err) {
+    return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
 }
 
 /* Reads the file to its end. The file may be a pipe, so its length is unknown. */
@@ -76,12 +76,12 @@ static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_
         }
         ssize_t got = read(fd, *bytes + *length, capacity - 1 - *length);
         if (got < 0 && errno != EINTR)
-            return err_set(err, ERR_FAILED, path, "", "cannot read: %s", strerror(errno));
+            return refuse_errno(path, "cannot read", "", err);
         if (got == 0)
             break;
         *length += got > 0 ? (size_t)got : 0;
         if (*length > limit)
-            return refuse_too_long(path, limit, err);
+            return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
     }
     (*bytes)[*length] = '\0';
     return true;
@@ -92,12 +92,8 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
     *length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(errno));
-    struct stat status;
-    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    bool ok = regular && (size_t)status.st_size > limit
-                  ? refuse_too_long(path, limit, err)
-                  : read_all(fd, path, limit, bytes, length, err);
+        return refuse_errno(path, "cannot open", "", err);
+    bool ok = read_all(fd, path, limit, bytes, length, err);
     close(fd);
     if (!ok) {
         free(*bytes);
@@ -126,10 +122,6 @@ FILE *data_open(const char *path, Err *err) {
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-static bool refuse_errno(const char *path, const char *doing, const char *hint, Err *err) {
-    return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
-}
 
 bool data_write_all(int fd, const char *bytes, size_t length) {
     while (length > 0) {
@@ -175,9 +167,9 @@ static bool fill_file(int fd, const char *target, const struct stat *old, const 
     return true;
 }
 
-/* The bytes go into a file without a name, which the kernel deletes when the program is killed. The
- * whole file gets a temporary name and is renamed: a reader sees the old file or the new one. Only
- * on file systems without O_TMPFILE the temporary name is there from the beginning. */
+/* Writes the bytes into a file without a name, which the kernel deletes when the program is killed.
+ * The finished file gets a temporary name and is then renamed to `target`. So a reader sees the old
+ * file or the new one. Without O_TMPFILE the file has the temporary name from the beginning. */
 static bool replace_file(const char *target, const struct stat *old, const void *bytes,
                          size_t length, Err *err) {
     char temporary[PATH_MAX], nameless[64], copy[PATH_MAX];

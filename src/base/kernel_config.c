@@ -76,7 +76,7 @@ KernelConfig kernel_config_baseline(const KernelConfig *config) {
 }
 
 /* Returns the first set bit of `mask`. The search starts at bit `preferred` and wraps to bit 0. */
-static int first_of(unsigned mask, int preferred, int count) {
+static int first_set_bit(unsigned mask, int preferred, int count) {
     for (int i = 0; i < count; i++)
         if (mask & 1u << (preferred + i) % count)
             return (preferred + i) % count;
@@ -98,14 +98,14 @@ void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said,
         kernel = config->kernel;
     }
     if (!(kernel->dtypes & 1u << dtype)) {
-        config->dtype = (BevDtype)first_of(kernel->dtypes, BEV_FP16, BEV_DTYPE_COUNT);
+        config->dtype = (BevDtype)first_set_bit(kernel->dtypes, BEV_FP16, BEV_DTYPE_COUNT);
         append_change(said, size, kernel->title, bev_dtypes[dtype].title,
                       bev_dtypes[config->dtype].title);
     }
     BevAlign align = config->align;
     unsigned both = kernel->aligns & aligns;
     if (both && !(both & 1u << align)) {
-        config->align = (BevAlign)first_of(both, BEV_NEAREST, BEV_ALIGN_COUNT);
+        config->align = (BevAlign)first_set_bit(both, BEV_NEAREST, BEV_ALIGN_COUNT);
         append_change(said, size, kernel->aligns & 1u << align ? "this scene" : kernel->title,
                       bev_aligns[align].title, bev_aligns[config->align].title);
     }

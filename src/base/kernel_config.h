@@ -46,13 +46,13 @@ const BevKernel *kernel_counterpart(const BevKernel *kernel, BevWhere where);
  * the same title, the second is the default, the last is any row. NULL: this build has none. */
 const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction);
 
-/* Returns what a title adds to the kernel's name: " backward", or "" for a forward kernel. */
+/* Returns the end of a title that names the direction: " backward"; "" for a forward kernel. */
 const char *kernel_way(const BevKernel *kernel);
 
 /* Returns the backend's default baseline, with the format and align of `config`. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
-/* Changes format and align where the kernel or the scene does not support them. `aligns` is the
- * scene's bit mask, not 0. Changes the kernel where none of its aligns fits. Appends each change to
- * the text `said` ("; V4 has no NVFP4: FP8"); `said` may be NULL. */
+/* Changes format and align where the kernel or the scene does not support them. `aligns`, not 0, is
+ * the bit mask of the scene's aligns. A kernel that has none of these is changed, too. Each change
+ * is appended to the text `said` ("; V4 has no NVFP4: FP8"); NULL: nothing is written. */
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/base/load.h"
 
+#include "src/base/clock.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Reads a line of /proc/stat about one core. Yields the core's number and the ticks in which it
- * worked. These include the ticks that the machine's owner took (steal). */
+/* Reads a line of /proc/stat about one core: the core's number and the ticks in which it worked.
+ * Ticks that the host of a virtual machine took (steal) count as work. False: another line. */
 static bool read_core(const char *line, unsigned *core, double *ticks) {
     enum { USER, NICE, SYSTEM, IDLE, IO_WAIT, IRQ, SOFT_IRQ, STEAL, FIELDS };
     unsigned long long t[FIELDS];
@@ -22,7 +23,8 @@ static bool read_core(const char *line, unsigned *core, double *ticks) {
     return true;
 }
 
-/* Returns how long all cores have worked, in seconds. *cores 0: none are listed. */
+/* Returns the seconds that the cores of this process have worked, summed over the cores. *cores
+ * receives their number; 0: none are listed. */
 static double cores_busy_s(int *cores) {
     char line[512];
     unsigned core;
@@ -50,10 +52,8 @@ static double process_cpu_s(int who) {
 }
 
 Load load_now(void) {
-    struct timespec now;
-    Load load = {.own_s = process_cpu_s(RUSAGE_SELF) + process_cpu_s(RUSAGE_CHILDREN)};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    load.wall_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    Load load = {.own_s = process_cpu_s(RUSAGE_SELF) + process_cpu_s(RUSAGE_CHILDREN),
+                 .wall_s = clock_us() * 1e-6};
     load.busy_s = cores_busy_s(&load.cores);
     return load;
 }

@@ -4,7 +4,9 @@
 
 typedef struct {
     int cores;
-    double busy_s, own_s, wall_s; /* of the cores; of this process and its children; wall time */
+    double busy_s; /* time that the cores have worked, summed over the cores */
+    double own_s;  /* CPU time of this process and its children */
+    double wall_s;
 } Load;
 
 /* The machine counts as busy from this share of the cores. */

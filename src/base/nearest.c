@@ -8,7 +8,8 @@
 
 enum { MAX_BYTES = 63 };
 
-/* Dynamic programming that keeps three rows of the table. A swap needs the row before the last. */
+/* Fills the table of distances between beginnings of both texts. Only three rows of the table are
+ * kept: a swap of two letters needs the row before the last. */
 int edit_distance(const char *a, const char *b) {
     int rows[3][MAX_BYTES + 1];
     int a_length = (int)strnlen(a, MAX_BYTES), b_length = (int)strnlen(b, MAX_BYTES);

@@ -5,8 +5,8 @@
  * they sleep almost at once. Pictures need passive teams, as the screens are drawn beside the team
  * that makes the next picture. Launches that are timed in a row need active teams, as in
  * `bevscope bench`: waking a team for each launch takes up to a fifth longer. So a thread owns a
- * team of two that does nothing. While this thread exists, all other teams wait passively. With one
- * core, or another OpenMP library, it has no effect. */
+ * team of two that does nothing. While this thread exists, all other teams wait passively. On one
+ * core, or with another OpenMP library, the thread has no effect. */
 #pragma once
 
 #include "src/base/worker.h"

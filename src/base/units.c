@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values below `below` are divided by `divisor` and printed with `suffix`. */
+/* One step of a unit: values below `below` are divided by `divisor` and printed with `suffix`. */
 typedef struct {
     double below, divisor;
     const char *suffix;
@@ -50,7 +50,7 @@ static void group_digits(double value, char *text, size_t size) {
     text[used] = '\0';
 }
 
-/* Writes three significant digits: more would be noise. Bytes and counts are whole. */
+/* Writes a value without its suffix, with three significant digits. Bytes and counts are whole. */
 static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
     bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
     value /= step->divisor;
@@ -77,7 +77,7 @@ void unit_text(Unit unit, double value, char *text, size_t size) {
     snprintf(text, size, "%s%s", number, step->suffix);
 }
 
-/* A value that is smaller than this share of its unit would lose its digits. */
+/* A value below this share of its unit would lose its digits: 900 B would be "0.00 MB". */
 static const double MIN_SHARE = 0.1;
 
 void unit_change(Unit unit, double before, double after, char *text, size_t size) {
@@ -105,15 +105,16 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
-/* Whether "us" at position `at` is a unit: after a number, and not the start of a longer word. */
+/* Whether "us" at position `at` is a unit: a word behind a number, or the last word of a text. */
 static bool is_micro(const char *text, size_t at) {
     const char *unit = text + at;
-    size_t end = at; /* end of the number */
+    size_t end = at; /* the end of the word before */
     if (unit[0] != 'u' || unit[1] != 's' || isalnum((unsigned char)unit[2]) || unit[2] == '_')
         return false;
     while (end > 0 && text[end - 1] == ' ')
         end--;
-    return end < at && end > 0 && isdigit((unsigned char)text[end - 1]);
+    bool begins_word = at == 0 || end < at, ends_text = unit[2] == '\0';
+    return begins_word && (ends_text || (end > 0 && isdigit((unsigned char)text[end - 1])));
 }
 
 void text_micro(const char *text, char *copy, size_t size) {
@@ -128,15 +129,6 @@ void text_micro(const char *text, char *copy, size_t size) {
     copy[used] = '\0';
 }
 
-void heading_micro(const char *heading, char *copy, size_t size) {
-    size_t length = strlen(heading);
-    bool unit = !strcmp(heading, "us") || (length > 3 && !strcmp(heading + length - 3, " us"));
-    if (unit)
-        snprintf(copy, size, "%.*s\u00b5s", (int)length - 2, heading);
-    else
-        snprintf(copy, size, "%s", heading);
-}
-
 static bool locale_is_utf8(void) {
     return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
@@ -146,13 +138,6 @@ void text_for_locale(const char *text, char *copy, size_t size) {
         text_micro(text, copy, size);
     else
         snprintf(copy, size, "%s", text);
-}
-
-void heading_for_locale(const char *heading, char *copy, size_t size) {
-    if (locale_is_utf8())
-        heading_micro(heading, copy, size);
-    else
-        snprintf(copy, size, "%s", heading);
 }
 
 void text_put(const char *text, FILE *out) {
@@ -220,12 +205,9 @@ UnitText reading_text(Unit unit, const Reading *reading) {
 }
 
 const char *reading_mark(const Reading *reading) {
-    static const char *const marks[] = {[SOURCE_UNKNOWN] = "",
-                                        [SOURCE_MEASURED] = "",
-                                        [SOURCE_RECORDED] = "r",
-                                        [SOURCE_MODEL] = "m",
-                                        [SOURCE_PUBLISHED] = "p",
-                                        [SOURCE_COMPUTED] = ""};
+    static const char *const marks[] = {
+        [SOURCE_UNKNOWN] = "", [SOURCE_MEASURED] = "",   [SOURCE_RECORDED] = "r",
+        [SOURCE_MODEL] = "m",  [SOURCE_PUBLISHED] = "p", [SOURCE_COMPUTED] = ""};
     const char *mark =
         reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
     return reading->doubtful && !mark[0] && reading->source ? "?" : mark;

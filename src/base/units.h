@@ -50,8 +50,8 @@ static inline Reading reading(double value, FigureSource source) {
     return (Reading){.value = value, .source = source};
 }
 
-/* The same by value: text_of_unit(UNIT_US, 7.1).text is "7.1 us". text_of_figure and reading_text
- * have "µs", for screens that show UTF-8. */
+/* The text of a value, returned as a struct: text_of_unit(UNIT_US, 7.1).text is "7.1 us". The texts
+ * of text_of_figure and reading_text have "µs", for screens that show UTF-8. */
 typedef struct {
     char text[48];
 } UnitText;
@@ -59,36 +59,32 @@ UnitText text_of_unit(Unit unit, double value);
 UnitText text_of_figure(Unit unit, double value);
 UnitText reading_text(Unit unit, const Reading *reading);
 
-/* A text by value. */
+/* A text that a function returns as a struct: the caller needs no buffer. */
 typedef struct {
     char text[160];
 } ShortText;
 
-/* Copies an ASCII text and writes the unit "us" behind a number as "µs". All screens that show
- * UTF-8 use this function. Other words stay. `copy` needs one byte more for each unit; otherwise
- * the text is cut. */
+/* Copies an ASCII text and writes the unit "us" as "µs", for screens that show UTF-8. The unit
+ * stands behind a number, or it is the last word of a heading ("median us"). `copy` needs one byte
+ * more for each unit; otherwise the text is cut. */
 void text_micro(const char *text, char *copy, size_t size);
 
-/* Copies the heading of a column with "µs" for "us". Its last word is the unit: "median us". */
-void heading_micro(const char *heading, char *copy, size_t size);
-
-/* Copy or print a text or heading with "µs" only where the locale is UTF-8. */
+/* Copy or print a text with "µs" only where the locale is UTF-8. */
 void text_for_locale(const char *text, char *copy, size_t size);
-void heading_for_locale(const char *heading, char *copy, size_t size);
 void text_put(const char *text, FILE *out);
 
-/* Appends to a text what snprintf would write. What has no room is cut. */
+/* Appends to a text what snprintf would write, and cuts the end that has no room. */
 void text_add(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Returns the number of characters in `length` bytes of UTF-8 text. */
 int text_characters(const char *text, size_t length);
 
-/* Returns how many bytes of whole words fit into `columns`. At least one word fits. */
+/* Returns the bytes of the whole words that fit into `columns`. The first word always counts. */
 size_t text_fit(const char *text, size_t length, int columns);
 
-/* Prints a text without blanks at its end in lines of `width` columns. The first line has `column`
- * columns already, the others are indented. Returns false where the text cannot be written. */
+/* Prints a text, which has no blanks at its end, in lines of `width` columns. The first `column`
+ * columns of the first line are taken; later lines are indented. False: an error of the file. */
 bool text_wrap(const char *text, size_t length, int column, int indent, int width, FILE *out);
 
 /* Sorts numbers in ascending order. None of them may be NaN. */

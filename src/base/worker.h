@@ -16,7 +16,8 @@ typedef struct {
     bool running;
 } Worker;
 
-/* Open and close only the lock, which others may use before the thread begins and after its end. */
+/* Open and close the lock alone. Other threads may use the lock before this thread begins and after
+ * this thread has ended. */
 void worker_open(Worker *worker);
 void worker_close(Worker *worker);
 

@@ -128,7 +128,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     const ReportColumn *head = &report->columns[column];
     const json_t *cell = cell_at(report, row, column);
     if (row < 0)
-        heading_micro(head->heading, text, size);
+        text_micro(head->heading, text, size);
     else if (json_is_string(cell) && json_string_length(cell) < size)
         memcpy(text, json_string_value(cell), json_string_length(cell) + 1);
     else if (json_is_string(cell))
@@ -168,7 +168,7 @@ static void report_folded(const Report *report, char *text, size_t size) {
         if (!is_folded(report, column))
             continue;
         report_cell(report, 0, column, cell, sizeof cell);
-        heading_for_locale(report->columns[column].heading, heading, sizeof heading);
+        text_for_locale(report->columns[column].heading, heading, sizeof heading);
         bool lacks = !strcmp(cell, "n/a");
         text_add(text, size, "%s%s%s%s%s", text[0] ? "; " : "", lacks ? "no " : "", heading,
                  lacks ? "" : " ", lacks ? "" : cell);
@@ -224,7 +224,7 @@ static void print_row(const Report *report, int row, const int *widths, const bo
             continue;
         report_cell(report, row, column, text, sizeof text);
         if (row < 0)
-            heading_for_locale(report->columns[column].heading, text, sizeof text);
+            text_for_locale(report->columns[column].heading, text, sizeof text);
         if (markdown)
             escape_bars(text, sizeof text);
         fputs(before, out);

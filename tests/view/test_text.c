@@ -23,7 +23,7 @@ static bool last_is(const char *label) {
 
 static char text[64]; /* made last */
 
-#define is(want_, ...)      tap_ok(!strcmp(text, want_), __VA_ARGS__)
+#define is(want_, ...) tap_ok(!strcmp(text, want_), __VA_ARGS__)
 #define figure_is(us_, ...)                                                                        \
     (snprintf(text, sizeof text, "%s", text_of_figure(UNIT_US, us_).text), is(__VA_ARGS__))
 #define shell(from_, to_)                                                                          \
@@ -77,11 +77,11 @@ TAP_SUITE(text_texts) {
             text);
     text_micro("tell us, 3 us2, 4 us_off, 5 bus, 6  us.", text, sizeof text);
     is("tell us, 3 us2, 4 us_off, 5 bus, 6  \u00b5s.", "us is a unit behind a number alone");
-    heading_micro("median us", text, sizeof text);
+    text_micro("median us", text, sizeof text);
     is("median \u00b5s", "and as the last word of a heading");
-    heading_micro("us", text, sizeof text);
+    text_micro("us", text, sizeof text);
     is("\u00b5s", "or the only one");
-    heading_micro("bus", text, sizeof text);
+    text_micro("bus", text, sizeof text);
     is("bus", "within a word it is none");
     text_micro("12.6 to 11.0 us, used", text, sizeof text);
     is("12.6 to 11.0 \u00b5s, used", "microseconds have their sign");
