@@ -13,4 +13,4 @@ libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/bits.c %D%/panel/camera.c %D
 	%D%/panel/steps_page.c %D%/panel/steps_registers.c %D%/panel/steps_strip.c %D%/panel/tip.c %D%/panel/why.c
 libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/cells.c %D%/term/cells_sheet.c %D%/term/dashboard.c
 libwindow_a_SOURCES = %D%/window/window_bev.c %D%/window/window_image.c \
-	%D%/window/window_shared.c %D%/window/window_side.c %D%/window/window_tip.c
+	%D%/window/window_side.c %D%/window/window_tip.c

@@ -8,15 +8,27 @@
 
 enum { MAX_RAYS = 96 };
 
-/* Draws the part of the BEV within `clip`: one side of the wipe, or all. */
+const Rgb window_mark = {255, 196, 0};
+
+static bool has_bev(const WindowView *view) {
+    return view->picture && view->picture->bev.ready;
+}
+
+/* Draws the part of the BEV within `clip`: one side of the wipe, or all. Pixels stay sharp. */
 static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;
-    Pen *pen = view->pen;
-    pen_clip(pen, clip);
-    pen_fill(pen, at->bev, panel_theme.background, 1);
-    window_raster(pen, at->bev, raster, raster->w - at->y_hi, raster->h - at->x_hi,
-                  at->bev.w / (at->y_hi - at->y_lo), at->bev.h / (at->x_hi - at->x_lo));
-    cairo_restore(pen->cr);
+    const Box *bev = &at->bev;
+    cairo_t *cr = view->pen->cr;
+    cairo_surface_t *surface = pen_surface(raster);
+    pen_clip(view->pen, clip);
+    pen_fill(view->pen, *bev, panel_theme.background, 1);
+    cairo_translate(cr, bev->x, bev->y);
+    cairo_scale(cr, bev->w / (at->y_hi - at->y_lo), bev->h / (at->x_hi - at->x_lo));
+    cairo_set_source_surface(cr, surface, at->y_hi - raster->w, at->x_hi - raster->h);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(surface);
 }
 
 /* ---- wipe ----------------------------------------------------------------------------------- */
@@ -35,8 +47,7 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
 static void draw_wipe(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     double x = fmin(fmax(window_wipe_x(&view->layout, view->state), bev->x), bev->x + bev->w);
-    draw_raster(view, &view->picture->bev.baseline,
-                (Box){bev->x, bev->y, x - bev->x, bev->h});
+    draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
     cairo_new_sub_path(view->pen->cr);
@@ -68,14 +79,15 @@ static void draw_corner(const WindowView *view) {
 /* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
+    const WindowLayout *at = &view->layout;
     int64_t place = slice_place(&view->whole.slice, cell), nx = view->whole.slice.nx;
-    double x0, y0, x1, y1, x = (double)(place % nx), y = (double)(place / nx);
+    double w = at->bev.w / (at->y_hi - at->y_lo), h = at->bev.h / (at->x_hi - at->x_lo);
     if (place < 0)
         return;
-    window_point(view, x + 1, y + 1, &x0, &y0);
-    window_point(view, x, y, &x1, &y1);
-    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_theme.halo, 0.9, 4);
-    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, window_mark, 1, 2);
+    Box box = {at->bev.x + (at->y_hi - (double)(place / nx) - 1) * w,
+               at->bev.y + (at->x_hi - (double)(place % nx) - 1) * h, w, h};
+    pen_frame(view->pen, box, panel_theme.halo, 0.9, 4);
+    pen_frame(view->pen, box, window_mark, 1, 2);
 }
 
 /* Draws a line from the camera to the frustum point. A larger contribution is drawn stronger. */
@@ -127,7 +139,8 @@ static void draw_probe(const WindowView *view) {
     cairo_restore(view->pen->cr);
 }
 
-static void draw_nothing(const WindowView *view) {
+/* Draws, in place of the BEV, the reason why there is none. */
+static void draw_reason(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *reason = view->picture               ? view->picture->bev.reason
                          : view->live->error_text[0] ? view->live->error_text
@@ -140,8 +153,8 @@ static void draw_nothing(const WindowView *view) {
 
 void window_draw_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    if (!window_has_bev(view)) {
-        draw_nothing(view);
+    if (!has_bev(view)) {
+        draw_reason(view);
         return;
     }
     draw_raster(view, &view->picture->bev.image, *bev);
@@ -164,9 +177,9 @@ static void draw_waiting(const WindowView *view) {
 
 void window_draw_over_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    if (!window_has_bev(view))
+    if (!has_bev(view))
         return;
-    FigurePanel panel = window_panel(view);
+    FigurePanel panel = {.bev = &view->picture->bev, .box = *bev};
     overlay_draw(view->pen, &view->visible, &panel);
     loss_draw(view->pen, &view->visible, &panel, false);
     draw_probe(view);

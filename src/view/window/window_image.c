@@ -26,7 +26,8 @@ double window_share(double w, double h) {
     return fmin(w / 1280, h / 720);
 }
 
-/* Places a row of names over whole rows of pictures. */
+/* Places the camera strip, a row of names over whole rows of pictures, or an operator's bars. The
+ * strip is left out where it has no room. Returns the y below it. */
 static double place_strip(const LiveFrame *frame, double top, WindowLayout *layout) {
     double w = layout->w - 2 * WINDOW_MARGIN, h = BARS_H;
     if (layout->h < STRIP_FROM_H || (!frame->bars && !frame->rig))
@@ -52,6 +53,7 @@ static double picture_aspect(const LiveFrame *frame, const Slice *slice) {
     return slice->nx > 0 ? (double)slice->ny / (double)slice->nx / slice_stretch(slice, NULL) : 1;
 }
 
+/* Places the BEV in `room`, and computes the cells that the viewport shows. */
 static void place_bev(const State *state, const LiveFrame *frame, Box room, WindowLayout *layout) {
     Slice slice = live_slice(frame, state->job.slice);
     double aspect = picture_aspect(frame, &slice), w = fmin(room.w, room.h * aspect),
@@ -68,6 +70,7 @@ static void place_bev(const State *state, const LiveFrame *frame, Box room, Wind
     layout->y_hi = y + half_y;
 }
 
+/* Places the side column beside the BEV, else under it; without room there is no column. */
 static void place_side(double bottom, WindowLayout *layout) {
     const Box *bev = &layout->bev;
     double x = bev->x + bev->w + 2 * WINDOW_GAP + 8, y = bev->y + bev->h + AXIS_BOTTOM + WINDOW_GAP;
@@ -130,6 +133,7 @@ static Grid visible_part(Grid grid, const WindowLayout *at) {
     return part;
 }
 
+/* Describes the picture as a figure: the whole grid, and the part of the grid that is visible. */
 static void prepare_view(WindowView *view) {
     view->spec = (FigureSpec){
         .state = view->state, .live = view->live, .picture = view->picture, .outlines = true};
@@ -141,7 +145,8 @@ static void prepare_view(WindowView *view) {
     view->visible.ring_step_m = panel_ring_step(&view->visible);
 }
 
-static void draw_pointer(const WindowView *view) {
+/* Frames the part of the window that a lesson points at. */
+static void frame_pointed_part(const WindowView *view) {
     const WindowLayout *at = &view->layout;
     const LessonPane *pane = &view->state->lesson;
     Box box = pane->point == PANEL_BEV     ? at->bev
@@ -174,9 +179,9 @@ static void note_places(Spots *spots, const State *state, const WindowLayout *at
 
 /* The parts in drawing order. Later parts cover earlier ones. */
 static void (*const parts[])(const WindowView *view) = {
-    window_draw_strip, window_draw_bev,        window_draw_over_bev, window_draw_side,
-    window_draw_chart_over, draw_pointer,      window_draw_race,     window_draw_header,
-    window_draw_log,   window_draw_keys,       window_draw_help,     window_draw_palette};
+    window_draw_strip,      window_draw_bev,    window_draw_over_bev, window_draw_side,
+    window_draw_chart_over, frame_pointed_part, window_draw_race,     window_draw_header,
+    window_draw_log,        window_draw_keys,   window_draw_floats};
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                   const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err) {
