@@ -396,13 +396,11 @@ bool help_man(const char *command, FILE *out, Err *err) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
-/* Lists every scene file of a group in the folder of samples, also files that the user added, with
- * its title or with the reason why it cannot be loaded. */
-static bool list_samples(FILE *out, SceneGroup group, Err *err) {
-    enum { NAMES_MAX = 256 };
-    SceneName names[NAMES_MAX];
-    size_t count;
-    bool ok = scene_names(names, NAMES_MAX, &count, err);
+/* Lists every scene file of a group, also files that the user added to the samples, with its title
+ * or with the reason why it cannot be loaded. Returns whether all could be; err has the first. */
+static bool list_samples(FILE *out, const SceneName *names, size_t count, SceneGroup group,
+                         Err *err) {
+    bool ok = true;
     for (size_t i = 0; i < count; i++) {
         char name[128], said[1024];
         Scene scene;
@@ -450,12 +448,15 @@ static void list_kernels(FILE *out) {
 }
 
 bool help_list(FILE *out, Err *err) {
+    enum { NAMES_MAX = 256 };
+    SceneName names[NAMES_MAX];
+    size_t count;
     Err second;
+    bool ok = scene_names(names, NAMES_MAX, &count, err);
     fputs("Sample scenes:\n", out);
-    bool ok = list_samples(out, SCENES_CAMERAS, err);
+    ok = list_samples(out, names, count, SCENES_CAMERAS, ok ? err : &second) && ok;
     fputs("\nOperators as scenes, without cameras:\n", out);
-    if (!list_samples(out, SCENES_OPERATOR, ok ? err : &second))
-        ok = false;
+    ok = list_samples(out, names, count, SCENES_OPERATOR, ok ? err : &second) && ok;
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     for (int i = 0; i < preset_total; i++) {
