@@ -324,17 +324,9 @@ bool app_key(App *app, int32_t key) {
     return known;
 }
 
-/* Parses a line of words into an event. */
-static bool parse_words(const char *line, Event *event, Err *err) {
-    char why[200];
-    *event = (Event){.kind = EVENT_COMMAND};
-    return keys_parse(line, &event->command, why, sizeof why) ||
-           err_set(err, ERR_USAGE, line, "", "%s", why);
-}
-
 bool app_words(App *app, const char *line, Err *err) {
-    Event event;
-    bool known = parse_words(line, &event, err);
+    Event event = {.kind = EVENT_COMMAND};
+    bool known = keys_parse(line, &event.command, err);
     if (known)
         app_step(app, &event);
     return known;
@@ -383,8 +375,8 @@ static bool waits_for_scene(Action action) {
 
 static bool use_words(App *app, bool waiting, Err *err) {
     for (int i = 0; i < app->options->word_count; i++) {
-        Event event;
-        if (!parse_words(app->options->words[i], &event, err))
+        Event event = {.kind = EVENT_COMMAND};
+        if (!keys_parse(app->options->words[i], &event.command, err))
             return false;
         if (app->script || (app->engine && waits_for_scene(event.command.action) == waiting))
             app_step(app, &event);

@@ -215,6 +215,10 @@ bool app_page_is_known(const App *app);
 
 /* ---- tour.c ---------------------------------------------------------------------------------- */
 
+/* Parses what follows the word `tick` of a script: nothing, S or S N. A comment may follow. Returns
+ * false for any other text. */
+bool app_parse_tick(const char *arguments, double *seconds, int *count);
+
 /* Plays samples/demo.keys with its captions until a key or a click; undo takes all of it back. */
 bool app_open_tour(App *app, Err *err);
 void app_close_tour(App *app);

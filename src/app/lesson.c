@@ -78,11 +78,9 @@ static bool open_page(App *app, Err *err) {
 /* ---- what lies on the desk ------------------------------------------------------------------- */
 
 static bool find_path(const Course *course, const char *word, char *path, size_t size, Err *err) {
-    static CourseProgress progress; /* large; only the main thread opens lessons */
     if (word[0])
         return course_find(course, word, path, size, err);
-    course_progress_read(&progress);
-    const char *next = course_next(course, &progress);
+    const char *next = course_next(course, course_progress());
     return next ? course_find(course, next, path, size, err)
                 : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
                           "no lesson is installed");
@@ -90,12 +88,10 @@ static bool find_path(const Course *course, const char *word, char *path, size_t
 
 /* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
 static void take_up(LessonDesk *desk) {
-    static CourseProgress progress;
     lesson_run_init(&desk->run, &desk->lesson, 0);
     if (desk->memory != DESK_KEEPS)
         return;
-    course_progress_read(&progress);
-    const CourseProgressRow *row = course_progress_find(&progress, desk->lesson.name);
+    const CourseProgressRow *row = course_progress_find(course_progress(), desk->lesson.name);
     bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
     if (!same || row->page == 0)
         return;
@@ -182,15 +178,13 @@ static bool open_question(App *app, Err *err) {
 }
 
 static bool open_quiz(App *app, DeskMemory memory, Err *err) {
-    static QuizMissed missed;
+    static const QuizMissed none;
+    const QuizMissed *missed = memory == DESK_FORGETS ? &none : quiz_missed();
     Quiz quiz;
     int64_t seed = app->options->seed;
-    missed.count = 0;
-    if (memory != DESK_FORGETS)
-        quiz_missed_read(&missed);
     if (seed <= 0)
         seed = memory == DESK_FORGETS ? SCRIPT_SEED : (int64_t)time(NULL);
-    if (!quiz_draw(&quiz, &app->menu.course, &missed, (uint64_t)seed, err))
+    if (!quiz_draw(&quiz, &app->menu.course, missed, (uint64_t)seed, err))
         return false;
     clear_desk(app);
     app->desk = (LessonDesk){.open = true, .memory = memory, .quizzes = true, .quiz = quiz};
@@ -234,16 +228,14 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
 /* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves
  * no trace. */
 static bool save_progress(LessonDesk *desk, Err *err) {
-    static CourseProgress progress;
     const LessonRun *run = &desk->run;
-    int page = lesson_run_done_with(run) ? run->lesson->page_count : run->page;
+    bool ended = lesson_run_done_with(run);
+    int page = ended ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
     if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
         return true;
-    course_progress_read(&progress);
-    const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
-    bool ended = lesson_run_done_with(run);
+    const CourseProgressRow *before = course_progress_find(course_progress(), desk->lesson.name);
     CourseProgressRow row = {.page = ended ? 0 : page,
                              .pages = desk->lesson.page_count,
                              .answered = ended ? desk->lesson.page_count : run->answered,

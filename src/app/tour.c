@@ -13,7 +13,18 @@
 
 static const char tour_file[] = "samples/demo.keys";
 
-enum { READ_MS = 3000, RETRY_MS = 50, MAX_BYTES = 1 << 20 };
+enum { READ_MS = 3000, RETRY_MS = 50, MAX_BYTES = 1 << 20, MAX_TICKS = 100000 };
+
+bool app_parse_tick(const char *arguments, double *seconds, int *count) {
+    char text[64], first[32] = "0.1", second[32] = "1", more[2], *end, *count_end;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(arguments, "#\r\n"), arguments);
+    if (sscanf(text, "%31s %31s %1s", first, second, more) > 2)
+        return false;
+    *seconds = strtod(first, &end);
+    *count = (int)strtol(second, &count_end, 10);
+    return !*end && !*count_end && isfinite(*seconds) && *seconds >= 0 && *count >= 1 &&
+           *count <= MAX_TICKS;
+}
 
 bool app_open_tour(App *app, Err *err) {
     char path[4096];
@@ -71,22 +82,21 @@ static bool is_ready(const App *app) {
 /* Whether a line may be used now. Pages of schedules open when the schedules are there. */
 static bool may_begin(const App *app, const char *line) {
     Command command;
-    char why[96];
     if (!strncmp(line, "say", 3))
         return is_ready(app) && clock_ms() >= app->tour.said_ms;
-    return !keys_parse(line, &command, why, sizeof why) ||
-           keys[command.action].needs != NEED_SCHEDULES || app->frame->live.race;
+    return !keys_parse(line, &command, NULL) || keys[command.action].needs != NEED_SCHEDULES ||
+           app->frame->live.race;
 }
 
 /* Carries out a line of the script. */
 static void use_line(App *app, const char *line) {
     Tour *tour = &app->tour;
     double seconds;
-    int count = 1;
+    int count;
     Err err;
     if (!strncmp(line, "say", 3))
         say_caption(app, line + 3);
-    else if (sscanf(line, "tick %lf %d", &seconds, &count) > 0)
+    else if (!strncmp(line, "tick", 4) && app_parse_tick(line + 4, &seconds, &count))
         tour->due_ms = clock_ms() + 1e3 * seconds * count;
     else if (line[0] && !is_for_scripts(line)) {
         app->serves = true;

@@ -150,12 +150,11 @@ static void list_lesson(const char *name, const CourseProgress *progress) {
 
 static bool list_lessons(Err *err) {
     static Course course;
-    static CourseProgress progress;
+    const CourseProgress *progress = course_progress();
     course_read(&course);
-    course_progress_read(&progress);
     for (int i = 0; i < course.count; i++)
-        list_lesson(course.names[i], &progress);
-    const char *next = course_next(&course, &progress);
+        list_lesson(course.names[i], progress);
+    const char *next = course_next(&course, progress);
     if (next)
         printf("\nNext: bevscope learn %s\n", next);
     if (!course.count)

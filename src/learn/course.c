@@ -156,47 +156,47 @@ static bool read_progress_line(const char *line, CourseProgressRow *row) {
            row->right >= 0 && row->right <= row->asked;
 }
 
-static CourseProgressRow *find_row(CourseProgress *progress, const char *name) {
+const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name) {
     for (int i = 0; i < progress->count; i++)
         if (!strcmp(progress->rows[i].name, name))
             return &progress->rows[i];
     return NULL;
 }
 
-const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name) {
-    return find_row((CourseProgress *)progress, name);
-}
-
+/* Replaces or adds the row of a lesson. Returns false where there is no room. */
 static bool put_row(CourseProgress *progress, const CourseProgressRow *row) {
-    CourseProgressRow *place = find_row(progress, row->name);
-    if (!place && progress->count < COURSE_PROGRESS_ROWS)
-        place = &progress->rows[progress->count++];
-    if (place)
-        *place = *row;
-    return place != NULL;
+    const CourseProgressRow *old = course_progress_find(progress, row->name);
+    if (!old && progress->count == COURSE_PROGRESS_ROWS)
+        return false;
+    progress->rows[old ? old - progress->rows : progress->count++] = *row;
+    return true;
 }
 
-void course_progress_read(CourseProgress *progress) {
+/* The rows of the files as they were read last. */
+static CourseProgress rows_read;
+static QuizMissed missed_read;
+
+const CourseProgress *course_progress(void) {
     char *text = read_file(progress_file);
-    *progress = (CourseProgress){.count = 0};
+    rows_read.count = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         CourseProgressRow row;
         if (read_progress_line(line, &row))
-            put_row(progress, &row);
+            put_row(&rows_read, &row);
     }
     free(text);
+    return &rows_read;
 }
 
 bool course_progress_save(const CourseProgressRow *row, Err *err) {
-    static char text[COURSE_PROGRESS_ROWS * LINE]; /* only the main thread takes lessons */
-    CourseProgress progress;
+    static char text[COURSE_PROGRESS_ROWS * LINE];
     size_t used = 0;
-    course_progress_read(&progress);
-    if (!put_row(&progress, row))
+    course_progress();
+    if (!put_row(&rows_read, row))
         return err_set(err, ERR_FAILED, progress_file, "delete it",
                        "there is no room for another lesson");
-    for (int i = 0; i < progress.count; i++) {
-        const CourseProgressRow *r = &progress.rows[i];
+    for (int i = 0; i < rows_read.count; i++) {
+        const CourseProgressRow *r = &rows_read.rows[i];
         used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
                                  r->pages, r->answered, r->right, r->asked, (int)r->done);
     }
@@ -225,8 +225,9 @@ static int find_missed(const QuizMissed *missed, const QuizKey *key) {
     return -1;
 }
 
-void quiz_missed_read(QuizMissed *missed) {
+const QuizMissed *quiz_missed(void) {
     char *text = read_file(missed_file), more[2];
+    QuizMissed *missed = &missed_read;
     missed->count = 0;
     for (char *rest = text, *line;
          missed->count < QUIZ_MISSED_ROWS && (line = strsep(&rest, "\n"));) {
@@ -234,6 +235,7 @@ void quiz_missed_read(QuizMissed *missed) {
         missed->count += sscanf(line, "%63s %" SCNx64 " %1s", row->lesson, &row->text, more) == 2;
     }
     free(text);
+    return missed;
 }
 
 static bool write_missed(const QuizMissed *missed, Err *err) {
@@ -245,22 +247,26 @@ static bool write_missed(const QuizMissed *missed, Err *err) {
     return write_file(missed_file, text, used, err);
 }
 
+static void drop_missed(QuizMissed *missed, int at) {
+    missed->count--;
+    memmove(&missed->rows[at], &missed->rows[at + 1],
+            (size_t)(missed->count - at) * sizeof *missed->rows);
+}
+
 bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool right, Err *err) {
-    static QuizMissed missed; /* large; only the main thread takes lessons */
     const QuizKey key = key_of_question(lesson->name, question);
-    quiz_missed_read(&missed);
-    int at = find_missed(&missed, &key);
-    if (right == (at < 0))
+    QuizMissed *missed = &missed_read;
+    int found = find_missed(quiz_missed(), &key);
+    if (right == (found < 0))
         return true;
-    if (right || missed.count == QUIZ_MISSED_ROWS) {
-        at = right ? at : 0;
-        memmove(&missed.rows[at], &missed.rows[at + 1],
-                (size_t)(missed.count - at - 1) * sizeof *missed.rows);
-        missed.count--;
+    if (right)
+        drop_missed(missed, found);
+    else {
+        if (missed->count == QUIZ_MISSED_ROWS)
+            drop_missed(missed, 0);
+        missed->rows[missed->count++] = key;
     }
-    if (!right)
-        missed.rows[missed.count++] = key;
-    return write_missed(&missed, err);
+    return write_missed(missed, err);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */

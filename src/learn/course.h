@@ -40,8 +40,8 @@ typedef struct {
 } CourseProgress;
 
 /* Reads the file of progress. A file that is missing or cannot be read counts as empty. Damaged
- * lines are left out. */
-void course_progress_read(CourseProgress *progress);
+ * lines are left out. The next call overwrites the rows: only the main thread takes lessons. */
+const CourseProgress *course_progress(void);
 
 /* Reads the file again, replaces one lesson's row and writes the file at once. */
 bool course_progress_save(const CourseProgressRow *row, Err *err);
@@ -74,8 +74,9 @@ typedef struct {
     QuizKey rows[QUIZ_MISSED_ROWS];
 } QuizMissed;
 
-/* Reads the file of missed questions. Damaged lines are left out. */
-void quiz_missed_read(QuizMissed *missed);
+/* Reads the file of missed questions. Damaged lines are left out. The next call overwrites the
+ * rows. */
+const QuizMissed *quiz_missed(void);
 
 /* Notes the question as missed, or forgets it after a right answer. The file is written only where
  * its content changes. */

@@ -72,10 +72,10 @@ static bool reader_text(Reader *reader, const char *text) {
 
 /* Checks a control with its argument, written as in a script. */
 static bool reader_control(Reader *reader, const char *text) {
-    char why[200];
     Command command;
-    if (!keys_parse(text, &command, why, sizeof why))
-        return reader_refuse(reader, "", "%s", why);
+    Err wrong;
+    if (!keys_parse(text, &command, &wrong))
+        return reader_refuse(reader, "", "%s", wrong.what);
     const KeyRow *row = &keys[command.action];
     if (row->group == GROUP_LESSON || row->action == ACTION_QUIT || row->action == ACTION_RECORD ||
         row->action == ACTION_UNDO)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_KERNELS = 64 };
 #define ZOOM_STEP 1.25 /* of a step and of the wheel */
@@ -37,6 +38,10 @@ enum { MAX_KERNELS = 64 };
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";
+}
+
+static inline bool is_switch(const char *argument) {
+    return !strcmp(argument, "on") || !strcmp(argument, "off");
 }
 
 static inline double clamp(double value, double lo, double hi) {

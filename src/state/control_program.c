@@ -78,7 +78,7 @@ static const GlossaryRow *last_mentioned(const Log *log) {
 unsigned control_glossary(State *state, const Command *from) {
     const GlossaryRow *row = from->step ? NULL : glossary_find(from->argument);
     Command taken = *from;
-    if (!from->step && !row && strcmp(from->argument, "on") && strcmp(from->argument, "off"))
+    if (!from->step && !row && !is_switch(from->argument))
         return SAY(state, from->action, "glossary: there is no \"%s\"", from->argument);
     if (row)
         snprintf(taken.argument, sizeof taken.argument, "on");

@@ -231,9 +231,9 @@ bool control_take_camera(State *state, Command *command) {
     size_t length = strcspn(command->argument, " ");
     const char *rest = command->argument + length;
     snprintf(first, sizeof first, "%.*s", (int)length, command->argument);
-    bool drops = command->action == ACTION_DROPOUT && !command->step && strcmp(first, "on") &&
-                 strcmp(first, "off"); /* a camera alone drops out */
-    if (!*rest && !drops)
+    bool camera_drops_out = command->action == ACTION_DROPOUT && !command->step &&
+                            !is_switch(first); /* "dropout front" means "dropout front on" */
+    if (!*rest && !camera_drops_out)
         return true;
     command->all = !strcmp(first, "all");
     Command camera = {.action = ACTION_CAMERA};
@@ -246,7 +246,7 @@ bool control_take_camera(State *state, Command *command) {
 }
 
 unsigned control_camera_dropout(State *state, const Command *command) {
-    if (!command->step && strcmp(command->argument, "on") && strcmp(command->argument, "off"))
+    if (!command->step && !is_switch(command->argument))
         return SAY(state, command->action, "dropout: \"%s\" is neither on nor off",
                    command->argument);
     uint32_t bit = (uint32_t)1 << state->camera;

@@ -290,70 +290,63 @@ const KeyRow *keys_beginning(const char *text) {
     return text[strlen(word)] == ' ' ? keys_of_word(word) : NULL;
 }
 
-/* Writes why a word is no control, with the nearest word. Returns false. */
-static bool refuse_word(const char *word, char *why, size_t size) {
+/* Says why a word is no control, with the nearest word. Returns false. */
+static bool refuse_word(const char *line, const char *word, Err *err) {
     const char *words[ACTION_COUNT];
     char hint[96];
     Command meant;
     for (int i = 0; i < ACTION_COUNT; i++)
         words[i] = keys[i].word;
-    if (keys_find(keys_named(word), &meant)) {
-        snprintf(why, size, "\"%s\" is a key; its word here is \"%s\"", word,
-                 words[meant.action]);
-        return false;
-    }
+    if (keys_find(keys_named(word), &meant))
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" is a key; its word here is \"%s\"", word,
+                       words[meant.action]);
     nearest_hint(word, words, ACTION_COUNT, "man bevscope lists them, in CONTROLS", hint,
                  sizeof hint);
-    snprintf(why, size, "no control is called \"%s\"; %s", word, hint);
-    return false;
+    return err_set(err, ERR_USAGE, line, "", "no control is called \"%s\"; %s", word, hint);
 }
 
-static bool argument_fits(const KeyRow *row, const char *argument, char *why, size_t size) {
+/* Whether the text has the form of the control's argument: a number, or on or off. */
+static bool check_argument(const KeyRow *row, const char *line, const char *argument, Err *err) {
     double number, y;
     char rest;
+    const bool is_number = sscanf(argument, "%lf%c", &number, &rest) == 1 && isfinite(number);
+    const bool is_cell = sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2;
     if (row->argument == ARGUMENT_NONE)
-        snprintf(why, size, "\"%s\" takes no argument, but \"%s\" was given", row->word, argument);
-    else if (row->argument == ARGUMENT_NUMBER &&
-             (sscanf(argument, "%lf%c", &number, &rest) != 1 || !isfinite(number)))
-        snprintf(why, size, "\"%s\" takes a number, not \"%s\"", row->word, argument);
-    else if (row == &keys[ACTION_PIN] && sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2)
-        return true;
-    else if (row->argument == ARGUMENT_SWITCH && strcmp(argument, "on") && strcmp(argument, "off"))
-        snprintf(why, size, "\"%s\" takes on or off, not \"%s\"", row->word, argument);
-    else
-        return true;
-    return false;
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes no argument, but \"%s\" was given",
+                       row->word, argument);
+    if (row->argument == ARGUMENT_NUMBER && !is_number)
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes a number, not \"%s\"", row->word,
+                       argument);
+    if (row->argument == ARGUMENT_SWITCH && !is_switch(argument) &&
+        !(row->action == ACTION_PIN && is_cell))
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes on or off, not \"%s\"", row->word,
+                       argument);
+    return true;
 }
 
-bool keys_parse(const char *line, Command *command, char *why, size_t size) {
+bool keys_parse(const char *line, Command *command, Err *err) {
     char word[64] = "", argument[64] = "", rest[64] = "";
-    if (sscanf(line, "%63s %63s %63[^\n]", word, argument, rest) < 1) {
-        snprintf(why, size, "an empty line is no control");
-        return false;
-    }
+    if (sscanf(line, "%63s %63s %63[^\n]", word, argument, rest) < 1)
+        return err_set(err, ERR_USAGE, line, "", "an empty line is no control");
     const KeyRow *row = keys_of_word(word);
     if (!row)
-        return refuse_word(word, why, size);
-    bool place = row->group == GROUP_CAMERAS && rest[0];
-    if (rest[0] && row->argument != ARGUMENT_WORDS && !place) {
-        snprintf(why, size, "\"%s\" takes at most one argument", word);
-        return false;
-    }
+        return refuse_word(line, word, err);
+    bool names_camera = row->group == GROUP_CAMERAS && rest[0];
+    if (rest[0] && row->argument != ARGUMENT_WORDS && !names_camera)
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes at most one argument", word);
     bool back = !strcmp(argument, "-");
-    if (back && !row->back) {
-        snprintf(why, size, "\"%s\" has no step back", word);
-        return false;
-    }
+    if (back && !row->back)
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" has no step back", word);
     *command = (Command){.action = row->action, .step = back ? -1 : 1};
     if (!argument[0] || back)
         return true;
     command->step = 0;
     int length = snprintf(command->argument, sizeof command->argument, "%s%s%s", argument,
                           rest[0] ? " " : "", rest);
-    if (length < (int)sizeof command->argument)
-        return argument_fits(row, place ? rest : argument, why, size);
-    snprintf(why, size, "\"%s\" takes at most %zu characters", word, sizeof command->argument - 1);
-    return false;
+    if (length >= (int)sizeof command->argument)
+        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes at most %zu characters", word,
+                       sizeof command->argument - 1);
+    return check_argument(row, line, names_camera ? rest : argument, err);
 }
 
 /* ---- names of keys --------------------------------------------------------------------------- */

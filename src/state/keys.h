@@ -4,6 +4,7 @@
  * the manual page read these rows. Code that names a key on the screen calls key_of(). */
 #pragma once
 
+#include "kernels/err.h"
 #include "src/base/units.h"
 
 #include <stdbool.h>
@@ -150,10 +151,10 @@ int keys_direct(int place);
 int32_t keys_named(const char *name);
 
 /* Parses a line of a script without its comment: "dtype", "dtype -" (a step back) or "dtype fp8".
- * Returns false where the line is wrong: `why` then says what is wrong and names the nearest known
- * word. Only the form is checked; the handler refuses a format "fp9" that does not exist. `tick`,
- * `key` and `size` are words of scripts, not controls: see src/ui/script.h. */
-bool keys_parse(const char *line, Command *command, char *why, size_t size);
+ * The error of a wrong line names the nearest known word. Only the form is checked: the handler
+ * refuses a format "fp9" that does not exist. `tick`, `key` and `size` are words of scripts, not
+ * controls: see src/ui/script.h. */
+bool keys_parse(const char *line, Command *command, Err *err);
 
 typedef struct {
     char name[16];

@@ -55,12 +55,15 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
     return NULL;
 }
 
+/* Rows are compared by name: a recording knows the kernels of other builds. */
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel) {
-    const LiveKernel *row = live_kernel(live, kernel);
-    for (int i = 0; i < live->elsewhere_count && !row; i++)
-        if (live->elsewhere[i].kernel == kernel)
-            row = &live->elsewhere[i];
-    return row;
+    for (int i = 0; i < live->kernel_count; i++)
+        if (!strcmp(live->kernels[i].kernel->name, kernel->name))
+            return &live->kernels[i];
+    for (int i = 0; i < live->elsewhere_count; i++)
+        if (!strcmp(live->elsewhere[i].kernel->name, kernel->name))
+            return &live->elsewhere[i];
+    return NULL;
 }
 
 ShortText live_side_label(const LiveData *live, bool baseline) {
@@ -534,28 +537,14 @@ bool live_probe_empty(const LiveProbe *probe) {
     return probe->contribution_count && heaviest->depth * heaviest->weight == 0;
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the story: times ------------------------------------------------------------------------ */
 
-/* ---- times ----------------------------------------------------------------------------------- */
-
-/* Rows are found by name: a model and a recording know the kernels of other builds. */
-static const LiveKernel *timed_row(const LiveData *live, const BevKernel *kernel) {
-    for (int i = 0; i < live->kernel_count; i++)
-        if (!strcmp(live->kernels[i].kernel->name, kernel->name))
-            return &live->kernels[i];
-    return live_known_kernel(live, kernel);
-}
-
+/* Returns the model's row of a CUDA kernel; NULL: the model has none. */
 static const PredictedKernel *predicted_row(const State *state, const LiveData *live,
                                             const BevKernel *kernel) {
-    const MemoryModel *model = live->model;
-    Gpu gpu = state_gpu(state);
-    if (model && kernel->large_l2)
-        return model_v3(&model->formats[model->dtype], &gpu);
-    for (int i = 0; model && i < model->kernel_count; i++)
-        if (model->kernels[i].kernel && !strcmp(model->kernels[i].name, kernel->name))
-            return &model->kernels[i];
-    return NULL;
+    const Gpu gpu = state_gpu(state);
+    const bool modelled = live->model && kernel->where == BEV_CUDA;
+    return modelled ? model_of_kernel(live->model, kernel, &gpu) : NULL;
 }
 
 const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
@@ -566,7 +555,7 @@ const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
 /* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
 static double time_from(FigureSource source, const State *state, const LiveData *live,
                         const BevKernel *kernel) {
-    const LiveKernel *row = timed_row(live, kernel);
+    const LiveKernel *row = live_known_kernel(live, kernel);
     const PredictedKernel *predicted = predicted_row(state, live, kernel);
     const bool forward = kernel->direction == BEV_FORWARD;
     if (source == SOURCE_MODEL)
@@ -590,6 +579,14 @@ static bool lacks_time(FigureSource source, const State *state, const LiveData *
     return possible && isnan(time_from(source, state, live, kernel));
 }
 
+/* Returns the label of the recording of a kernel's time; "": none was recorded. */
+static const char *recording_label(const State *state, const LiveData *live,
+                                   const BevKernel *kernel) {
+    const LiveKernel *row = live_known_kernel(live, kernel);
+    const RecordedOnGpu *recorded = story_recorded(state, row);
+    return recorded ? recorded->label : row && row->recorded_us.source ? row->recorded_on : "";
+}
+
 /* Whether two labels of recordings name one machine, on whatever date. */
 static bool same_machine(const char *a, const char *b) {
     const char *date_a = strrchr(a, ','), *date_b = strrchr(b, ',');
@@ -603,9 +600,7 @@ static FigureSource source_of(const Story *story, const State *state, const Live
     for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
         bool all = story->count > 0;
         for (int i = 0; i < story->count && all; i++) {
-            const LiveKernel *row = timed_row(live, story->bars[i].kernel);
-            const RecordedOnGpu *recorded = story_recorded(state, row);
-            const char *on = recorded ? recorded->label : row ? row->recorded_on : "";
+            const char *on = recording_label(state, live, story->bars[i].kernel);
             all = !lacks_time(sources[s], state, live, story->bars[i].kernel) &&
                   (sources[s] == SOURCE_MEASURED || !machine || same_machine(machine, on));
             machine = on;
@@ -681,7 +676,7 @@ static void fill_time(StoryBar *bar, FigureSource source, const State *state,
 /* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
 static void fill_bar(StoryBar *bar, FigureSource source, const State *state, const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
-    const LiveKernel *row = timed_row(live, bar->kernel);
+    const LiveKernel *row = live_known_kernel(live, bar->kernel);
     const KernelConfig *config = &live->job.config;
     const Reading *published = row ? &row->published_us[state->gpu] : NULL;
     const bool has_published =
@@ -711,7 +706,7 @@ bool story_tells(const BevKernel *kernel) {
 
 static void add_bar(Story *story, const State *state, const LiveData *live,
                     const BevKernel *kernel) {
-    bool known = timed_row(live, kernel) || predicted_row(state, live, kernel);
+    bool known = live_known_kernel(live, kernel) || predicted_row(state, live, kernel);
     if (known && story->count < STORY_BARS)
         story->bars[story->count++] =
             (StoryBar){.kernel = kernel, .here = bev_counterpart(kernel, state_where(state))};
@@ -736,18 +731,14 @@ static const BevKernel *row_of(const BevKernel *kernel) {
 /* Writes the machine, and the first and the last date of the recordings: "NVIDIA H200,
  * 2026-11-21 to 2026-11-29". */
 static ShortText recorded_text(const Story *story, const State *state, const LiveData *live) {
-    const char *first = NULL, *last = NULL;
+    const char *first = "", *last = "";
     for (int i = 0; i < story->count; i++) {
-        const LiveKernel *row = timed_row(live, story->bars[i].kernel);
-        const RecordedOnGpu *recorded = story_recorded(state, row);
-        const char *on = recorded                         ? recorded->label
-                         : row && row->recorded_us.source ? row->recorded_on
-                                                          : NULL;
-        first = on && (!first || strcmp(on, first) < 0) ? on : first;
-        last = on && (!last || strcmp(on, last) > 0) ? on : last;
+        const char *on = recording_label(state, live, story->bars[i].kernel);
+        first = on[0] && (!first[0] || strcmp(on, first) < 0) ? on : first;
+        last = strcmp(on, last) > 0 ? on : last;
     }
-    ShortText machine = machine_text(first ? first : "");
-    const char *from = first ? strrchr(first, ' ') : NULL, *to = last ? strrchr(last, ' ') : NULL;
+    ShortText machine = machine_text(first);
+    const char *from = strrchr(first, ' '), *to = strrchr(last, ' ');
     if (from)
         text_add(machine.text, sizeof machine.text, ",%s", from);
     if (to && strcmp(from, to))

@@ -133,9 +133,8 @@ static void offer_findings(Search *search, const State *state, const LiveData *l
 
 /* Adds the typed line itself where scripts accept it: the value of "l2 32" is in no list. */
 static void offer_line(Search *search, const State *state) {
-    char why[200];
     Command command;
-    if (!keys_parse(state->palette.text, &command, why, sizeof why) || command.step)
+    if (!keys_parse(state->palette.text, &command, NULL) || command.step)
         return;
     const KeyRow *control = &keys[command.action];
     if (control->list && control_find(state, &command) >= 0)

@@ -6,13 +6,12 @@
 #include "src/view/term/dashboard.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICKS = 100000 };
+enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20 };
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
@@ -90,21 +89,10 @@ static bool refuse_line(const Script *script, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, where, "", "%s", what);
 }
 
-/* Parses the arguments of `tick`: "", "S" or "S N". */
-static bool parse_tick(const char *rest, double *seconds, int *count) {
-    char first[32] = "0.1", second[32] = "1", more[2], *end, *count_end;
-    if (sscanf(rest, "%31s %31s %1s", first, second, more) > 2)
-        return false;
-    *seconds = strtod(first, &end);
-    *count = (int)strtol(second, &count_end, 10);
-    return !*end && !*count_end && isfinite(*seconds) && *seconds >= 0 && *count >= 1 &&
-           *count <= MAX_TICKS;
-}
-
 static bool use_tick(Script *script, const char *rest, Err *err) {
     double seconds;
     int count;
-    if (!parse_tick(rest, &seconds, &count))
+    if (!app_parse_tick(rest, &seconds, &count))
         return refuse_line(script, "tick takes seconds, at least 0, and how often, at least 1",
                            err);
     for (int i = 0; i < count; i++) {
@@ -208,10 +196,8 @@ static int count_frames(const char *text) {
     for (const char *line = text; line; line = strchr(line, '\n')) {
         double seconds;
         int count;
-        char rest[64] = "";
-        line += *line == '\n';
-        if (sscanf(line, " tick%63[^#\r\n]", rest) >= 0 &&
-            !strncmp(line + strspn(line, " \t"), "tick", 4) && parse_tick(rest, &seconds, &count))
+        line += strspn(line, " \t\n");
+        if (!strncmp(line, "tick", 4) && app_parse_tick(line + 4, &seconds, &count))
             frames += count;
     }
     return frames;

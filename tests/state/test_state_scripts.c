@@ -86,7 +86,7 @@ static void play(const char *line, FILE *text) {
     static const char *const bits[] = {"redraw",     "run",  "quit",   "snapshot", "record",
                                        "fullscreen", "look", "lesson", "undo",     "change"};
     static ShortText before[ACTION_COUNT];
-    char why[200];
+    Err err;
     Command command;
     const int logged = state.log.count;
     const int64_t probed = state_probe_cell(&state);
@@ -97,8 +97,8 @@ static void play(const char *line, FILE *text) {
     char newest[sizeof state.log.lines[0].text];
     snprintf(newest, sizeof newest, "%s", said());
     unsigned asked = send(line);
-    if (!strpbrk(line, "!;") && !keys_parse(line, &command, why, sizeof why))
-        fprintf(text, "    refused: %s\n", why);
+    if (!strpbrk(line, "!;") && !keys_parse(line, &command, &err))
+        fprintf(text, "    refused: %s\n", err.what);
     fputs("   ", text);
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
         if (asked >> i & 1)

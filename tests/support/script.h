@@ -11,16 +11,17 @@ static State state;
  * where that is no command. */
 __attribute__((format(printf, 1, 2))) static inline unsigned use(const char *form, ...) {
     Event event = {.kind = EVENT_COMMAND};
-    char lines[200], why[200], *rest = NULL;
+    char lines[200], *rest = NULL;
+    Err err;
     unsigned bits = 0;
     va_list args;
     va_start(args, form);
     vsnprintf(lines, sizeof lines, form, args);
     va_end(args);
     for (char *line = strtok_r(lines, ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
-        bool parsed = keys_parse(line, &event.command, why, sizeof why);
+        bool parsed = keys_parse(line, &event.command, &err);
         if (!parsed)
-            tap_note("%s", why);
+            tap_note("%s", err.what);
         bits = parsed ? state_step(&state, &event) : 0;
     }
     return bits;

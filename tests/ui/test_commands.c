@@ -74,7 +74,7 @@ APP_SUITE(commands_set, "small") {
     tap_ok(app.state.edit.l2_mib == 32, "l2 32 gives the GPU 32 MiB");
     char reason[160] = "";
     Command command;
-    keys_parse("backend cuda", &command, reason, sizeof reason);
+    keys_parse("backend cuda", &command, NULL);
     tap_ok(!palette_usable(&app.state, &command, reason, sizeof reason) && reason[0],
            "what cannot be used says why: %s", reason);
 }

@@ -237,7 +237,7 @@ static void test_first_words(void) {
     for (int i = 0; i < ACTION_COUNT * ARGUMENTS; i++) {
         char line[64];
         snprintf(line, sizeof line, "%s%s", keys[i / ARGUMENTS].word, arguments[i % ARGUMENTS]);
-        if (!keys_parse(line, &command, err.what, sizeof err.what))
+        if (!keys_parse(line, &command, NULL))
             continue;
         words++;
         begin_loop("toy", false);
