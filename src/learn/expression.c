@@ -77,7 +77,7 @@ static void plain_text(double number, char *text, size_t size) {
         snprintf(text, size, "%.6f", magnitude);
 }
 
-void value_text(const Value *value, const char *unit, char *text, size_t size) {
+ShortText value_text(const Value *value, const char *unit) {
 #define MEASURE(id, unit, suffix, divisor) {UNIT_##unit, suffix, divisor},
     static const struct {
         Unit unit;
@@ -87,6 +87,7 @@ void value_text(const Value *value, const char *unit, char *text, size_t size) {
 #undef MEASURE
     const Measure measure = value->measure;
     const char *own = measures[measure].suffix;
+    ShortText text;
     char number[48];
     double magnitude = fabs(value->number);
     if (measure == MEASURE_TRUTH)
@@ -98,8 +99,11 @@ void value_text(const Value *value, const char *unit, char *text, size_t size) {
     bool named = value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED;
     if (!own || measure == MEASURE_NONE)
         own = measure == MEASURE_NONE || measure == MEASURE_COUNT ? unit : "";
-    snprintf(text, size, "%s%s%s%s%s%s%s", value->number < 0 ? "-" : "", number, *own ? " " : "",
-             own, named ? " (" : "", named ? source_names[value->source] : "", named ? ")" : "");
+    snprintf(text.text, sizeof text.text, "%s%s%s%s", value->number < 0 ? "-" : "", number,
+             *own ? " " : "", own);
+    if (named)
+        text_add(text.text, sizeof text.text, " (%s)", source_names[value->source]);
+    return text;
 }
 
 /* ---- parsing: recursive descent with a limited depth ----------------------------------------- */

@@ -13,7 +13,7 @@ typedef struct {
 
 /* Writes "25.1 MB" or "4.20 us (recorded)". A computed figure, or one measured here, shows no
  * source. `unit` is written where the value has no unit of its own: "34.9 % (model)". */
-void value_text(const Value *value, const char *unit, char *text, size_t size);
+ShortText value_text(const Value *value, const char *unit);
 
 /* Returns the source of a result of two figures: the weaker of their sources. */
 FigureSource weaker_source(FigureSource a, FigureSource b);

@@ -81,40 +81,42 @@ static Reading latency(const FigureQuery *query) {
                    source_names[query->timings]);
 }
 
-/* Returns a figure that is recorded beside the kernel's row; `offset` is its place in the row. */
-static Reading recorded_figure(const FigureQuery *query, size_t offset, const char *what) {
+/* Returns a figure of the kernel's row; `offset` is its place in the row. `source` says what the
+ * figure lacks where it is unknown: "recorded" or "published". */
+static Reading figure_of_row(const FigureQuery *query, size_t offset, const char *what,
+                             const char *source) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     const Reading *got = row ? (const Reading *)((const char *)row + offset) : NULL;
     if (got && got->source != SOURCE_UNKNOWN)
         return *got;
-    return unknown(query, "%s of %s was not %s", what, kernel_of(query)->title,
-                   strcmp(what, "the latency") ? "recorded" : "published");
+    return unknown(query, "%s of %s was not %s", what, kernel_of(query)->title, source);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
-
-static Reading dram(const FigureQuery *query) {
-    const Prediction p = predicted(query);
-    return modelled(prediction_dram_bytes(p));
-}
 
 static Reading sectors(const FigureQuery *query) {
     const PredictedKernel *kernel = known_to_model(query);
     return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
 }
 
-/* Builds the selection's problem from the frame's shape and map, for the formulas. Its direction is
- * that of the kernel in the query. */
+/* Builds the selection's problem from the frame's shape and map, in the direction of the query's
+ * kernel. Returns false, with the reason, where no formula counts the kernel's requests on it. */
 static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     const LiveFrame *frame = &query->live->frame;
+    const KernelConfig *config = &query->live->job.config;
+    const BevKernel *kernel = kernel_of(query);
     if (!frame->map) {
         unknown(query, "no scene is loaded");
         return false;
     }
-    const KernelConfig *config = &query->live->job.config;
-    *problem = bev_bare_problem(&frame->shape, frame->map, kernel_of(query)->direction,
-                                config->dtype, config->align);
-    return true;
+    *problem = bev_bare_problem(&frame->shape, frame->map, kernel->direction, config->dtype,
+                                config->align);
+    const char *refused = bev_refuses(kernel, problem);
+    if (!refused && !kernel->bytes && kernel->access.owner == BEV_OWNS_NOTHING)
+        refused = "its accesses are not known";
+    if (refused)
+        unknown(query, "%s: %s", kernel->title, refused);
+    return !refused;
 }
 
 static double of_array(const BevTraffic *traffic, FigureArray array) {
@@ -136,21 +138,11 @@ static double of_array(const BevTraffic *traffic, FigureArray array) {
     }
 }
 
-/* Returns why no formula counts the kernel's requests on this problem; NULL: a formula does. */
-static const char *without_formula(const BevKernel *kernel, const BevProblem *problem) {
-    const char *refused = bev_refuses(kernel, problem);
-    bool has_accesses = kernel->access.owner != BEV_OWNS_NOTHING;
-    return refused ? refused : kernel->bytes || has_accesses ? NULL : "its accesses are not known";
-}
-
 static Reading kernel_traffic(const FigureQuery *query) {
     BevProblem problem;
     const BevKernel *kernel = kernel_of(query);
     if (!problem_of(query, &problem))
         return (Reading){0};
-    const char *why = without_formula(kernel, &problem);
-    if (why)
-        return unknown(query, "%s: %s", kernel->title, why);
     if (query->array == ARRAY_RANKS && kernel->access.owner == BEV_OWNS_NOTHING)
         return unknown(query, "%s: its accesses are not known", kernel->title);
     if (query->array == ARRAY_RANKS)
@@ -165,9 +157,6 @@ static Reading atomics(const FigureQuery *query) {
     BevProblem problem;
     if (!problem_of(query, &problem))
         return (Reading){0};
-    const char *why = without_formula(kernel_of(query), &problem);
-    if (why)
-        return unknown(query, "%s: %s", kernel_of(query)->title, why);
     return computed(bev_traffic(kernel_of(query), &problem).atomics);
 }
 
@@ -318,7 +307,10 @@ static Reading of_gate(const FigureQuery *query, LiveVerdict gate) {
 #define TIMED            true, true
 #define MODELLED         false, true
 #define PLAIN            false, false
-#define ROW(field, what) recorded_figure(query, offsetof(LiveKernel, field), what)
+#define RECORDED(field, what)                                                                      \
+    figure_of_row(query, offsetof(LiveKernel, field), what, source_names[SOURCE_RECORDED])
+#define PUBLISHED(field, what)                                                                     \
+    figure_of_row(query, offsetof(LiveKernel, field), what, source_names[SOURCE_PUBLISHED])
 #define STATS            (query->live->intervals.stats)
 #define SHAPE            (query->live->frame.shape)
 #define PIXELS           (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)

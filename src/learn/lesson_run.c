@@ -101,17 +101,15 @@ void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Writes the value of the expression between `from` and `end`, the inside of a text's braces. */
-static bool brace_text(const char *from, const char *end, Evaluation *evaluation, char *out,
-                       size_t size) {
+/* Appends the value of the expression between `from` and `end`, the inside of a text's braces.
+ * Returns false where the value is unknown, which appends "n/a". */
+static bool add_value(const char *from, const char *end, Evaluation *evaluation, char *out,
+                      size_t size) {
     Value value;
     char inner[256];
     snprintf(inner, sizeof inner, "%.*s", (int)(end - from), from);
     bool known = expression_value(inner, evaluation, &value);
-    if (known)
-        value_text(&value, "", out, size);
-    else
-        snprintf(out, size, "n/a");
+    text_add(out, size, "%s", known ? value_text(&value, "").text : "n/a");
     return known;
 }
 
@@ -146,10 +144,8 @@ static bool fill_in(const char *text, Evaluation *evaluation, char *out, size_t 
         text += plain;
         if (!*text)
             break;
-        char value[80];
         const char *end = strchr(text, '}');
-        known = brace_text(text + 1, end, evaluation, value, sizeof value) && known;
-        text_add(out, size, "%s", value);
+        known = add_value(text + 1, end, evaluation, out, size) && known;
         text = end + 1;
     }
     name_source_once(out);
@@ -184,8 +180,8 @@ static void add_code(PaneText *pane, const LessonCode *code) {
 
 static bool refuse_order(LessonRun *run) {
     snprintf(run->note, sizeof run->note,
-             "Each number from 1 to %d once, the first place first: for example %s",
-             lesson_run_question(run)->choice_count, "2 1 3");
+             "Each number from 1 to %d once, the first place first: for example 2 1 3",
+             lesson_run_question(run)->choice_count);
     return false;
 }
 
@@ -322,15 +318,14 @@ static void order_text(LessonRun *run, const Judgement *judgement, char *text, s
     text[0] = '\0';
     for (int place = 0; place < question->choice_count; place++) {
         int least = -1;
-        char value[48];
         for (int i = 0; i < question->choice_count; i++)
             if (!taken[i] &&
                 (least < 0 || judgement->order[i].number < judgement->order[least].number))
                 least = i;
         taken[least] = true;
         run->right_order[place] = least;
-        value_text(&judgement->order[least], "", value, sizeof value);
-        text_add(text, size, "%s%s %s", place ? ", " : "", question->choices[least].text, value);
+        text_add(text, size, "%s%s %s", place ? ", " : "", question->choices[least].text,
+                 value_text(&judgement->order[least], "").text);
     }
 }
 
@@ -346,7 +341,7 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
         order_text(run, judgement, answer, size);
         name_source_once(answer);
     } else
-        value_text(&judgement->number, question->unit, answer, size);
+        snprintf(answer, size, "%s", value_text(&judgement->number, question->unit).text);
     bool right = judgement->verdict == VERDICT_RIGHT;
     char taken[48] = "";
     if (right && question->within > 0)
@@ -398,12 +393,15 @@ static Evaluation evaluation_of(const LessonRun *run, const State *state, const 
         .state = state, .live = live, .names = &run->lesson->names, .values = run->names};
 }
 
-/* Judges the answer by latencies of one source: measured here, else recorded, else of the model. */
+/* The sources that latencies are taken from, the best first. */
+static const FigureSource timing_sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
+enum { TIMING_SOURCES = sizeof timing_sources / sizeof *timing_sources };
+
+/* Judges the answer by latencies of the best source that has all of them. */
 static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluation) {
-    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
     Judgement judgement = {.verdict = VERDICT_VOID};
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        evaluation->timings = sources[i];
+    for (int i = 0; i < TIMING_SOURCES; i++) {
+        evaluation->timings = timing_sources[i];
         evaluation->timing_missing = false;
         judgement = judge_answer(run, evaluation);
         if (judgement.verdict != VERDICT_VOID || !evaluation->timing_missing)
@@ -417,21 +415,17 @@ static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluati
 static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *live, bool final) {
     Evaluation evaluation = evaluation_of(run, state, live);
     const Judgement judgement = judge_by_best_source(run, &evaluation);
-    char text[240];
-    if (judgement.verdict == VERDICT_VOID && run->hurries)
-        snprintf(text, sizeof text,
-                 "Not judged: you went on before the figures were there. It does "
-                 "not count.");
-    else if (judgement.verdict == VERDICT_VOID)
-        snprintf(text, sizeof text, "Cannot be judged here: %s%s. It does not count.",
-                 evaluation.why, live->timed ? ", or not yet" : "");
-    if (!final && judgement.verdict == VERDICT_VOID)
+    if (judgement.verdict == VERDICT_VOID && !final)
         return false;
     run->reveal = (PaneText){.count = 0};
-    if (judgement.verdict == VERDICT_VOID)
-        pane_add(&run->reveal, PANE_NOTE, false, "%s", text);
-    else
+    if (judgement.verdict != VERDICT_VOID)
         add_verdict(run, &judgement);
+    else if (run->hurries)
+        pane_add(&run->reveal, PANE_NOTE, false,
+                 "Not judged: you went on before the figures were there. It does not count.");
+    else
+        pane_add(&run->reveal, PANE_NOTE, false, "Cannot be judged here: %s%s. It does not count.",
+                 evaluation.why, live->timed ? ", or not yet" : "");
     if (!add_reasons(run, judgement.verdict, &evaluation) && !final) {
         run->reveal = (PaneText){.count = 0};
         return false;
@@ -611,11 +605,10 @@ enum { EXPANDED = 1200 };
  * that knows all of them. Returns false where no source does. */
 static bool expand_step(const LessonRun *run, const LessonStep *step, const State *state,
                         const LiveData *live, Value *value, char text[EXPANDED]) {
-    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
     Evaluation evaluation = evaluation_of(run, state, live);
     bool known = false;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources && !known; i++) {
-        evaluation.timings = sources[i];
+    for (int i = 0; i < TIMING_SOURCES && !known; i++) {
+        evaluation.timings = timing_sources[i];
         if (step->kind == LESSON_LET)
             known = expression_value(step->text, &evaluation, value);
         else

@@ -50,9 +50,9 @@ typedef enum {
     PHASE_ENTER,   /* carries out the steps of the page */
     PHASE_TEXT,    /* the page is read */
     PHASE_ANIMATE, /* an animation plays */
-    PHASE_ASK,
-    PHASE_REVEAL, /* the controls of the answer */
-    PHASE_JUDGE,  /* waits for the figures of the answer */
+    PHASE_ASK,     /* this and all up to PHASE_RENEW: a question is open */
+    PHASE_REVEAL,  /* the controls of the answer */
+    PHASE_JUDGE,   /* waits for the figures of the answer */
     PHASE_VERDICT,
     PHASE_AGAIN, /* a change before the question is asked again */
     PHASE_RENEW, /* waits for the figures of the question's text after that change */

@@ -78,9 +78,7 @@ static void add_end(const LessonRun *run, PaneText *pane) {
 }
 
 static void add_body(const LessonRun *run, PaneText *body) {
-    bool asked = run->phase == PHASE_ASK || run->phase == PHASE_REVEAL ||
-                 run->phase == PHASE_JUDGE || run->phase == PHASE_VERDICT ||
-                 run->phase == PHASE_AGAIN || run->phase == PHASE_RENEW;
+    bool asked = run->phase >= PHASE_ASK && run->phase <= PHASE_RENEW;
     if (run->phase == PHASE_END)
         add_end(run, body);
     if (run->phase == PHASE_VERDICT || run->again) {

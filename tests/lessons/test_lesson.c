@@ -234,7 +234,7 @@ static bool value_of(const char *expression, Evaluation *evaluation, Value *valu
     evaluation->names = &none;
     bool ok = expression_value(expression, evaluation, value);
     if (ok)
-        value_text(value, "", text, 200);
+        snprintf(text, 200, "%s", value_text(value, "").text);
     else
         snprintf(text, 200, "%s", evaluation->why);
     return ok;
