@@ -12,7 +12,7 @@ static const double ENOUGH = 0.999;
 static const double EDGE = 4 * FLT_EPSILON;
 /* the least shares of points that count as explained; turn and shift are estimated */
 static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85;
-enum { SAMPLE = 100000 };            /* points on which conventions are tried */
+enum { SAMPLE = 100000 }; /* points on which conventions are tried */
 
 /* ---- conventions ----------------------------------------------------------------------------- */
 
@@ -23,8 +23,8 @@ typedef struct {
     bool truncate;
     Order order;
     bool flip_x, flip_y;
-    bool frame;       /* `turn` and `shift_m` change x and y first; heights are not compared */
-    double turn[4];   /* (2, 2) */
+    bool frame;     /* `turn` and `shift_m` change x and y first; heights are not compared */
+    double turn[4]; /* (2, 2) */
     double shift_m[2];
 } Reading;
 
@@ -136,8 +136,7 @@ static void each_point(const Both *both, int64_t step, Visit *visit, void *conte
         for (int64_t pixel = plane % step; pixel < pixels; pixel += step) {
             const double *direction = both->directions + 3 * (camera * pixels + pixel);
             double ego_m[3];
-            for (int axis = 0; axis < 3; axis++)
-                ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+            point_on_ray(origin_m, direction, depth_m, ego_m);
             visit(both, plane * pixels + pixel, ego_m, context);
         }
     }
@@ -217,12 +216,11 @@ static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool who
     degrees = whole ? round(degrees) : degrees;
     double cosine = cos(degrees * M_PI / 180), sine = sin(degrees * M_PI / 180);
     double sign = mirrored ? -1 : 1;
-    Reading reading = {.truncate = truncate,
-                       .frame = true,
-                       .turn = {cosine, -sign * sine, sine, sign * cosine}};
+    Reading reading = {
+        .truncate = truncate, .frame = true, .turn = {cosine, -sign * sine, sine, sign * cosine}};
     for (int i = 0; i < 2; i++)
-        reading.shift_m[i] = (sums.q[i] - reading.turn[2 * i] * sums.p[0] -
-                              reading.turn[2 * i + 1] * sums.p[1]) / n;
+        reading.shift_m[i] =
+            (sums.q[i] - reading.turn[2 * i] * sums.p[0] - reading.turn[2 * i + 1] * sums.p[1]) / n;
     return reading;
 }
 
@@ -293,8 +291,8 @@ static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
                    .slices = grid_slices(&rig->grid),
                    .axes = axes_of_grid(&rig->grid)};
     for (int i = 0; i < 3; i++)
-        both->edge_m = fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]),
-                                                      fabs(both->axes.max_m[i])));
+        both->edge_m =
+            fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]), fabs(both->axes.max_m[i])));
     both->cells = cells_by_rank(map, s);
     both->directions =
         malloc(3 * (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof *both->directions);
@@ -344,7 +342,7 @@ static void add_turn(Turns *turns, int32_t near, int32_t far, int32_t beside, in
 static Turns count_turns(const int32_t *cells, const BevShape *s, int64_t stride) {
     const int64_t plane = s->feat_h * s->feat_w, deeper = 1 + s->depth_bins / 8;
     const int64_t further = 1 + s->feat_w / 8;
-    const int32_t slice = (int32_t)(s->nx * s->ny / (s->nz ? s->nz : 1));
+    const int32_t slice = (int32_t)(s->nx * s->ny / shape_slices(s));
     Turns turns = {0};
     for (int64_t image = 0; image < s->cameras * s->depth_bins; image++)
         for (int64_t i = 0; i < plane; i++) {
@@ -365,7 +363,7 @@ static double right_share(Turns turns) {
 }
 
 bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
-    const int64_t ny = shape->ny / (shape->nz ? shape->nz : 1);
+    const int64_t ny = shape->ny / shape_slices(shape);
     int32_t *cells = cells_by_rank(map, shape);
     if (!cells)
         return false;

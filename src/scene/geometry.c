@@ -2,6 +2,7 @@
 #include "src/scene/geometry.h"
 
 #include "src/base/data.h"
+#include "src/scene/splat.h"
 
 #include <limits.h>
 #include <math.h>
@@ -148,8 +149,7 @@ void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, doub
     double origin_m[3], direction[3], depth_m = frustum_depth_m(frustum, d);
     camera_ray(&rig->cameras[camera], frustum_u_px(frustum, (double)w),
                frustum_v_px(frustum, (double)h), origin_m, direction);
-    for (int axis = 0; axis < 3; axis++)
-        ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+    point_on_ray(origin_m, direction, depth_m, ego_m);
 }
 
 void rig_directions(const Rig *rig, double *directions) {
@@ -172,10 +172,6 @@ bool rig_has_one_cut(const Rig *rig) {
     return true;
 }
 
-bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m) {
-    return grid->truncate ? at_m > min_m - cell_m : at_m >= min_m;
-}
-
 GridAxes axes_of_grid(const Grid *grid) {
     GridAxes axes = {.min_m = {grid->x_min_m, grid->y_min_m, grid->z_min_m},
                      .max_m = {grid->x_max_m, grid->y_max_m, grid->z_max_m},
@@ -186,20 +182,10 @@ GridAxes axes_of_grid(const Grid *grid) {
 }
 
 int64_t grid_cell(const Grid *grid, const double at_m[3]) {
-    const GridAxes axes = axes_of_grid(grid);
-    int64_t cell = 0;
-    for (int axis = 2; axis >= 0; axis--) {
-        double size = axes.cell_m[axis], i = (at_m[axis] - axes.min_m[axis]) / size;
-        if (!grid_above(grid, at_m[axis], axes.min_m[axis], size) || at_m[axis] >= axes.max_m[axis])
-            return -1;
-        i = fmin(grid->truncate ? trunc(i) : floor(i), axes.count[axis] - 1);
-        cell = cell * axes.count[axis] + (int64_t)i;
-    }
-    return cell;
-}
-
-int grid_slices(const Grid *grid) {
-    return grid->nz ? grid->nz : 1;
+    const SplatGrid nearest = splat_grid(grid, BEV_NEAREST);
+    Splat splat;
+    splat_point(&nearest, at_m, &splat);
+    return splat.cells[0];
 }
 
 BevShape rig_shape(const Rig *rig, int64_t channels) {

@@ -91,10 +91,6 @@ double frustum_bin_at(const Frustum *frustum, double depth_m);
 /* Sets a row of depths. Start, stop and step become those of equal steps over the same range. */
 void frustum_set_bins(Frustum *frustum, const double *depths_m, int64_t count);
 
-/* Whether a point lies above the lower end of a grid's axis, and so may be inside. `cell_m` is the
- * size of a cell along this axis. */
-bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m);
-
 /* Return the pixel of the network input at feature column w or row h: linspace(0, input - 1, feat).
  * A single column or row is at 0, as in numpy. */
 double frustum_u_px(const Frustum *frustum, double w);
@@ -105,6 +101,13 @@ double frustum_v_px(const Frustum *frustum, double h);
  * direction = R K^-1 ((u + crop_x) / resize_x, (v + crop_y) / resize_y, 1). Needs rig_check. */
 void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[3],
                 double direction[3]);
+
+/* Computes the point at a depth of a ray. */
+static inline void point_on_ray(const double origin_m[3], const double direction[3], double depth_m,
+                                double at_m[3]) {
+    for (int axis = 0; axis < 3; axis++)
+        at_m[axis] = origin_m[axis] + depth_m * direction[axis];
+}
 
 /* Projects a point, as the inverse of camera_ray. Yields the pixel, which may lie outside the
  * network input, and the depth along the optical axis. False: it is behind the camera or nearer
@@ -136,8 +139,13 @@ void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, doub
 /* Returns the cell of a point. -1: the point is outside the grid. */
 int64_t grid_cell(const Grid *grid, const double at_m[3]);
 
-/* Returns the number of slices of a grid, at least 1. */
-int grid_slices(const Grid *grid);
+/* Return the number of slices of a grid, or of a problem's grid, at least 1. */
+static inline int grid_slices(const Grid *grid) {
+    return grid->nz ? grid->nz : 1;
+}
+static inline int64_t shape_slices(const BevShape *shape) {
+    return shape->nz ? shape->nz : 1;
+}
 
 /* Returns the shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);

@@ -7,6 +7,7 @@
 
 #include "kernels/threads.h"
 #include "src/base/hash.h"
+#include "src/scene/splat.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -19,14 +20,12 @@ const char *scatter_empty(const Pruned *pruned) {
                           : "no point falls into the grid: every cell stays empty";
 }
 
-enum { NEIGHBOURS = 4 };
-
 typedef struct {
     const Rig *rig;
-    BevAlign align;
+    SplatGrid grid;
+    int splats; /* elements of a Splat that are used */
     uint32_t camera_mask;
     BevShape shape;
-    GridAxes axes;
     double *directions; /* (camera, h, w, 3) */
     int64_t parts;      /* number of parts of the frustum's planes (camera, depth) */
     int32_t *counts; /* (part, cell): number of points, later the index of the cell's next point */
@@ -34,73 +33,14 @@ typedef struct {
     atomic_bool unwanted; /* the caller gave up */
 } Sort;
 
-/* ---- from a point to its cells -------------------------------------------------------------- */
-
-typedef struct {
-    int count;
-    int32_t cells[NEIGHBOURS];
-    float weights[NEIGHBOURS];
-} Splat;
-
-/* Adds the neighbour cell (x, y) with its weight. `first` is the first cell of the point's slice:
- * neighbours lie in the same slice. */
-static void add_neighbour(Splat *splat, const Grid *grid, int64_t first, int x, int y,
-                          double weight) {
-    bool exists = x >= 0 && x < grid->nx && y >= 0 && y < grid->ny;
-    if (!exists || !((float)weight > 0))
-        return;
-    splat->cells[splat->count] = (int32_t)(first + (int64_t)y * grid->nx + x);
-    splat->weights[splat->count++] = (float)weight;
-}
-
-/* Returns floor(x) for values that fit an int. The library's floor() is a function call. */
-static int floor_int(double x) {
-    int toward_zero = (int)x;
-    return toward_zero - (x < toward_zero);
-}
-
-/* Adds the four neighbours of (x, y), in units of cells. At whole numbers one neighbour has weight
- * 1. Rounds down, because truncation would move points between -1 and 0 into cell 0. */
-static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
-    if (!(x > -1 && x < grid->nx && y > -1 && y < grid->ny))
-        return;
-    int x0 = floor_int(x), y0 = floor_int(y);
-    double right = x - x0, up = y - y0;
-    add_neighbour(splat, grid, first, x0, y0, (1 - right) * (1 - up));
-    add_neighbour(splat, grid, first, x0, y0 + 1, (1 - right) * up);
-    add_neighbour(splat, grid, first, x0 + 1, y0, right * (1 - up));
-    add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
-}
-
-/* Finds the cells that a point adds to, and its weights there: four, one, or none outside. Casts
- * truncate toward zero. Rounding can move a point at an upper edge one cell or slice too far. */
-static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
-    const Grid *grid = &sort->rig->grid;
-    const double *cell_m = sort->axes.cell_m;
-    splat->count = 0;
-    if (!(grid_above(grid, ego_m[2], grid->z_min_m, cell_m[2]) && ego_m[2] < grid->z_max_m))
-        return;
-    bool inside = grid_above(grid, ego_m[0], grid->x_min_m, cell_m[0]) &&
-                  grid_above(grid, ego_m[1], grid->y_min_m, cell_m[1]) &&
-                  ego_m[0] < grid->x_max_m && ego_m[1] < grid->y_max_m;
-    double x = (ego_m[0] - grid->x_min_m) / cell_m[0];
-    double y = (ego_m[1] - grid->y_min_m) / cell_m[1];
-    int slice = MIN((int)((ego_m[2] - grid->z_min_m) / cell_m[2]), grid_slices(grid) - 1);
-    int64_t first = (int64_t)slice * grid->ny * grid->nx;
-    if (sort->align == BEV_BILINEAR)
-        splat_bilinear(splat, grid, first, x - 0.5, y - 0.5);
-    else if (sort->align == BEV_LATTICE)
-        splat_bilinear(splat, grid, first, x, y);
-    else if (inside)
-        add_neighbour(splat, grid, first, MIN((int)x, grid->nx - 1), MIN((int)y, grid->ny - 1), 1);
-}
-
 /* ---- the two passes ------------------------------------------------------------------------- */
 
 /* Counts a point in its cells. With a map, also stores the point there. */
-static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth, int64_t ranks_feat,
-                       BevMap *map) {
-    for (int i = 0; i < splat->count; i++) {
+static void sort_point(int32_t *counts, const Splat *splat, int splats, int64_t ranks_depth,
+                       int64_t ranks_feat, BevMap *map) {
+    for (int i = 0; i < splats; i++) {
+        if (splat->cells[i] < 0)
+            continue;
         int32_t place = counts[splat->cells[i]]++;
         if (!map)
             continue;
@@ -130,11 +70,11 @@ static void sort_part(Sort *sort, int64_t part, BevMap *map) {
         double depth_m = frustum_depth_m(&sort->rig->frustum, (double)(plane % shape->depth_bins));
         for (int64_t pixel = 0; pixel < pixels; pixel++, direction += 3) {
             double ego_m[3];
-            for (int axis = 0; axis < 3; axis++)
-                ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
             Splat splat;
-            splat_point(sort, ego_m, &splat);
-            sort_point(counts, &splat, plane * pixels + pixel, camera * pixels + pixel, map);
+            point_on_ray(origin_m, direction, depth_m, ego_m);
+            splat_point(&sort->grid, ego_m, &splat);
+            sort_point(counts, &splat, sort->splats, plane * pixels + pixel,
+                       camera * pixels + pixel, map);
         }
     }
 }
@@ -209,7 +149,7 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                        (long long)map->points, INT32_MAX);
-    if (!scatter_allocate(map, map->points, map->intervals, sort->align != BEV_NEAREST, err) ||
+    if (!scatter_allocate(map, map->points, map->intervals, sort->grid.align != BEV_NEAREST, err) ||
         !sort_pass(sort, map))
         return false;
     fill_cells(sort, map);
@@ -218,9 +158,12 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
 
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const GiveUp *give_up,
                    BevMap *map, Err *err) {
-    Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask, .give_up = give_up};
-    sort.shape = rig_shape(rig, 1);
-    sort.axes = axes_of_grid(&rig->grid);
+    Sort sort = {.rig = rig,
+                 .grid = splat_grid(&rig->grid, align),
+                 .splats = align == BEV_NEAREST ? 1 : NEIGHBOURS,
+                 .camera_mask = camera_mask,
+                 .shape = rig_shape(rig, 1),
+                 .give_up = give_up};
     size_t cells = (size_t)(sort.shape.nx * sort.shape.ny);
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
     *map = (BevMap){.points = 0};

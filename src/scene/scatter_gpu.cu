@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/common.cuh"
 #include "src/base/clock.h"
+#include "src/scene/splat.h"
 
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
@@ -19,18 +20,14 @@
 
 namespace {
 
-constexpr int NEIGHBOURS = 4, THREADS = 256;
+constexpr int THREADS = 256;
 
 // The data with which a point finds its cells.
 struct Frame {
     BevShape shape;
-    BevAlign align;
+    SplatGrid grid;
     int splats; // keys for each point: 1, or NEIGHBOURS for bilinear weights
     uint32_t camera_mask;
-    double min_m[3], max_m[3];
-    double cell_x_m, cell_y_m, cell_z_m;
-    int rows, slices; // rows of a slice; slices in height
-    bool truncate;
     const double *origins;    // (camera, 3)
     const double *directions; // (camera, h, w, 3)
     const double *depths;     // (depth)
@@ -62,53 +59,6 @@ struct ScatterGpu {
 
 namespace {
 
-// ---- from a point to its cells, with the arithmetic of scatter.c -------------------------------
-
-__device__ void add_neighbour(const Frame &frame, int64_t first, int x, int y, double weight,
-                              uint32_t *key, float *weight_out) {
-    bool exists = x >= 0 && x < frame.shape.nx && y >= 0 && y < frame.rows;
-    if (!exists || !((float)weight > 0))
-        return;
-    *key = (uint32_t)(first + y * frame.shape.nx + x);
-    if (weight_out)
-        *weight_out = (float)weight;
-}
-
-__device__ void splat_bilinear(const Frame &frame, int64_t first, double x, double y,
-                               uint32_t *keys, float *weights) {
-    if (!(x > -1 && x < (double)frame.shape.nx && y > -1 && y < (double)frame.rows))
-        return;
-    double x0 = floor(x), y0 = floor(y), right = x - x0, up = y - y0;
-    int cell_x = (int)x0, cell_y = (int)y0;
-    add_neighbour(frame, first, cell_x, cell_y, (1 - right) * (1 - up), keys, weights);
-    add_neighbour(frame, first, cell_x, cell_y + 1, (1 - right) * up, keys + 1, weights + 1);
-    add_neighbour(frame, first, cell_x + 1, cell_y, right * (1 - up), keys + 2, weights + 2);
-    add_neighbour(frame, first, cell_x + 1, cell_y + 1, right * up, keys + 3, weights + 3);
-}
-
-__device__ void splat_point(const Frame &frame, const double ego_m[3], uint32_t *keys,
-                            float *weights) {
-    const double cell_m[3] = {frame.cell_x_m, frame.cell_y_m, frame.cell_z_m};
-    bool inside[3];
-    for (int axis = 0; axis < 3; axis++)
-        inside[axis] = ego_m[axis] < frame.max_m[axis] &&
-                       (frame.truncate ? ego_m[axis] > frame.min_m[axis] - cell_m[axis]
-                                       : ego_m[axis] >= frame.min_m[axis]);
-    if (!inside[2])
-        return;
-    double x = (ego_m[0] - frame.min_m[0]) / frame.cell_x_m;
-    double y = (ego_m[1] - frame.min_m[1]) / frame.cell_y_m;
-    int z = (int)fmin((ego_m[2] - frame.min_m[2]) / frame.cell_z_m, (double)(frame.slices - 1));
-    int64_t first = (int64_t)z * frame.rows * frame.shape.nx; // cell of the point's slice
-    if (frame.align == BEV_BILINEAR)
-        splat_bilinear(frame, first, x - 0.5, y - 0.5, keys, weights);
-    else if (frame.align == BEV_LATTICE)
-        splat_bilinear(frame, first, x, y, keys, weights);
-    else if (inside[0] && inside[1])
-        add_neighbour(frame, first, (int)fmin(x, (double)(frame.shape.nx - 1)),
-                      (int)fmin(y, (double)(frame.rows - 1)), 1, keys, NULL);
-}
-
 // One thread per frustum point, rank in [0, cameras * depth_bins * h * w).
 __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_t *ids,
                              float *weights) {
@@ -123,13 +73,19 @@ __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_
     // Rounds twice, as the host does. A fused multiply-add would move points across cell borders.
     for (int axis = 0; axis < 3; axis++)
         ego_m[axis] = __dadd_rn(origin_m[axis], __dmul_rn(frame.depths[bin], direction[axis]));
-    int64_t first = rank * frame.splats;
-    for (int i = 0; i < frame.splats; i++) {
-        keys[first + i] = (uint32_t)(frame.shape.nx * frame.shape.ny);
-        ids[first + i] = (uint32_t)(first + i);
+    Splat splat;
+    splat_point(&frame.grid, ego_m, &splat);
+    bool seen = frame.camera_mask >> camera & 1;
+#pragma unroll
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        if (i >= frame.splats)
+            return;
+        int64_t entry = rank * frame.splats + i, cells = frame.shape.nx * frame.shape.ny;
+        keys[entry] = (uint32_t)(seen && splat.cells[i] >= 0 ? splat.cells[i] : cells);
+        ids[entry] = (uint32_t)entry;
+        if (weights)
+            weights[entry] = splat.weights[i];
     }
-    if (frame.camera_mask >> camera & 1)
-        splat_point(frame, ego_m, keys + first, weights ? weights + first : NULL);
 }
 
 // ---- from sorted entries to the map ------------------------------------------------------------
@@ -176,18 +132,6 @@ bool upload_geometry(ScatterGpu *b, const Rig *rig, Err *err) {
     TRY_MAP(cudaMemcpyAsync(b->geometry, b->rays.data(), next * sizeof(double),
                             cudaMemcpyHostToDevice, 0));
     return true;
-}
-
-void set_grid(Frame *frame, const Grid *grid) {
-    const GridAxes axes = axes_of_grid(grid);
-    memcpy(frame->min_m, axes.min_m, sizeof axes.min_m);
-    memcpy(frame->max_m, axes.max_m, sizeof axes.max_m);
-    frame->cell_x_m = axes.cell_m[0];
-    frame->cell_y_m = axes.cell_m[1];
-    frame->cell_z_m = axes.cell_m[2];
-    frame->rows = grid->ny;
-    frame->truncate = grid->truncate;
-    frame->slices = axes.count[2];
 }
 
 uint32_t cell_count(const ScatterGpu *b) {
@@ -251,7 +195,7 @@ bool allocate_scratch(ScatterGpu *b, Err *err) {
 bool allocate_all(ScatterGpu *b, Err *err) {
     int64_t entries = b->entries, runs = (int64_t)cell_count(b) + 1;
     BevMap *map = &b->map;
-    bool weighted = b->frame.align != BEV_NEAREST;
+    bool weighted = b->frame.grid.align != BEV_NEAREST;
     bool ok = allocate(b, &b->geometry, (int64_t)b->rays.size(), err) &&
               allocate(b, &b->keys, entries, err) && allocate(b, &b->cells, entries, err) &&
               allocate(b, &b->ids, entries, err) && allocate(b, &b->order, entries, err) &&
@@ -279,7 +223,7 @@ bool scatter_gpu_open(ScatterGpu **builder, const Rig *rig, BevAlign align, Err 
     *builder = NULL;
     ScatterGpu *b = new ScatterGpu();
     b->frame.shape = rig_shape(rig, 1);
-    b->frame.align = align;
+    b->frame.grid.align = align;
     b->frame.splats = align == BEV_NEAREST ? 1 : NEIGHBOURS;
     const BevShape *shape = &b->frame.shape;
     int64_t rays = shape->cameras * shape->feat_h * shape->feat_w;
@@ -308,7 +252,7 @@ void scatter_gpu_close(ScatterGpu *b) {
 bool scatter_gpu_build(ScatterGpu *b, const Rig *rig, uint32_t camera_mask, BevMap *map,
                        double *build_us, Err *err) {
     double begun = clock_us();
-    set_grid(&b->frame, &rig->grid);
+    b->frame.grid = splat_grid(&rig->grid, b->frame.grid.align);
     b->frame.camera_mask = camera_mask;
     int64_t ranks = b->entries / b->frame.splats;
     if (!upload_geometry(b, rig, err))

@@ -34,7 +34,7 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     if (bytes <= (double)SCENE_MAX_TENSOR_BYTES)
         return true;
     char out_shape[96];
-    int64_t slices = shape->nz ? shape->nz : 1;
+    int64_t slices = shape_slices(shape);
     snprintf(out_shape, sizeof out_shape, "%lld x %lld x %lld x %lld", (long long)slices,
              (long long)(shape->ny / slices), (long long)shape->nx, (long long)shape->channels);
     return err_set(err, ERR_FAILED, where, "use fewer cells, channels or depth bins",

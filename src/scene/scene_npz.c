@@ -475,7 +475,7 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     int64_t cells[3] = {1, 0, 0}; /* nz, ny, nx; nz is element 1 - first */
     for (int i = first ? 1 : 0; i < 3; i++)
         cells[i] = (int64_t)values[i + 1 - first];
-    const int64_t slices = shape->nz ? shape->nz : 1;
+    const int64_t slices = shape_slices(shape);
     const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
     for (int i = 0; reader->has_calibration && i < 3; i++)
         if (cells[i] != grid[i])
@@ -681,7 +681,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const bool own_bins = scene->has_rig && rig->frustum.bins.count;
     const bool by_camera =
         !rig_has_one_cut(rig) || rig->cameras[0].cut.resize_x != rig->cameras[0].cut.resize_y;
-    const int32_t nz = s->nz ? (int32_t)s->nz : 1, rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
+    const int32_t nz = (int32_t)shape_slices(s), rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
     const int32_t plane_shape[] = {rows, nx};
     const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
     const int32_t image_size[] = {rig->frustum.input_h, rig->frustum.input_w};

@@ -10,7 +10,7 @@
 #include <string.h>
 
 Slice slice_of(const BevShape *shape, int slice) {
-    Slice made = {.slice = slice, .cells_x = shape->nx, .slices = shape->nz > 1 ? shape->nz : 1};
+    Slice made = {.slice = slice, .cells_x = shape->nx, .slices = shape_slices(shape)};
     made.rows = shape->ny / made.slices;
     if (slice >= made.slices || slice < SLICE_SIDE || made.slices == 1)
         made.slice = SLICE_MAX;

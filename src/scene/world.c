@@ -741,8 +741,7 @@ WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
     WorldHit hit = {.hit = ground, .depth_m = ground ? ground_m : far_m, .solid = -1};
     cast_solids(snapshot, sight, origin_m, direction, &hit);
     double at_m[3];
-    for (int axis = 0; axis < 3; axis++)
-        at_m[axis] = origin_m[axis] + hit.depth_m * direction[axis];
+    point_on_ray(origin_m, direction, hit.depth_m, at_m);
     hit.height_m = at_m[2];
     if (hit.solid >= 0) {
         hit.hit = true;

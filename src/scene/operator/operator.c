@@ -184,8 +184,7 @@ static int32_t scan_ray(const WorldSnapshot *world, const Embedding *embedding, 
     if (!hit.hit)
         return -1;
     double at[3];
-    for (int axis = 0; axis < 3; axis++)
-        at[axis] = sensor_m[axis] + hit.depth_m * direction[axis];
+    point_on_ray(sensor_m, direction, hit.depth_m, at);
     float parts[EMBED_DIMS] = {0};
     parts[hit.class] = 1;
     for (int i = 0; i < 3; i++)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/bev/dropped.h"
 
+#include "src/scene/splat.h"
+
 #include <math.h>
 #include <stdio.h>
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
 PointFate point_fate(const Grid *grid, const double ego_m[3]) {
-    double x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
-    double y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
-    double z_m = (grid->z_max_m - grid->z_min_m) / grid_slices(grid);
-    return !grid_above(grid, ego_m[2], grid->z_min_m, z_m)   ? FATE_BELOW
-           : !(ego_m[2] < grid->z_max_m)                     ? FATE_ABOVE
-           : !grid_above(grid, ego_m[0], grid->x_min_m, x_m) ? FATE_BEHIND
-           : !(ego_m[0] < grid->x_max_m)                     ? FATE_AHEAD
-           : !grid_above(grid, ego_m[1], grid->y_min_m, y_m) ? FATE_RIGHT
-           : !(ego_m[1] < grid->y_max_m)                     ? FATE_LEFT
-                                                             : FATE_INSIDE;
+    const SplatGrid cells = splat_grid(grid, BEV_NEAREST);
+    return !splat_above(&cells, 2, ego_m[2])   ? FATE_BELOW
+           : !(ego_m[2] < grid->z_max_m)       ? FATE_ABOVE
+           : !splat_above(&cells, 0, ego_m[0]) ? FATE_BEHIND
+           : !(ego_m[0] < grid->x_max_m)       ? FATE_AHEAD
+           : !splat_above(&cells, 1, ego_m[1]) ? FATE_RIGHT
+           : !(ego_m[1] < grid->y_max_m)       ? FATE_LEFT
+                                               : FATE_INSIDE;
 }
 
 PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
@@ -31,8 +31,7 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
         fates.first_m[i] = NAN;
     for (int64_t bin = 0; bin < fates.points; bin++) {
         double depth_m = frustum_depth_m(frustum, (double)bin), ego_m[3];
-        for (int axis = 0; axis < 3; axis++)
-            ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+        point_on_ray(origin_m, direction, depth_m, ego_m);
         PointFate fate = point_fate(&rig->grid, ego_m);
         double p = depth[(camera * fates.points + bin) * plane + place];
         if (!fates.of[fate]++)
