@@ -45,7 +45,7 @@ static int64_t ragged(const BevShape *shape, int64_t point, uint64_t *state) {
     return random_below(state, 3) ? (int64_t)(u * u * u * (double)(shape->nx * shape->ny)) : -1;
 }
 
-/* Puts 2,000 points into one cell and spreads the others as ragged() does. */
+/* Puts 2,000 points into one cell and spreads all others as ragged() does. */
 static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
     return point % 2 == 0 && point < 4000 ? 3 : ragged(shape, point, state);
 }
@@ -58,34 +58,38 @@ static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
     return bin + shape->depth_bins * (point % shape->feat_w / 4);
 }
 
-#define SMALL(channels)                                                                            \
-    { 2, 7, 4, 9, channels, 13, 11, 1 }
+/* Parts of the corner cases. */
+#define SMALL(channels) .shape = {2, 7, 4, 9, channels, 13, 11, 1}
+#define LONG(channels)                                                                             \
+    .shape = {2, 30, 10, 8, channels, 13, 11, 1}, .cell = one_long, .crowded = true
+#define COLUMNS(width, channels)                                                                   \
+    .shape = {2, 6, 19, width, channels, 13, 11, 1}, .cell = columns, .crowded = true
 
 static const Case corners[] = {
-    {"no_points", SMALL(80), nowhere, false, NULL, false},
-    {"one_point", SMALL(80), first_only, false, NULL, false},
-    {"one_cell", SMALL(80), all_in_one, true, NULL, false},
-    {"one_per_cell", SMALL(80), one_each, false, NULL, false},
-    {"both_ends", SMALL(80), both_ends, true, NULL, false},
-    {"one_cell_grid", {1, 5, 3, 4, 16, 1, 1, 1}, ragged, true, NULL, false},
-    {"ragged", SMALL(80), ragged, false, NULL, false},
-    {"ragged_tall", {3, 6, 5, 1, 80, 2, 57, 1}, ragged, false, NULL, false},
-    {"ragged_c1", SMALL(1), ragged, false, NULL, false},
-    {"ragged_c7", SMALL(7), ragged, false, NULL, false},
-    {"ragged_c8", SMALL(8), ragged, false, NULL, false},
-    {"ragged_c19", SMALL(19), ragged, false, NULL, false},
-    {"ragged_c83", SMALL(83), ragged, false, NULL, false},
-    {"ragged_c128", SMALL(128), ragged, false, NULL, false},
-    {"ragged_c256", SMALL(256), ragged, false, NULL, false},
-    {"ragged_c1024", SMALL(1024), ragged, false, NULL, false},
-    {"long_interval", {2, 30, 10, 8, 80, 13, 11, 1}, one_long, true, NULL, false},
-    {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11, 1}, one_long, true, NULL, false},
-    {"columns", {2, 6, 19, 7, 80, 13, 11, 1}, columns, true, NULL, false},
-    {"columns_c128", {2, 6, 19, 8, 128, 13, 11, 1}, columns, true, NULL, false},
-    {"sparse", SMALL(80), ragged, false, NULL, true},
-    {"sparse_columns", {2, 6, 19, 7, 80, 13, 11, 1}, columns, true, NULL, true},
-    {"sparse_columns_c128", {2, 6, 19, 8, 128, 13, 11, 1}, columns, true, NULL, true},
-    {"all_outside", {0}, NULL, false, NULL, false},
+    {.name = "no_points", SMALL(80), .cell = nowhere},
+    {.name = "one_point", SMALL(80), .cell = first_only},
+    {.name = "one_cell", SMALL(80), .cell = all_in_one, .crowded = true},
+    {.name = "one_per_cell", SMALL(80), .cell = one_each},
+    {.name = "both_ends", SMALL(80), .cell = both_ends, .crowded = true},
+    {.name = "one_cell_grid", .shape = {1, 5, 3, 4, 16, 1, 1, 1}, .cell = ragged, .crowded = true},
+    {.name = "ragged", SMALL(80), .cell = ragged},
+    {.name = "ragged_tall", .shape = {3, 6, 5, 1, 80, 2, 57, 1}, .cell = ragged},
+    {.name = "ragged_c1", SMALL(1), .cell = ragged},
+    {.name = "ragged_c7", SMALL(7), .cell = ragged},
+    {.name = "ragged_c8", SMALL(8), .cell = ragged},
+    {.name = "ragged_c19", SMALL(19), .cell = ragged},
+    {.name = "ragged_c83", SMALL(83), .cell = ragged},
+    {.name = "ragged_c128", SMALL(128), .cell = ragged},
+    {.name = "ragged_c256", SMALL(256), .cell = ragged},
+    {.name = "ragged_c1024", SMALL(1024), .cell = ragged},
+    {.name = "long_interval", LONG(80)},
+    {.name = "long_interval_c19", LONG(19)},
+    {.name = "columns", COLUMNS(7, 80)},
+    {.name = "columns_c128", COLUMNS(8, 128)},
+    {.name = "sparse", SMALL(80), .cell = ragged, .sparse = true},
+    {.name = "sparse_columns", COLUMNS(7, 80), .sparse = true},
+    {.name = "sparse_columns_c128", COLUMNS(8, 128), .sparse = true},
+    {.name = "all_outside", .shape = {0}},
 };
 enum { CORNERS = sizeof corners / sizeof *corners };
 
@@ -115,8 +119,9 @@ static int by_cell(const void *a, const void *b) {
     return (x->rank_depth > y->rank_depth) - (x->rank_depth < y->rank_depth);
 }
 
-/* Lists the cells that a point contributes to and returns their number. In nearest align this is
- * `cell` with weight 1. In bilinear it is `cell` and its upper and right neighbours in the grid. */
+/* Lists the cells that a point contributes to and returns their number. In nearest align the only
+ * cell is `cell`, with weight 1. In bilinear the cells are `cell` and its upper and right
+ * neighbours in the grid. */
 static int64_t list_touches(const BevShape *shape, BevAlign align, int64_t cell, int64_t point,
                             uint64_t *state, Touch *touches) {
     if (align == BEV_NEAREST) {
@@ -167,7 +172,7 @@ static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap 
     Scene scene;
     if (!scene_load(c->config ? c->name : preset_world, &scene, err))
         return false;
-    if (!c->config) { /* case all_outside: the small grid lies where no camera looks */
+    if (!c->config) { /* case all_outside: no camera looks at the small grid */
         scene.rig.camera_count = 1;
         scene.rig.grid.x_min_m += 1000;
         scene.rig.grid.x_max_m += 1000;
@@ -237,8 +242,9 @@ void case_free(CaseData *data) {
 
 /* ---- bad cells ------------------------------------------------------------------------------- */
 
-static bool any_bad(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
-                    int64_t y1) {
+/* Whether a cell in columns x0 to x1 - 1 and rows y0 to y1 - 1 of the grid is bad. */
+static bool has_bad_cell(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
+                         int64_t y1) {
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = x0; x < x1; x++)
             if (bad[y * nx + x])
@@ -253,8 +259,8 @@ char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int
         return NULL;
     for (int64_t r = height - 1; r >= 0; r--) {
         for (int64_t c = width - 1; c >= 0; c--)
-            *p++ = any_bad(bad, nx, nx * r / height, nx * (r + 1) / height, ny * c / width,
-                           ny * (c + 1) / width)
+            *p++ = has_bad_cell(bad, nx, nx * r / height, nx * (r + 1) / height, ny * c / width,
+                                ny * (c + 1) / width)
                        ? 'x'
                        : '.';
         *p++ = '\n';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cases that judge kernels of this program and of learners. They are corner cases and the
+/* The cases that kernels of this program and of learners are judged on: corner cases and the
  * published configurations. */
 #pragma once
 
@@ -10,7 +10,7 @@ typedef struct {
     BevShape shape;
     /* The cell of frustum point `point`, or -1. NULL: the map comes from the canonical rig. */
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
-    bool crowded;         /* cells have many points: threads are likely to add to the same cell */
+    bool crowded; /* cells have many points, so that threads are likely to add to the same cell */
     const Preset *config; /* the published configuration; NULL: a corner case */
     bool sparse;          /* most depths are 0, many of them in whole image columns */
 } Case;
@@ -26,11 +26,12 @@ typedef struct {
     Features features;
 } CaseData;
 
-/* The channel_divisor of tests that look at the result alone, not at the time. */
+/* The channel_divisor of tests that judge results and time nothing. */
 enum { CASE_SHORTENED = 16 };
 
-/* Draws map and features from `seed` and the case's name alone, so that a case does not depend on
- * earlier cases. The channels of a published configuration are divided by `channel_divisor`. */
+/* Draws map and features at random. Only `seed` and the name of the case decide them, so that a
+ * case does not depend on earlier cases. The channels of a published configuration are divided by
+ * `channel_divisor`. */
 bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t seed, CaseData *data,
                 Err *err);
 void case_free(CaseData *data);

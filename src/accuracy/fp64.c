@@ -27,7 +27,7 @@ void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features
 
 bool fp64_pool(const BevShape *shape, const BevMap *map, const Features *features,
                const GiveUp *give_up, double *out) {
-    enum { SOME = 64 }; /* intervals that a thread takes at once */
+    enum { PORTION = 64 }; /* intervals that a thread takes at once */
     int64_t cells = shape->nx * shape->ny;
     atomic_bool unwanted = false;
 #pragma omp parallel num_threads(bev_threads())
@@ -35,9 +35,9 @@ bool fp64_pool(const BevShape *shape, const BevMap *map, const Features *feature
 #pragma omp for schedule(static)
         for (int64_t cell = 0; cell < cells; cell++)
             memset(out + cell * shape->channels, 0, (size_t)shape->channels * sizeof *out);
-#pragma omp for schedule(dynamic, SOME)
+#pragma omp for schedule(dynamic, PORTION)
         for (int64_t i = 0; i < map->intervals; i++) {
-            if (i % SOME == 0 && given_up(give_up))
+            if (i % PORTION == 0 && given_up(give_up))
                 unwanted = true;
             if (unwanted)
                 continue;
@@ -75,7 +75,7 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
 
 double *fp64_of(const HostProblem *problem, Err *err) {
     const BevProblem *view = &problem->view;
-    BevProblem original = *view; /* its original FP32 values in place of the encoded ones */
+    BevProblem original = *view; /* with the original FP32 values as inputs */
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
     BevTensor *const tensors[] = {&original.depth, &original.feat, &original.grad_out};
     const float *const values[] = {problem->features.depth, problem->features.feat,

@@ -11,22 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The powers of two that each factor of a product may span. The sum of the longest interval must
- * not need more significant bits than the accumulator has: 24 for FP32, otherwise the 11 of a half,
- * because kernels may add in halves. Signs are random, so sums stay well below the limit, even if
- * the longest interval leaves less than one bit for each factor. */
+/* The range of each factor of a product, in powers of two. The sum of the longest interval must
+ * not need more significant bits than the accumulator has. FP32 has 24 bits. For other formats the
+ * limit is the 11 bits of a half, because kernels may add in halves. Signs are random, so sums stay
+ * well below the limit, even if the longest interval leaves less than one bit for each factor. */
 typedef struct {
     int weight, depth, feat;
     int grad; /* the span of grad_out, backward only */
 } Span;
 
-/* Limits a span to 0 to 3 powers of two. */
-static int limited_span(int value) {
+/* Limits a span to the range from 0 to 3 powers of two. */
+static int limited_span(int span) {
     enum { MOST = 3 };
-    return value < 0 ? 0 : value > MOST ? MOST : value;
+    return span < 0 ? 0 : span > MOST ? MOST : span;
 }
 
-static Span span_of(BevDtype dtype, const BevMap *map) {
+static Span forward_span(BevDtype dtype, const BevMap *map) {
     int significant = dtype == BEV_FP32 ? 24 : 11;
     int left = significant - (int)ceil(log2(fmax(1, (double)bev_longest_interval(map))));
     Span span = {.weight = map->weights ? 1 : 0};
@@ -47,8 +47,8 @@ static float random_whole(uint64_t *state, int span) {
     return sign * (float)(1 + random_below(state, 1 << span));
 }
 
-/* Writes NVFP4 codes and block scales directly: the encoder would choose block scales that are not
- * powers of two. Half of the span goes to the codes, half to the block scales. */
+/* Writes NVFP4 codes and block scales directly, because the encoder would choose block scales that
+ * are not powers of two. The codes have one half of the span, the block scales the other half. */
 static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
     size_t code_bytes = bev_code_bytes(feat->dtype, feat->rows, feat->row_len);
     size_t blocks = bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
@@ -93,13 +93,14 @@ static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
     }
 }
 
-/* Returns the sum of the digits of `number` in base 4. Its remainder by 4 has no period. */
+/* Returns the sum of the digits of `number` in base 4. The remainder of this sum by 4 does not
+ * repeat with any period. */
 static int digit_sum(int64_t number) {
     return number ? (int)(number % 4) + digit_sum(number / 4) : 0;
 }
 
-/* Sets scales to powers of two. Most are not 1, so that a kernel fails if it forgets a scale or
- * applies it twice. */
+/* Sets scales to powers of two. Most scales are not 1, so that a kernel fails if it forgets a scale
+ * or applies a scale twice. */
 static void set_scales(BevProblem *view, Span span) {
     if (bev_dtypes[view->feat.dtype].bits < 16)
         view->feat.scale = 4;
@@ -192,15 +193,15 @@ static bool fill_backward(HostProblem *problem, uint64_t *seed, Err *err) {
 }
 
 bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err) {
-    uint64_t of_logits = seed;
+    uint64_t logit_seed = seed;
     if (!problem_init(exact, &like->shape, like->dtype, like->align, &like->map, err))
         return false;
     bool ok = like->direction == BEV_BACKWARD
                   ? fill_backward(exact, &seed, err)
-                  : fill_problem(exact, span_of(like->dtype, &like->map), &seed, err);
+                  : fill_problem(exact, forward_span(like->dtype, &like->map), &seed, err);
     if (ok && like->stage == BEV_VIEW && (ok = problem_turn_view(exact, err))) {
         exact->view.view.temperature = 0.5f;
-        fill_logits(&exact->view.depth, &like->shape, &of_logits);
+        fill_logits(&exact->view.depth, &like->shape, &logit_seed);
     }
     if (!ok)
         problem_free(exact);
@@ -211,7 +212,7 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
 
 enum { EXACT_COLUMNS = 64 }; /* columns that are encoded at a time, on the stack */
 
-/* Rounds `count` FP64 values of a row to the output's format. */
+/* Rounds `count` FP64 values of a row to the format of the output. */
 static void round_to_format(const BevTensor *out, const double *reference, int64_t count,
                             double stored[EXACT_COLUMNS]) {
     float values[EXACT_COLUMNS];
@@ -232,8 +233,8 @@ typedef struct {
     const int32_t *terms;
 } ExactGate;
 
-static bool judge_row(const void *context, const GateOutput *output, int64_t row,
-                      GateResult *result) {
+static bool judge_exact_row(const void *context, const GateOutput *output, int64_t row,
+                            GateResult *result) {
     const ExactGate *gate = context;
     const BevTensor *out = &output->tensor;
     const double *reference = gate->reference + output->first_value + row * out->row_len;
@@ -254,7 +255,7 @@ static bool judge_row(const void *context, const GateOutput *output, int64_t row
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad) {
     const ExactGate gate = {reference, points};
-    return gate_judge(problem, codes, judge_row, &gate, bad);
+    return gate_judge(problem, codes, judge_exact_row, &gate, bad);
 }
 
 bool gate_passes(const GateResult *result, const BevMap *map) {
@@ -264,17 +265,21 @@ bool gate_passes(const GateResult *result, const BevMap *map) {
 
 /* ---- the adjoint identity -------------------------------------------------------------------- */
 
+/* Returns the value of element `i`, counted through all rows. */
+static double tensor_value(const BevTensor *tensor, int64_t i) {
+    return bev_tensor_at(tensor, i / tensor->row_len, i % tensor->row_len);
+}
+
 /* Returns Σ a·b over two tensors with the same number of elements. */
 static double tensor_dot(const BevTensor *a, const BevTensor *b) {
     double sum = 0;
     for (int64_t i = 0; i < a->rows * a->row_len; i++)
-        sum += bev_tensor_at(a, i / a->row_len, i % a->row_len) *
-               bev_tensor_at(b, i / b->row_len, i % b->row_len);
+        sum += tensor_value(a, i) * tensor_value(b, i);
     return sum;
 }
 
-/* Adding the same number to all logits of a pixel changes no depth. The gradients of a pixel's
- * logits thus add up to 0. Returns the magnitudes of these sums, added up over all pixels. */
+/* Returns the sum over all pixels of the magnitude of the sum of a pixel's logit gradients. Each of
+ * these sums must be 0: adding the same number to all logits of a pixel changes no depth. */
 static double logit_gradient_sums(const BevShape *s, const BevTensor *grad) {
     double all = 0;
     int64_t pixels = s->feat_h * s->feat_w;
@@ -289,8 +294,8 @@ static double logit_gradient_sums(const BevShape *s, const BevTensor *grad) {
     return all;
 }
 
-/* Whether the format can hold each of the output's FP64 values. */
-static bool all_exact(const BevTensor *out, const double *reference) {
+/* Whether the format of the output can hold each FP64 value without rounding. */
+static bool holds_exactly(const BevTensor *out, const double *reference) {
     double stored[EXACT_COLUMNS];
     int64_t total = out->rows * out->row_len;
     for (int64_t i = 0; i < total; i++) {
@@ -310,16 +315,14 @@ bool gate_adjoint(const BevProblem *problem, const void *codes, const double *re
     bool exact = true;
     *adjoint = (GateAdjoint){.verdict = GATE_SKIP};
     for (int i = gate_outputs(problem, codes, outputs); i-- > 0;)
-        exact = exact && all_exact(&outputs[i].tensor, reference + outputs[i].first_value);
+        exact = exact && holds_exactly(&outputs[i].tensor, reference + outputs[i].first_value);
     int64_t count = problem->grad_out.rows * problem->grad_out.row_len;
     double *pooled = malloc((size_t)count * sizeof *pooled + 1);
     if (!pooled)
         return err_no_memory(err, "adjoint", "choose a smaller grid");
     bev_reference(problem, pooled, NULL);
     for (int64_t i = 0; i < count; i++)
-        adjoint->pooled +=
-            pooled[i] * bev_tensor_at(&problem->grad_out, i / problem->grad_out.row_len,
-                                      i % problem->grad_out.row_len);
+        adjoint->pooled += pooled[i] * tensor_value(&problem->grad_out, i);
     free(pooled);
     adjoint->depth =
         problem->stage == BEV_VIEW

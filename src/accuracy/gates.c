@@ -18,7 +18,7 @@ int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outpu
         BevTensor tensor = *tensors[i];
         tensor.data = (void *)codes; /* gates only read the codes */
         codes = codes ? (const char *)codes + bev_tensor_bytes(&tensor) : NULL;
-        if (tensor.rows == 1 && problem->direction == BEV_BACKWARD) { /* grad_depth: by elements */
+        if (tensor.rows == 1 && problem->direction == BEV_BACKWARD) { /* grad_depth */
             tensor.rows = tensor.row_len;
             tensor.row_len = 1;
         }
@@ -29,20 +29,24 @@ int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outpu
     return count;
 }
 
-int64_t gate_rows(const BevProblem *problem) {
+static GateOutput last_output(const BevProblem *problem) {
     GateOutput outputs[BEV_MAX_OUTPUTS];
-    int last = gate_outputs(problem, NULL, outputs) - 1;
-    return outputs[last].first_row + outputs[last].tensor.rows;
+    return outputs[gate_outputs(problem, NULL, outputs) - 1];
+}
+
+int64_t gate_rows(const BevProblem *problem) {
+    const GateOutput last = last_output(problem);
+    return last.first_row + last.tensor.rows;
 }
 
 int64_t gate_values(const BevProblem *problem) {
-    GateOutput outputs[BEV_MAX_OUTPUTS];
-    int last = gate_outputs(problem, NULL, outputs) - 1;
-    return outputs[last].first_value + outputs[last].tensor.rows * outputs[last].tensor.row_len;
+    const GateOutput last = last_output(problem);
+    return last.first_value + last.tensor.rows * last.tensor.row_len;
 }
 
-/* Sets the terms of logits' gradients, which contain all depths of their pixel. They have the most
- * terms of the pixel's bins, and one term a bin. Pixels without points have no terms. */
+/* Replaces the terms of depths by those of logits. The gradient of a logit contains all depths of
+ * its pixel. Its terms are the most terms of the pixel's bins, plus one term for each bin. Pixels
+ * without points have no terms. */
 static void set_logit_terms(const BevShape *s, int32_t *terms) {
     int64_t pixels = s->feat_h * s->feat_w;
     for (int64_t i = 0; i < s->cameras * pixels; i++) {
@@ -140,39 +144,47 @@ GateResult gate_judge(const BevProblem *problem, const void *codes, GateJudge *j
 typedef struct {
     double u_out, u_acc;     /* unit roundoffs */
     double eta_out, eta_acc; /* underflow of the output, and of each term */
-    double largest;          /* number of the output format, times its scale */
-    bool saturates;          /* larger values become the largest one, not infinity */
-    double u_view, eta_view; /* stage VIEW: of a depth, and of its product's underflow */
-    bool whole;              /* sums of whole numbers, exact in FP32 below 2^24 */
+    double largest;          /* largest number of the output format, times the output's scale */
+    bool saturates;          /* larger values become the largest number, not infinity */
+    double u_view, eta_view; /* stage VIEW: roundoff of a depth, and underflow of its product */
+    bool whole;              /* terms are whole numbers, whose sums are exact below 2^24 */
 } Rounding;
 
-/* Returns the largest finite magnitude of a tensor's values (`magnitude`), or the difference of its
- * largest and its smallest finite value. */
-static double finite_range(const BevTensor *tensor, bool magnitude) {
-    double least = INFINITY, most = -INFINITY;
+/* The smallest and the largest finite value of a tensor; both 0 if no value is finite. */
+typedef struct {
+    double least, most;
+} FiniteRange;
+
+static FiniteRange finite_range(const BevTensor *tensor) {
+    FiniteRange range = {INFINITY, -INFINITY};
     for (int64_t row = 0; row < tensor->rows; row++)
         for (int64_t c = 0; c < tensor->row_len; c++) {
             double value = bev_tensor_at(tensor, row, c);
-            value = magnitude ? fabs(value) : value;
-            if (isfinite(value) && value < least)
-                least = value;
-            if (isfinite(value) && value > most)
-                most = value;
+            if (isfinite(value)) {
+                range.least = fmin(range.least, value);
+                range.most = fmax(range.most, value);
+            }
         }
-    return most < least ? 0 : magnitude ? most : most - least;
+    return range.most < range.least ? (FiniteRange){0, 0} : range;
+}
+
+static double largest_magnitude(const BevTensor *tensor) {
+    const FiniteRange range = finite_range(tensor);
+    return fmax(fabs(range.least), fabs(range.most));
 }
 
 /* Returns the F of gates.h. */
 static double largest_feature(const BevProblem *problem) {
     bool backward = problem->direction == BEV_BACKWARD;
-    return finite_range(backward ? &problem->grad_out : &problem->feat, true);
+    return largest_magnitude(backward ? &problem->grad_out : &problem->feat);
 }
 
 /* Adds the terms of stage VIEW to the bound. Each product in a logit's gradient has two depths and
  * a stored gradient of a depth. */
 static void add_view_rounding(Rounding *r, const BevProblem *problem, bool of_logits) {
     const BevDtypeInfo *depth = &bev_dtypes[problem->depth.dtype];
-    double x = 1.4427 * finite_range(&problem->depth, false) / problem->view.temperature;
+    const FiniteRange logits = finite_range(&problem->depth);
+    double x = 1.4427 * (logits.most - logits.least) / problem->view.temperature;
     r->u_view = depth->unit_roundoff + (16 + 4 * x) * 0x1p-24;
     r->eta_view = fmax(depth->smallest, 0x1p-126);
     if (of_logits) {
@@ -205,7 +217,7 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
     return rounding;
 }
 
-/* Returns gate A's bound of an element. `unit` is the value of 1 in a sum of whole numbers. */
+/* Returns gate A's bound of an element. `unit` is the value of the whole number 1 after scaling. */
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms, double unit) {
     double sum =
         ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
@@ -215,7 +227,7 @@ static double bound_of(const Rounding *r, double want, double abs_sum, int32_t t
 }
 
 /* Returns |error| / bound. If `want` overflows the output format, the format's overflow value is
- * correct. The ratio is infinite if `got` is wrongly NaN, wrongly infinite, or wrongly a number. */
+ * correct. The ratio is infinite if `got` is NaN, infinite or finite where it must not be. */
 static double error_ratio(const Rounding *r, double got, double want, double bound) {
     if (isnan(want))
         return INFINITY;
@@ -228,7 +240,6 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
-/* The inputs of gate A, and the constants of its bound for each output. */
 typedef struct {
     const BevProblem *problem;
     const double *reference, *abs_sum;
@@ -236,8 +247,8 @@ typedef struct {
     Rounding rounding[BEV_MAX_OUTPUTS];
 } KernelGate;
 
-static bool judge_row(const void *context, const GateOutput *output, int64_t row,
-                      GateResult *result) {
+static bool judge_kernel_row(const void *context, const GateOutput *output, int64_t row,
+                             GateResult *result) {
     const KernelGate *gate = context;
     const Rounding *rounding = &gate->rounding[output->first_row > 0];
     const BevTensor *tensor = &output->tensor;
@@ -262,7 +273,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
         .problem = problem, .reference = reference, .abs_sum = abs_sum, .terms = points};
     for (int i = gate_outputs(problem, codes, outputs); i-- > 0;)
         gate.rounding[i] = rounding_of(problem, &outputs[i], accumulate);
-    return gate_judge(problem, codes, judge_row, &gate, bad);
+    return gate_judge(problem, codes, judge_kernel_row, &gate, bad);
 }
 
 void gate_describe_place(const GateResult *result, char *text, size_t size) {
@@ -277,28 +288,27 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 /* ---- gate B ---------------------------------------------------------------------------------- */
 
 /* A rounding changes a value by at most u times the value, on average by u / sqrt(3). Depth,
- * feature and output are rounded: an output of one product changes by about u. The errors of many
- * products cancel to about half of that.
- * The worst rel_l2 over the shipped scenes and configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04
- * in FP8 and 0.09 in NVFP4, whose blocks share a scale. In INT8, whose output has steps of equal
- * size, it is 0.12. With an FP16 output it is 0.01, but 0.07 on voxelize, whose weights span
- * decades: voxelize fails. Tests judge every half second; between them INT8 in bilinear reaches
- * 0.16 and fails. FP32 pays only for the order of summation, up to 2e-7.
- * Most limits are twice these values, that of FP32 five times, that of INT8 with an FP16 output
- * four times. That of INT8 is a quarter more, so that scales of another scene fail. The limit of
- * the cosine is lower than needed: an error at right angles costs 1 - rel_l2^2 / 2. */
+ * feature and output are rounded, so an output of one product changes by about u. The errors of
+ * many products cancel each other to about u / 2. Behind each limit stands the worst rel_l2 of the
+ * shipped scenes and configurations, every half second. The limit of INT8 is close to this value,
+ * so that the scales of another scene fail. The limit of the cosine is lower than needed, because
+ * an error at right angles costs 1 - rel_l2^2 / 2. */
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
-    [BEV_FP32] = LIMITS(1e-6),      [BEV_FP16] = LIMITS(1e-3),  [BEV_BF16] = LIMITS(6e-3),
-    [BEV_FP8] = LIMITS(8e-2),       [BEV_NVFP4] = LIMITS(2e-1), [BEV_INT8] = LIMITS(1.5e-1),
-    [BEV_INT8_FP16] = LIMITS(4e-2),
+    [BEV_FP32] = LIMITS(1e-6),      /* 2e-7: only the order of summation has an error */
+    [BEV_FP16] = LIMITS(1e-3),      /* 4e-4 */
+    [BEV_BF16] = LIMITS(6e-3),      /* 3e-3 */
+    [BEV_FP8] = LIMITS(8e-2),       /* 0.04 */
+    [BEV_NVFP4] = LIMITS(2e-1),     /* 0.09: blocks share a scale */
+    [BEV_INT8] = LIMITS(1.5e-1),    /* 0.12; 0.16 at other moments in bilinear, which fail */
+    [BEV_INT8_FP16] = LIMITS(4e-2), /* 0.01; 0.07 on voxelize, which fails: weights span decades */
 };
 
-/* Backward of stage VIEW may exceed the limits by these factors, for logits and for features. A
- * depth carries the rounding of its logit, times logit / temperature, here up to 40. On the shipped
- * scenes gradients of features reach 1.3 times the limits. Those of logits, which are differences,
- * reach 8 times. */
+/* Backward of stage VIEW may exceed the limits by these factors: first for logits, then for
+ * features. A depth has the rounding error of its logit times logit / temperature, here up to 40.
+ * On the shipped scenes the gradients of features reach 1.3 times the limits. The gradients of
+ * logits are differences, and reach 8 times the limits. */
 static const double view_slack[BEV_MAX_OUTPUTS] = {16, 2};
 
 /* Returns the largest loss of a term by underflow of FP32, in any format. */
@@ -307,13 +317,14 @@ static double underflow_of(const BevProblem *problem, bool of_logits) {
         return bev_dtypes[BEV_FP32].smallest;
     double feature = largest_feature(problem);
     if (of_logits)
-        feature *= 2 * finite_range(&problem->feat, true) / problem->view.temperature;
+        feature *= 2 * largest_magnitude(&problem->feat) / problem->view.temperature;
     return 0x1p-126 * fmax(feature, 1);
 }
 
-/* Adds one element to the error. `pooled`: its row has terms. `want` is the FP64 value. */
-static void compare_element(FormatError *error, bool pooled, double got, double want, int64_t cell,
-                            int64_t channel) {
+/* Adds one element to the error. `pooled`: the element's row has terms. `want` is the FP64 value.
+ */
+static void add_element_error(FormatError *error, bool pooled, double got, double want,
+                              int64_t cell, int64_t channel) {
     if (!isfinite(want)) {
         error->left_out++;
         error->finite_count += isfinite(got);
@@ -339,10 +350,11 @@ static void compare_element(FormatError *error, bool pooled, double got, double 
 }
 
 /* Returns the number of outputs that are finite where FP64 is not, or the other way round. */
-static int64_t wrong_kind(const FormatError *error) {
+static int64_t wrongly_finite(const FormatError *error) {
     return error->nan_count + error->inf_count + error->finite_count;
 }
 
+/* Sets the figures that follow from the sums over the elements. */
 static void conclude_error(FormatError *error) {
     if (!error->judged) {
         error->max_abs = error->rel_l2 = error->cosine = NAN;
@@ -351,23 +363,40 @@ static void conclude_error(FormatError *error) {
     bool same = error->error2 == 0;
     error->rel_l2 = same ? 0 : sqrt(error->error2 / error->want2);
     error->cosine = same ? 1 : error->dot / sqrt(error->got2 * error->want2);
-    error->atol_1e2 = error->max_abs <= 1e-2 && !wrong_kind(error);
+    error->atol_1e2 = error->max_abs <= 1e-2 && !wrongly_finite(error);
+}
+
+static FormatError no_error(const char *output) {
+    return (FormatError){.output = output, .slack = 1, .worst_cell = -1, .worst_channel = -1};
 }
 
 static bool all_zero(const unsigned char *bytes, size_t count) {
     return !bytes[0] && !memcmp(bytes, bytes + 1, count - 1);
 }
 
+/* Sums of squares over the elements of a channel. */
+typedef struct {
+    double error2, want2;
+} ChannelSums;
+
+/* Returns the root mean square of each channel's rel_l2. NaN: all channels are 0. */
+static double channels_rel_l2(const ChannelSums *sums, int64_t channels) {
+    double sum = 0, count = 0;
+    for (int64_t c = 0; c < channels; c++)
+        if (sums[c].want2 > 0) {
+            sum += sums[c].error2 / sums[c].want2;
+            count++;
+        }
+    return count ? sqrt(sum / count) : NAN;
+}
+
 /* Returns gate B's figures of one output. The arrays begin at this output. A row without terms
- * whose codes are 0 has no error. channels_l2 is NaN where all channels are 0, or without memory.
- */
-static FormatError error_of(const GateOutput *output, const double *fp64_original,
-                            const int32_t *terms, double underflow) {
-    FormatError error = {.output = output->name, .slack = 1, .worst_cell = -1, .worst_channel = -1};
+ * whose codes are 0 has no error. channels_l2 is NaN if there is no memory for the sums. */
+static FormatError error_of_output(const GateOutput *output, const double *fp64_original,
+                                   const int32_t *terms, double underflow) {
+    FormatError error = no_error(output->name);
     const BevTensor *tensor = &output->tensor;
-    struct {
-        double error2, want2;
-    } *sums = calloc((size_t)tensor->row_len, sizeof *sums); /* squares, over each channel */
+    ChannelSums *sums = calloc((size_t)tensor->row_len, sizeof *sums);
     const size_t row_bytes = bev_tensor_bytes(tensor) / (size_t)tensor->rows;
     const unsigned char *codes = tensor->data;
     for (int64_t row = 0; row < tensor->rows; row++) {
@@ -378,7 +407,7 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
             double want = fp64_original[row * tensor->row_len + c];
             if (fabs(want) <= terms[row] * underflow && fabs(got) <= terms[row] * underflow)
                 got = want = 0;
-            compare_element(&error, terms[row] > 0, got, want, row, c);
+            add_element_error(&error, terms[row] > 0, got, want, row, c);
             if (sums && isfinite(got) && isfinite(want)) {
                 sums[c].error2 += (got - want) * (got - want);
                 sums[c].want2 += want * want;
@@ -386,25 +415,18 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
         }
     }
     conclude_error(&error);
-    double sum = 0, count = 0;
-    for (int64_t c = 0; sums && c < tensor->row_len; c++)
-        if (sums[c].want2 > 0) {
-            sum += sums[c].error2 / sums[c].want2;
-            count++;
-        }
-    error.channels_l2 = count ? sqrt(sum / count) : NAN;
+    error.channels_l2 = sums ? channels_rel_l2(sums, tensor->row_len) : NAN;
     free(sums);
     return error;
 }
 
-/* Returns the worse of two outputs: that with more values of the wrong kind, otherwise that with
- * the larger error in relation to its limits. `left_out` counts both outputs. */
+/* Returns the worse of two outputs. The output with more wrongly finite values is worse. If both
+ * have the same number, the output with the larger error in relation to its limits is worse. */
 static FormatError worse_error(const FormatError *a, const FormatError *b) {
-    int64_t wrong_a = wrong_kind(a), wrong_b = wrong_kind(b);
-    double of_a = a->rel_l2 / a->slack, of_b = b->rel_l2 / b->slack;
-    bool first =
-        wrong_a != wrong_b ? wrong_a > wrong_b : isnan(of_a) || (!isnan(of_b) && of_a >= of_b);
-    FormatError worse = first ? *a : *b;
+    int64_t wrong_a = wrongly_finite(a), wrong_b = wrongly_finite(b);
+    double error_a = a->rel_l2 / a->slack, error_b = b->rel_l2 / b->slack;
+    bool larger_a = isnan(error_a) || (!isnan(error_b) && error_a >= error_b);
+    FormatError worse = (wrong_a != wrong_b ? wrong_a > wrong_b : larger_a) ? *a : *b;
     worse.left_out = a->left_out + b->left_out;
     return worse;
 }
@@ -416,8 +438,9 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
     int count = gate_outputs(problem, codes, outputs);
     for (int i = 0; i < count; i++) {
         bool of_logits = problem->direction == BEV_BACKWARD && i == 0;
-        FormatError one = error_of(&outputs[i], fp64_original + outputs[i].first_value,
-                                   points + outputs[i].first_row, underflow_of(problem, of_logits));
+        FormatError one =
+            error_of_output(&outputs[i], fp64_original + outputs[i].first_value,
+                            points + outputs[i].first_row, underflow_of(problem, of_logits));
         if (problem->stage == BEV_VIEW && problem->direction == BEV_BACKWARD)
             one.slack = view_slack[i];
         error = i ? worse_error(&error, &one) : one;
@@ -431,12 +454,11 @@ void format_error_by_class(const BevProblem *problem, const void *codes,
     BevTensor out = problem->out;
     out.data = (void *)codes;
     for (int i = 0; i < count; i++)
-        errors[i] =
-            (FormatError){.output = "out", .slack = 1, .worst_cell = -1, .worst_channel = -1};
+        errors[i] = no_error("out");
     for (int64_t row = 0; row < out.rows; row++)
         for (int64_t c = 0; class[row] < count && c < out.row_len; c++)
-            compare_element(&errors[class[row]], points[row] > 0, bev_tensor_at(&out, row, c),
-                            fp64_original[row * out.row_len + c], row, c);
+            add_element_error(&errors[class[row]], points[row] > 0, bev_tensor_at(&out, row, c),
+                              fp64_original[row * out.row_len + c], row, c);
     for (int i = 0; i < count; i++)
         conclude_error(&errors[i]);
 }
@@ -466,7 +488,7 @@ void format_error_add(FormatError *all, const FormatError *part) {
 GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
     const GateBLimits *limits = &gate_b_limits[dtype];
     double slack = error->slack;
-    bool pass = error->judged > 0 && !wrong_kind(error) &&
+    bool pass = error->judged > 0 && !wrongly_finite(error) &&
                 error->rel_l2 <= slack * limits->rel_l2 &&
                 error->cosine >= 1 - slack * slack * (1 - limits->cosine);
     return pass ? GATE_PASS : GATE_FAIL;

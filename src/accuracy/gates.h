@@ -9,18 +9,18 @@ typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 
 /* ---- what gates compare ------------------------------------------------------------------------
  *
- * Gates judge all outputs of a problem, in the order of bev_outputs. Codes (as session_read gives
- * them), FP64 values and flags have the same order. The elements of a row have the same number of
- * terms. Forward a row is a cell, and its points are the terms. In grad_depth a row is one element,
- * with channels times its points terms. In grad_feat a row is a pixel, and its points are the
- * terms. */
+ * Gates judge all outputs of a problem, in the order of bev_outputs. The arrays of codes (see
+ * session_read), of FP64 values and of flags have the same order. All elements of a row are sums of
+ * the same number of terms. Forward a row is a cell, and each point of the cell is a term. In
+ * grad_depth a row is one element. Its number of terms is its points times the channels. In
+ * grad_feat a row is a pixel, and each point of the pixel is a term. */
 
 /* Return the number of rows and of elements of all outputs of the problem. */
 int64_t gate_rows(const BevProblem *problem);
 int64_t gate_values(const BevProblem *problem);
 
-/* Returns the number of terms of each row (gate_rows), which every gate needs. The caller frees the
- * array. NULL with an error: out of memory. */
+/* Returns an array with the number of terms of each row (gate_rows). The caller frees the array.
+ * NULL with an error: out of memory. */
 int32_t *gate_terms(const BevProblem *problem, Err *err);
 
 /* Computes the outputs in FP64 over the quantised inputs, with bev_reference or
@@ -28,9 +28,9 @@ int32_t *gate_terms(const BevProblem *problem, Err *err);
  * gate_values elements. */
 void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
 
-/* The result of gate A or C, which check each element. Rows without a term must be zero. Such rows
- * prove nothing: a gate passes only if every output has a checked element in a row with terms. If a
- * problem has two outputs, the figures of an element are those of the worse output. */
+/* The result of gate A or C. Both gates check each element. Rows without a term must be zero, but
+ * such rows prove nothing. A gate passes only if every output has a checked element in a row with
+ * terms. If a problem has two outputs, the figures of an element are those of the worse output. */
 typedef struct {
     GateVerdict verdict;
     const char *output;      /* the worse output: "out", "grad_depth" or "grad_feat" */
@@ -45,20 +45,20 @@ typedef struct {
 /* The error of an output against FP64 over the original FP32 inputs. Elements whose FP64 value is
  * not finite are counted and left out of the errors. The output must not be finite there either. If
  * no row with terms has a finite FP64 value, the three errors are NaN. If a problem has two
- * outputs, the error is that of the worse one, but `left_out` counts both. */
+ * outputs, the figures are those of the worse output, but `left_out` counts both outputs. */
 typedef struct {
     const char *output;
     double max_abs, rel_l2, cosine;
     double largest;     /* the largest magnitude of the compared FP64 values */
-    double channels_l2; /* root mean square of the channels' own rel_l2, where small channels weigh
-                           as much as large ones; of several grids the worst; by class 0 */
+    double channels_l2; /* root mean square of each channel's own rel_l2. Small channels weigh as
+                           much as large ones. Of several grids the largest; by class 0 */
     int64_t judged;     /* compared elements of rows with terms */
     int64_t left_out;   /* elements whose FP64 value is NaN or infinite */
     int64_t nan_count, inf_count;      /* outputs that are NaN or infinite, but finite in FP64 */
     int64_t finite_count;              /* outputs that are finite, but not in FP64 */
     bool atol_1e2;                     /* the published tolerance holds: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
-    double slack;                      /* the format's limits may be exceeded by this factor */
+    double slack;                      /* the factor by which the limits may be exceeded */
     double error2, got2, want2, dot;   /* sums over elements, for rel_l2 and cosine */
 } FormatError;
 
@@ -66,34 +66,35 @@ typedef struct {
  *
  *     |e| ≤ u_out·|r| + (1 + u_out)·((n + 4)·u_acc·S + n·η_acc) + η_out
  *
- * r and S = Σ|weight·depth·feature| come from gate_reference; n is the number of terms; backward
- * the products are weight·grad_out·feature and weight·depth·grad_out; u_out and u_acc are the unit
- * roundoffs of the output format and of `accumulate`. At most n + 4 roundings reach a term: n - 1
- * additions, the product, the weight, two to join the scales and one to apply them. The result is
- * rounded to the output format once, hence the factor 1 + u_out. Underflow takes at most η_acc of
- * each point and η_out = smallest_out·scale_out / 2 of the output, where smallest is the smallest
- * positive number of the format:
+ * r and S = Σ|weight·depth·feature| come from gate_reference. Backward the products are
+ * weight·grad_out·feature and weight·depth·grad_out. n is the number of terms. u_out and u_acc are
+ * the unit roundoffs of the output format and of `accumulate`. At most n + 4 roundings reach a
+ * term: n - 1 additions, the product, the weight, two to join the scales and one to apply them. The
+ * result is rounded to the output format once, hence the factor 1 + u_out. Underflow takes at most
+ * η_acc of each point and η_out = smallest_out·scale_out / 2 of the output. `smallest` is the
+ * smallest positive number of a format:
  *
  *     η_acc = smallest_acc·max(1, scale_depth·scale_feat, F, F·scale_depth)
  *
- * A weight times a depth may underflow, and a feature multiplies what is lost. F is the largest
- * finite |feature|, backward the largest |grad_out|. Without weights F is 0.
+ * A weight times a depth may underflow, and a feature multiplies this loss. F is the largest finite
+ * |feature|, backward the largest |grad_out|. Without weights F is 0.
  *
- * INT8 without weights: products of codes are whole numbers, which INT32 adds exactly, and FP32 as
- * long as their magnitudes add up to less than 2^24. Then only the four roundings of the scales are
- * left, of r itself: 4·u_acc·|r| in place of the terms with n.
+ * INT8 without weights: products of codes are whole numbers. INT32 adds them exactly. FP32 adds
+ * them exactly as long as their magnitudes add up to less than 2^24. Only the four roundings of the
+ * scales are left then. The bound has 4·u_acc·|r| in place of the terms with n.
  *
- * Stage VIEW: a depth is computed and rounded before it is multiplied. Two exponents and a quotient
- * in FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature,
- * and the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of depths
- * below 2^-126 in any format, n·max(η_depth, 2^-126)·F. Where r is infinite NaN is right, too: a
- * depth that underflows is multiplied by infinity. Backward a logit's gradient has two such depths
- * and a stored gradient of a depth in each term, n is the most of a bin of its pixel and the bins,
- * and a depth counts in S as at least η_depth / u_depth.
+ * Stage VIEW: the kernel computes each depth from logits and rounds the depth to the format. The
+ * exponents have arguments of at most x = 1.44·(largest - smallest finite logit) / temperature.
+ * Two exponents, a quotient and the rounding add (u_depth + (16 + 4x)·2^-24)·S to the bound. Depths
+ * below 2^-126 underflow in any format, which adds n·max(η_depth, 2^-126)·F. Where r is infinite,
+ * NaN is also right, because a depth that underflows is multiplied by infinity. Backward each term
+ * of a logit's gradient has two such depths and one stored gradient of a depth. n is then the most
+ * terms of a bin of the pixel, plus the number of bins. A depth counts in S as at least
+ * η_depth / u_depth.
  *
- * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
- * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of
- * gate_terms; `bad` (gate_rows, may be NULL) receives one flag per row. */
+ * NaN in `codes` fails unless r is NaN too. Where r is beyond the range of the output format, the
+ * format's overflow value is right: the largest number in FP8, infinity elsewhere. `points` comes
+ * from gate_terms. `bad` (gate_rows, may be NULL) receives one flag per row. */
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad);
@@ -101,15 +102,16 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
 /* Writes the place of the first bad element: "cell 7 channel 2", "grad_depth element 81". */
 void gate_describe_place(const GateResult *result, char *text, size_t size);
 
-/* Gate B, format: format_error compares outputs with `fp64_original` (gate_values), FP64 over the
- * original inputs; gate_format applies the limits of the format. Underflow of FP32 is no cost of a
- * format: where FP64 and the output are both at most n times 2^-149, both count as 0. Stage VIEW:
- * n·2^-126·max(1, F), of a logit's gradient n·2^-126·max(1, 2·F·max|feature| / temperature). Its
- * counts of values that are finite where they should not be, or the other way round, must be 0. */
+/* Gate B, format: format_error compares outputs with `fp64_original` (gate_values), which is FP64
+ * over the original inputs. gate_format applies the limits of the format. Underflow of FP32 is no
+ * cost of a format. Where FP64 and the output are both at most n·2^-149, both count as 0. In stage
+ * VIEW this bound is n·2^-126·max(1, F), and for the gradient of a logit
+ * n·2^-126·max(1, 2·F·max|feature| / temperature). Gate B fails if one of nan_count, inf_count and
+ * finite_count is not 0. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
-/* Computes format_error for each class of cells, forward only. `class` has the class of each cell,
- * and `errors` the error of classes below `count`. */
+/* Computes format_error for each class of cells, forward only. `class` has the class of each cell.
+ * `errors` receives the errors of the classes below `count`. */
 void format_error_by_class(const BevProblem *problem, const void *codes,
                            const double *fp64_original, const int32_t *points, const uint8_t *class,
                            FormatError *errors, int count);
@@ -122,12 +124,11 @@ typedef struct {
 extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
 
 /* Gate C, exact: gate_exact_like builds a problem with the shape, map, format, direction and stage
- * of `like` whose depth and features are small whole numbers and powers of two (so are weights and
- * scales). Every order of summation, in half precision too, then gives the same bits, and
- * gate_exact asks `codes` to equal the encoded FP64 result. No feature is 0, so a missing or
- * misplaced point changes its cell. Backward grad_out, too, has whole numbers, never 0. Of stage
- * VIEW a pixel has one, two or four bins with equal logits, all others -infinity. The caller frees
- * the problem with problem_free. */
+ * of `like`. All its inputs, weights and scales are small whole numbers or powers of two. Every
+ * order of summation, also in half precision, then gives the same bits. gate_exact therefore
+ * requires that `codes` equal the encoded FP64 result. No feature and no grad_out is 0, so a
+ * missing or misplaced point changes its cell. In stage VIEW a pixel has one, two or four bins with
+ * equal logits. All other logits are -infinity. The caller frees the problem with problem_free. */
 bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
@@ -135,16 +136,16 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
 /* Adds the error of another grid of the same size. */
 void format_error_add(FormatError *all, const FormatError *part);
 
-/* The adjoint identity, which needs no reference for the gradients: backward is the transpose of
- * forward, so that
+/* The adjoint identity, which needs no reference for the gradients. Backward is the transpose of
+ * forward, so these three sums are equal:
  *
  *     Σ pool(depth, feat)·grad_out = Σ depth·grad_depth = Σ feat·grad_feat.
  *
- * Of stage VIEW the gradients of a pixel's logits add up to 0 instead of the second, and `depth` is
- * the first and the magnitudes of these sums.
- * On the numbers of gate_exact_like all three are exact and must be equal. `codes` are the
- * two gradients; pooling is FP64. Skipped where the format cannot hold each gradient exactly, which
- * `reference` (FP64 gradients) shows. False with an error: out of memory. */
+ * In stage VIEW the second sum is unknown, but the gradients of a pixel's logits must add up to 0.
+ * `depth` is then `pooled` plus the magnitude of this sum for each pixel. On the numbers of
+ * gate_exact_like all three sums are exact and must be equal. `codes` has the two gradients.
+ * Pooling is FP64. `reference` has the FP64 gradients. The identity is skipped if the format cannot
+ * hold each of them exactly. False with an error: out of memory. */
 typedef struct {
     GateVerdict verdict;
     double pooled, depth, feat; /* the three sums */
@@ -152,6 +153,6 @@ typedef struct {
 bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
                   GateAdjoint *adjoint, Err *err);
 
-/* Whether a kernel passes the gate on this map. On a map without points no element is judged, and
+/* Whether a kernel passes the gate on this map. A map without points has no element to judge, and
  * an output of zeros passes. */
 bool gate_passes(const GateResult *result, const BevMap *map);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gates share this header: the outputs of a problem, and the counting of elements. */
+/* Shared by the files of the gates: the outputs of a problem, and the counting of elements. */
 #pragma once
 
 #include "src/accuracy/gates.h"
@@ -14,8 +14,8 @@ typedef struct {
 /* Lists the outputs of a problem and returns their number. `codes` may be NULL: no data. */
 int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outputs);
 
-/* Counts an element. `pooled`: its row has terms. A `ratio` above 1 is bad, and the first bad
- * element is noted. Returns whether the element is bad. */
+/* Counts an element. `pooled`: the row of the element has terms. A `ratio` above 1 makes the
+ * element bad. The result keeps the first bad element. Returns whether the element is bad. */
 bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel, double got,
                         double want, double bound, double ratio);
 

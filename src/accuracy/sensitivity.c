@@ -10,11 +10,14 @@
 
 const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output", "all", "mixed"};
 
-/* The state of sensitivity_run, and the arrays of a problem. */
+/* The state of sensitivity_run, the problem that is visited, and the arrays of this problem. */
 typedef struct {
     void (*emit)(const SensitivityRow *, void *);
     void *context;
-    const BevDtype *mixed;
+    const BevDtype *mixed; /* NULL: the rows of each tensor are wanted */
+    const char *scene;
+    Workload *workload;
+    const HostProblem *problem;
     double *want, *got;  /* the grid in FP64, of the original and of the decoded values */
     float *depth, *feat; /* the decoded tensors */
     float *values;       /* the grid that is judged */
@@ -34,22 +37,22 @@ static void arrays_free(Sensitivity *all) {
     free(all->terms);
 }
 
-static size_t count_of(const BevTensor *tensor) {
+static size_t element_count(const BevTensor *tensor) {
     return (size_t)(tensor->rows * tensor->row_len);
 }
 
-static bool arrays_init(Sensitivity *all, const HostProblem *problem, Err *err) {
-    const BevProblem *view = &problem->view;
-    const size_t grid = count_of(&view->out), rows = (size_t)view->out.rows;
+static bool arrays_init(Sensitivity *all, Err *err) {
+    const BevProblem *view = &all->problem->view;
+    const size_t grid = element_count(&view->out), rows = (size_t)view->out.rows;
     all->got = malloc(grid * sizeof *all->got);
     all->values = malloc(grid * sizeof *all->values);
-    all->depth = malloc(count_of(&view->depth) * sizeof *all->depth);
-    all->feat = malloc(count_of(&view->feat) * sizeof *all->feat);
+    all->depth = malloc(element_count(&view->depth) * sizeof *all->depth);
+    all->feat = malloc(element_count(&view->feat) * sizeof *all->feat);
     all->group = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group);
     all->group_want = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group_want);
     if (!all->got || !all->values || !all->depth || !all->feat || !all->group || !all->group_want)
         return err_no_memory(err, "sensitivity", "choose a smaller scene");
-    all->want = fp64_of(problem, err);
+    all->want = fp64_of(all->problem, err);
     all->terms = all->want ? gate_terms(view, err) : NULL;
     if (!all->terms)
         return false;
@@ -58,18 +61,18 @@ static bool arrays_init(Sensitivity *all, const HostProblem *problem, Err *err) 
     return true;
 }
 
-/* Returns the error of a grid in FP32 with `channels` channels. */
-static FormatError error_of(const BevProblem *problem, int64_t channels, const float *values,
-                            const double *want, const int32_t *terms) {
-    BevProblem judged = *problem;
+/* Returns the error of an FP32 grid with `channels` channels. */
+static FormatError grid_error(const Sensitivity *all, int64_t channels, const float *values,
+                              const double *want) {
+    BevProblem judged = all->problem->view;
     judged.out =
-        (BevTensor){.dtype = BEV_FP32, .rows = problem->out.rows, .row_len = channels, .scale = 1};
-    return format_error(&judged, values, want, terms);
+        (BevTensor){.dtype = BEV_FP32, .rows = judged.out.rows, .row_len = channels, .scale = 1};
+    return format_error(&judged, values, want, all->terms);
 }
 
 /* Emits a row for each group of channels. Pooling does not mix channels. */
-static void emit_groups(const Sensitivity *all, const BevProblem *problem, SensitivityRow row) {
-    const int64_t channels = problem->out.row_len, rows = problem->out.rows;
+static void emit_groups(const Sensitivity *all, SensitivityRow row) {
+    const int64_t channels = row.grid_channels, rows = all->problem->view.out.rows;
     const double bytes = row.bytes / (double)channels;
     for (int64_t first = 0; first < channels; first += SENSITIVITY_GROUP) {
         int64_t count = channels - first < SENSITIVITY_GROUP ? channels - first : SENSITIVITY_GROUP;
@@ -82,18 +85,18 @@ static void emit_groups(const Sensitivity *all, const BevProblem *problem, Sensi
         row.first_channel = first;
         row.channels = count;
         row.bytes = bytes * (double)count;
-        row.error = error_of(problem, count, all->group, all->group_want, all->terms);
+        row.error = grid_error(all, count, all->group, all->group_want);
         all->emit(&row, all->context);
     }
 }
 
-/* Pools with the row's tensor decoded, and all others as they were. `out` receives output codes. */
-static void pool_with(const Sensitivity *all, const HostProblem *problem, const BevTensor *out,
-                      SensitiveTensor tensor) {
-    const BevProblem *view = &problem->view;
-    const size_t count = count_of(out);
+/* Pools into all->values. `tensor` is decoded from its format, all other tensors are originals.
+ * `out` is memory for the codes of the output. */
+static void pool_with_format(const Sensitivity *all, const BevTensor *out, SensitiveTensor tensor) {
+    const BevProblem *view = &all->problem->view;
+    const size_t count = element_count(out);
     const double *grid = all->want;
-    Features features = problem->features;
+    Features features = all->problem->features;
     if (tensor == TENSOR_DEPTH || tensor >= TENSOR_ALL)
         features.depth = all->depth;
     if (tensor == TENSOR_FEATURES || tensor >= TENSOR_ALL)
@@ -110,74 +113,80 @@ static void pool_with(const Sensitivity *all, const HostProblem *problem, const 
     }
 }
 
-/* Pools, judges and emits a row. Emits the groups of channels of features and output, too. `stored`
+/* Pools, judges and emits a row. For features and output the groups of channels follow. `stored`
  * has the three tensors as they are stored. */
-static void emit_row(const Sensitivity *all, const char *scene, const Workload *workload,
-                     const HostProblem *problem, const BevTensor *const stored[TENSOR_ALL],
+static void emit_row(const Sensitivity *all, const BevTensor *const stored[TENSOR_ALL],
                      SensitiveTensor tensor) {
-    const BevProblem *view = &problem->view;
-    SensitivityRow row = {.scene = scene,
-                          .time_s = workload->job.time_s,
+    const BevProblem *view = &all->problem->view;
+    SensitivityRow row = {.scene = all->scene,
+                          .time_s = all->workload->job.time_s,
                           .dtype = view->dtype,
                           .align = view->align,
                           .tensor = tensor,
                           .grid_channels = view->out.row_len};
     snprintf(row.scales, sizeof row.scales, "%s",
-             ranges_label(workload->features->scales, view->dtype));
+             ranges_label(all->workload->features->scales, view->dtype));
     for (int i = 0; i < TENSOR_ALL; i++) {
         BevDtype dtype = stored[i]->dtype;
         row.stored[i] = i != TENSOR_OUTPUT && bev_is_whole(dtype) ? BEV_INT8 : dtype;
         if (tensor >= TENSOR_ALL || tensor == (SensitiveTensor)i)
             row.bytes += (double)bev_tensor_bytes(stored[i]);
     }
-    pool_with(all, problem, stored[TENSOR_OUTPUT], tensor);
-    row.error = error_of(view, view->out.row_len, all->values, all->want, all->terms);
+    pool_with_format(all, stored[TENSOR_OUTPUT], tensor);
+    row.error = grid_error(all, row.grid_channels, all->values, all->want);
     row.grid2 = row.error.want2;
     all->emit(&row, all->context);
     if (tensor == TENSOR_FEATURES || tensor == TENSOR_OUTPUT)
-        emit_groups(all, view, row);
+        emit_groups(all, row);
+}
+
+/* Emits the rows of each tensor alone, then of all three in one format. */
+static void emit_each(const Sensitivity *all) {
+    const BevProblem *view = &all->problem->view;
+    const BevTensor *const stored[] = {&view->depth, &view->feat, &view->out};
+    for (SensitiveTensor tensor = 0; tensor <= TENSOR_ALL; tensor++)
+        emit_row(all, stored, tensor);
+}
+
+/* Emits the row of TENSOR_MIXED. The problem has the features' format. */
+static bool emit_mixed(const Sensitivity *all, Err *err) {
+    const BevProblem *view = &all->problem->view;
+    HostProblem depth = {0}, out = {0};
+    bool ok = workload_problem(all->workload, all->mixed[TENSOR_DEPTH], view->align, &depth, err) &&
+              workload_problem(all->workload, all->mixed[TENSOR_OUTPUT], view->align, &out, err);
+    if (ok) {
+        const BevTensor *const stored[] = {&depth.view.depth, &view->feat, &out.view.out};
+        bev_tensor_decode(&depth.view.depth, 0, depth.view.depth.rows, all->depth);
+        emit_row(all, stored, TENSOR_MIXED);
+    }
+    problem_free(&depth);
+    problem_free(&out);
+    return ok;
 }
 
 static bool visit_problem(void *context, const char *scene, Workload *workload,
                           const HostProblem *problem, Err *err) {
-    const Sensitivity *run = context;
-    const BevProblem *view = &problem->view;
-    const BevTensor *const stored[] = {&view->depth, &view->feat, &view->out};
-    Sensitivity all = {.emit = run->emit, .context = run->context};
-    bool ok = arrays_init(&all, problem, err);
-    for (int tensor = 0; ok && tensor <= TENSOR_ALL; tensor++)
-        emit_row(&all, scene, workload, problem, stored, (SensitiveTensor)tensor);
-    arrays_free(&all);
-    return ok;
-}
-
-/* Emits the row of TENSOR_MIXED. `problem` has the features' format. */
-static bool visit_mixed(void *context, const char *scene, Workload *workload,
-                        const HostProblem *problem, Err *err) {
-    const Sensitivity *run = context;
-    const BevProblem *view = &problem->view;
-    Sensitivity all = {.emit = run->emit, .context = run->context};
-    HostProblem depth = {0}, out = {0};
-    bool ok = workload_problem(workload, run->mixed[TENSOR_DEPTH], view->align, &depth, err) &&
-              workload_problem(workload, run->mixed[TENSOR_OUTPUT], view->align, &out, err) &&
-              arrays_init(&all, problem, err);
-    if (ok) {
-        const BevTensor *const stored[] = {&depth.view.depth, &view->feat, &out.view.out};
-        bev_tensor_decode(&depth.view.depth, 0, depth.view.depth.rows, all.depth);
-        emit_row(&all, scene, workload, problem, stored, TENSOR_MIXED);
-    }
-    problem_free(&depth);
-    problem_free(&out);
+    Sensitivity all = *(const Sensitivity *)context;
+    all.scene = scene;
+    all.workload = workload;
+    all.problem = problem;
+    bool ok = arrays_init(&all, err);
+    if (ok && all.mixed)
+        ok = emit_mixed(&all, err);
+    else if (ok)
+        emit_each(&all);
     arrays_free(&all);
     return ok;
 }
 
 bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
                      void (*row)(const SensitivityRow *, void *), void *context, Err *err) {
-    Sensitivity run = {.emit = row, .context = context, .mixed = mixed};
+    Sensitivity run = {.emit = row, .context = context};
+    bool ok = plan_each_problem(plan, visit_problem, &run, err);
+    if (!ok || !mixed)
+        return ok;
     BenchPlan once = *plan;
-    if (mixed)
-        once.dtypes = 1u << mixed[TENSOR_FEATURES];
-    return plan_each_problem(plan, visit_problem, &run, err) &&
-           (!mixed || plan_each_problem(&once, visit_mixed, &run, err));
+    once.dtypes = 1u << mixed[TENSOR_FEATURES];
+    run.mixed = mixed;
+    return plan_each_problem(&once, visit_problem, &run, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost of the number format of one tensor alone. The tensor is encoded and decoded with the
- * scales of the problem. The other tensors stay FP32, and sums are FP64. No kernel runs, and the
- * figures have no other rounding than that of the tensor. */
+/* The error that the number format of one tensor causes alone. The tensor is encoded and decoded
+ * with the scales of the problem. The other tensors stay FP32, and sums are FP64. No kernel runs.
+ * The rounding of this tensor is thus the only rounding in the figures. */
 #pragma once
 
 #include "src/accuracy/gates.h"
@@ -25,7 +25,7 @@ enum { SENSITIVITY_GROUP = 16 }; /* channels */
 typedef struct {
     const char *scene;
     double time_s;
-    BevDtype dtype;              /* the format; in TENSOR_MIXED that of the features */
+    BevDtype dtype;              /* the format; in TENSOR_MIXED the format of the features */
     BevDtype stored[TENSOR_ALL]; /* the number format in which each tensor is stored */
     BevAlign align;
     char scales[64]; /* the label of the format's scales: ranges_label() */
@@ -37,10 +37,10 @@ typedef struct {
     double bytes; /* bytes of the tensor or group as stored */
 } SensitivityRow;
 
-/* Calls `row` for each moment, format and tensor of the plan. After features and output follow the
- * groups of their channels, which have errors in these channels of the grid alone. The plan's
- * kernels and timing options are not used. `mixed` may be NULL. It has formats of depth, features
- * and output, which make a further row for each moment. */
+/* Calls `row` for each moment, format and tensor of the plan. The rows of features and output are
+ * followed by rows of their groups of channels. The error of a group counts only its channels of
+ * the grid. The plan's kernels and timing options are not used. `mixed` has a format for depth,
+ * features and output, which make a further row for each moment. `mixed` NULL: no such row. */
 bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
                      void (*row)(const SensitivityRow *row, void *context), void *context,
                      Err *err);

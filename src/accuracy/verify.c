@@ -46,27 +46,6 @@ void gates_close(Gates *gates) {
     free(gates);
 }
 
-/* Makes the problem of gate C, without its reference. */
-static bool make_exact(Gates *gates, Err *err) {
-    if (!gate_exact_like(&gates->exact, gates->problem, EXACT_SEED, err))
-        return false;
-    gates->exact_reference = malloc((size_t)gate_values(gates->problem) * sizeof(double));
-    return gates->exact_reference || err_no_memory(err, "verify", "choose a smaller scene");
-}
-
-/* Makes the memory for gate A's reference. */
-static bool make_reference(Gates *gates, Err *err) {
-    size_t bytes = (size_t)gate_values(gates->problem) * sizeof(double);
-    gates->reference = malloc(bytes);
-    gates->abs_sum = malloc(bytes);
-    return (gates->reference && gates->abs_sum) ||
-           err_no_memory(err, "verify", "choose a smaller scene");
-}
-
-static void take_reference(Gates *gates) {
-    gate_reference(gates->problem, gates->reference, gates->abs_sum);
-}
-
 Gates *gates_open(const HostProblem *problem, Err *err) {
     Gates *gates = calloc(1, sizeof *gates);
     if (!gates) {
@@ -86,31 +65,46 @@ Gates *gates_open(const HostProblem *problem, Err *err) {
     return NULL;
 }
 
-/* Computes all references at once, each on a core. `exact`: that of gate C, too. Two runs of each
- * kernel are compared. */
-static Gates *open_gates(const HostProblem *problem, bool exact, Err *err) {
-    Gates *gates = gates_open(problem, err);
-    bool ok = gates && make_reference(gates, err) && (!exact || make_exact(gates, err));
-    if (ok && !(gates->again = malloc(gates->code_bytes)))
-        ok = err_no_memory(err, "verify", "choose a smaller scene");
-#pragma omp parallel sections num_threads(bev_threads())
+/* Computes the references of these gates that are still missing. Several references are computed
+ * at once, each on a core. */
+static bool make_references(Gates *gates, GateSet which, Err *err) {
+    const size_t bytes = (size_t)gate_values(gates->problem) * sizeof(double);
+    const bool a = which & GATE_A && !gates->reference;
+    const bool b = which & GATE_B && !gates->fp64_original;
+    const bool c = which & GATE_C && !gates->exact_reference;
+    if (c && !gate_exact_like(&gates->exact, gates->problem, EXACT_SEED, err))
+        return false;
+    if ((a && (!(gates->reference = malloc(bytes)) || !(gates->abs_sum = malloc(bytes)))) ||
+        (c && !(gates->exact_reference = malloc(bytes))))
+        return err_no_memory(err, "verify", "choose a smaller scene");
+#pragma omp parallel sections num_threads(bev_threads()) if (a + b + c > 1)
     {
 #pragma omp section
-        if (ok)
-            take_reference(gates);
+        if (a)
+            gate_reference(gates->problem, gates->reference, gates->abs_sum);
 #pragma omp section
-        if (ok)
-            gates->fp64_original = fp64_of(problem, err);
+        if (b)
+            gates->fp64_original = fp64_of(gates->host, err);
 #pragma omp section
-        if (ok && exact)
+        if (c)
             gate_reference(&gates->exact.view, gates->exact_reference, NULL);
     }
-    if (ok && gates->fp64_original)
+    return gates->fp64_original || !b;
+}
+
+/* Opens the gates of a problem with the references of `which`, to compare two runs of a kernel. */
+static Gates *open_gates(const HostProblem *problem, GateSet which, Err *err) {
+    Gates *gates = gates_open(problem, err);
+    bool ok = gates && make_references(gates, which, err);
+    if (ok && !(gates->again = malloc(gates->code_bytes)))
+        ok = err_no_memory(err, "verify", "choose a smaller scene");
+    if (ok)
         return gates;
     gates_close(gates);
     return NULL;
 }
 
+/* Runs the session's kernel and reads its output, which is overwritten with poison before. */
 static bool run_once(Session *session, void *codes, Err *err) {
     return session_poison(session, err) && session_run(session, err) &&
            session_read(session, codes, err);
@@ -127,30 +121,27 @@ static bool run_kernel(const BevKernel *kernel, const BevProblem *problem, void 
     return ok;
 }
 
-/* Runs gate A on the kernel's output. */
-static void judge_sums(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
+static void judge_gate_a(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
     const BevProblem *view = gates->problem;
-    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes,
-                              gates->reference, gates->abs_sum, gates->terms, NULL);
+    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes, gates->reference,
+                              gates->abs_sum, gates->terms, NULL);
 }
 
-/* Runs gate B on the kernel's output. */
-static void judge_format(const Gates *gates, VerifyRow *row) {
-    row->format =
-        format_error(gates->problem, gates->codes, gates->fp64_original, gates->terms);
+static void judge_gate_b(const Gates *gates, VerifyRow *row) {
+    row->format = format_error(gates->problem, gates->codes, gates->fp64_original, gates->terms);
     row->format_verdict = gate_format(gates->problem->dtype, &row->format);
 }
 
 /* Runs gates A and B on the kernel's output, each on a core. */
-static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
+static void judge_gates_a_and_b(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
     const BevProblem *view = gates->problem;
 #pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
-        judge_sums(gates, kernel, row);
+        judge_gate_a(gates, kernel, row);
 #pragma omp section
         {
-            judge_format(gates, row);
+            judge_gate_b(gates, row);
             if (gates->class)
                 format_error_by_class(view, gates->codes, gates->fp64_original, gates->terms,
                                       gates->class, row->by_class, CLASS_COUNT);
@@ -165,8 +156,8 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
         row->class = (WorldClass)gates->class[row->format.worst_cell];
 }
 
-/* Runs the kernel on the exact problem, then gate C and the adjoint identity. */
-static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+/* Runs the kernel on the problem of gate C, then gate C and the adjoint identity. */
+static bool judge_gate_c(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *exact = &gates->exact.view;
     if (!run_kernel(kernel, exact, gates->codes, NULL, row->skipped, err))
         return false;
@@ -178,7 +169,6 @@ static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
            gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
 }
 
-/* Runs the kernel on the problem of gates A and B. */
 static bool run_problem(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
@@ -190,55 +180,46 @@ bool gates_judge(Gates *gates, const BevKernel *kernel, GateSet which, const Giv
     if (which & (GATE_A | GATE_B) && !run_problem(gates, kernel, row, err))
         return false;
     if (which & GATE_B && !row->skipped[0]) {
-        if (!gates->fp64_original && !(gates->fp64_original = fp64_of(gates->host, err)))
+        if (!make_references(gates, GATE_B, err))
             return false;
-        judge_format(gates, row);
+        judge_gate_b(gates, row);
     }
     if (given_up(give_up))
         return false;
     if (which & GATE_A && !row->skipped[0]) {
-        if (!gates->reference) {
-            if (!make_reference(gates, err))
-                return false;
-            take_reference(gates);
-        }
-        judge_sums(gates, kernel, row);
+        if (!make_references(gates, GATE_A, err))
+            return false;
+        judge_gate_a(gates, kernel, row);
     }
     if (given_up(give_up))
         return false;
-    if (!(which & GATE_C) || row->skipped[0])
-        return true;
-    if (!gates->exact_reference) {
-        if (!make_exact(gates, err))
-            return false;
-        gate_reference(&gates->exact.view, gates->exact_reference, NULL);
-    }
-    return judge_exact(gates, kernel, row, err);
+    return !(which & GATE_C) || row->skipped[0] ||
+           (make_references(gates, GATE_C, err) && judge_gate_c(gates, kernel, row, err));
 }
 
-/* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
+/* The verdicts of judge_gate_c. They depend on kernel, format and map, but not on the moment. */
 typedef struct {
     BevShape shape;
-    uint64_t map; /* scatter_hash; 0: nothing is judged */
+    uint64_t map; /* scatter_hash of the map; 0: there are no verdicts */
     GateResult exact;
     GateAdjoint adjoint;
-} Judged;
+} ExactVerdict;
 
-/* The state of verify_run. */
 typedef struct {
     const BenchPlan *plan;
     void (*emit)(const VerifyRow *, void *);
     void *context;
-    Judged *judged; /* [kernel, dtype, align]: those of the newest map */
+    ExactVerdict *exact; /* [kernel, dtype, align], each on the newest map */
 } Verify;
 
-static Judged *judged_of(const Verify *verify, int kernel, const BevProblem *problem) {
+static ExactVerdict *exact_verdict(const Verify *verify, int kernel, const BevProblem *problem) {
     int format = kernel * BEV_DTYPE_COUNT + (int)problem->dtype;
-    return &verify->judged[format * BEV_ALIGN_COUNT + (int)problem->align];
+    return &verify->exact[format * BEV_ALIGN_COUNT + (int)problem->align];
 }
 
-static bool is_judged(const Judged *judged, const BevProblem *problem, uint64_t map) {
-    return judged->map == map && !memcmp(&judged->shape, &problem->shape, sizeof judged->shape);
+/* Whether the verdict holds for this problem, whose map has the hash `map`. */
+static bool is_verdict_of(const ExactVerdict *verdict, const BevProblem *problem, uint64_t map) {
+    return verdict->map == map && !memcmp(&verdict->shape, &problem->shape, sizeof verdict->shape);
 }
 
 static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevProblem *problem) {
@@ -248,41 +229,42 @@ static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevPr
 }
 
 /* Whether gate C has been judged for every kernel that gets the problem. */
-static bool all_judged(const Verify *verify, const BevProblem *problem, uint64_t map) {
+static bool all_exact_known(const Verify *verify, const BevProblem *problem, uint64_t map) {
     for (int i = 0; bev_kernels[i]; i++)
         if (is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem) &&
-            !is_judged(judged_of(verify, i, problem), problem, map))
+            !is_verdict_of(exact_verdict(verify, i, problem), problem, map))
             return false;
     return true;
 }
 
-/* Runs all gates of a kernel, and emits the row. */
 static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map, VerifyRow *row,
                           Err *err) {
     const BevKernel *kernel = bev_kernels[number];
-    Judged *judged = judged_of(verify, number, gates->problem);
-    bool known = is_judged(judged, gates->problem, map);
+    ExactVerdict *verdict = exact_verdict(verify, number, gates->problem);
+    bool known = is_verdict_of(verdict, gates->problem, map);
     if (known) {
-        row->exact = judged->exact;
-        row->adjoint = judged->adjoint;
+        row->exact = verdict->exact;
+        row->adjoint = verdict->adjoint;
     }
     if (!run_problem(gates, kernel, row, err))
         return false;
     if (!row->skipped[0])
-        judge_output(gates, kernel, row);
-    if (!known && !row->skipped[0] && !judge_exact(gates, kernel, row, err))
+        judge_gates_a_and_b(gates, kernel, row);
+    if (!known && !row->skipped[0] && !judge_gate_c(gates, kernel, row, err))
         return false;
     row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
                   row->format_verdict == GATE_PASS && row->exact.verdict == GATE_PASS &&
                   row->adjoint.verdict != GATE_FAIL && (row->same_bits || !kernel->deterministic);
     if (!row->skipped[0])
-        *judged = (Judged){row->shape, map, row->exact, row->adjoint};
+        *verdict = (ExactVerdict){row->shape, map, row->exact, row->adjoint};
     verify->emit(row, verify->context);
     return true;
 }
 
-/* Finds the classes of the cells from the FP64 grid. Only an embedding as features has classes. */
-static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
+/* Finds the class of each cell from the FP64 grid. Only features that are an embedding have
+ * classes.
+ */
+static bool find_cell_classes(Gates *gates, const Workload *workload, Err *err) {
     const BevTensor *out = &gates->problem->out;
     const Embedding *embedding = &workload->seen->embedding;
     if (gates->problem->direction == BEV_BACKWARD || !embedding->channels)
@@ -305,8 +287,9 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
-    Gates *gates = open_gates(problem, !all_judged(verify, &problem->view, map), err);
-    bool ok = gates && take_classes(gates, workload, err);
+    const bool exact_known = all_exact_known(verify, &problem->view, map);
+    Gates *gates = open_gates(problem, exact_known ? GATE_A | GATE_B : GATES_ALL, err);
+    bool ok = gates && find_cell_classes(gates, workload, err);
     if (ok)
         gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
     const bool pools = problem->view.direction == BEV_FORWARD && problem->view.stage == BEV_POOL;
@@ -332,9 +315,9 @@ bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *, void *), v
     size_t kernels = 0;
     while (bev_kernels[kernels])
         kernels++;
-    verify.judged = calloc(kernels * BEV_DTYPE_COUNT * BEV_ALIGN_COUNT, sizeof *verify.judged);
-    bool ok = verify.judged ? plan_each_problem(plan, verify_problem, &verify, err)
-                            : err_no_memory(err, "verify", "");
-    free(verify.judged);
+    verify.exact = calloc(kernels * BEV_DTYPE_COUNT * BEV_ALIGN_COUNT, sizeof *verify.exact);
+    bool ok = verify.exact ? plan_each_problem(plan, verify_problem, &verify, err)
+                           : err_no_memory(err, "verify", "");
+    free(verify.exact);
     return ok;
 }

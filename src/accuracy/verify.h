@@ -17,9 +17,9 @@ typedef struct {
     GateResult exact;    /* gate C */
     GateAdjoint adjoint; /* judged on gate C's problem; skipped forward */
     BevShape shape;
-    double time_s;       /* the time of the moment in the scene */
-    double at_m[2];      /* centre of the cell with the largest error; NaN: not known */
-    WorldClass class;    /* class of the cell with the largest error; CLASS_COUNT: unknown */
+    double time_s;    /* the time of the moment in the scene */
+    double at_m[2];   /* centre of the cell with the largest error; NaN: not known */
+    WorldClass class; /* class of the cell with the largest error; CLASS_COUNT: unknown */
     /* The errors of each class of cells, forward only. `judged` is 0 where none is known. */
     FormatError by_class[CLASS_COUNT];
     double prune_change; /* fp64_prune_change; NaN: nothing is pruned, or backward */

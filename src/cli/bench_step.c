@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope bench --stage step: a training step whose calibration is new each time, as augmentation
- * makes it: poses and map, pooling, gradients. The library's calls do the work. On a GPU each part,
- * and the step, is a CUDA graph of these calls. */
+/* bevscope bench --stage step: times a training step by calls of the library. The step has a new
+ * calibration each time, as augmentation makes it. Its parts are poses and map, pooling, gradients.
+ * On a GPU each part, and the whole step, is a CUDA graph of these calls. */
 #include "config.h"
 #include "src/base/clock.h"
 #include "src/base/data.h"
@@ -22,7 +22,7 @@
 typedef enum { PART_MAP, PART_FORWARD, PART_BACKWARD, PART_STEP, PARTS } Part;
 static const char *const part_names[PARTS] = {"map", "forward", "backward", "step"};
 
-enum { ROOM = 256, MOST_SAMPLES = 200 }; /* ROOM: what map and workspace begin on a multiple of */
+enum { ALIGNMENT = 256, MOST_SAMPLES = 200 }; /* ALIGNMENT: of map and workspace, in bytes */
 
 typedef struct {
     const Rig *rig;
@@ -30,33 +30,35 @@ typedef struct {
     BevpoolMap *map;
     BevpoolPlan *plans[BEV_DIRECTION_COUNT];
     BevpoolCall calls[BEV_DIRECTION_COUNT];
-    void *maps[BEV_DIRECTION_COUNT]; /* memory; on the CPU both directions read one map */
+    void
+        *maps[BEV_DIRECTION_COUNT]; /* memory of the maps; on the CPU both directions share a map */
     BevpoolPose poses[RIG_MAX_CAMERAS];
-    void *poses_there; /* a copy on the GPU */
+    void *device_poses; /* a copy on the GPU */
     uint64_t seed;
-    void *taken[2 * BEVPOOL_ROLES + 5]; /* all memory of the device */
-    int taken_count;
+    void *blocks[2 * BEVPOOL_ROLES + 5]; /* all memory of the device */
+    int block_count;
 } StepBench;
 
-static bool passed(BevpoolStatus status, const BevpoolError *error, Err *err) {
+/* Turns an error of the library into an error of this program. */
+static bool check_status(BevpoolStatus status, const BevpoolError *error, Err *err) {
     return !status || err_set(err, ERR_FAILED, "--stage step", "", "%s", error->text);
 }
 
-/* Takes memory of the device, a copy of `from` if that is not NULL. It begins on a multiple of
- * ROOM. The bench frees it. */
-static bool take(StepBench *bench, void **memory, const void *from, size_t bytes, Err *err) {
+/* Allocates memory of the device, which close_step frees. `from` is copied into the memory, if it
+ * is not NULL. */
+static bool allocate(StepBench *bench, void **memory, const void *from, size_t bytes, Err *err) {
 #ifdef HAVE_CUDA
     if (bench->device != BEVPOOL_CPU && !device_take(memory, from, bytes, err))
         return false;
 #endif
     if (bench->device == BEVPOOL_CPU) {
-        *memory = aligned_alloc(ROOM, (bytes + ROOM) / ROOM * ROOM);
+        *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
         if (!*memory)
             return err_no_memory(err, "--stage step", "choose a smaller scene");
         if (from)
             memcpy(*memory, from, bytes);
     }
-    bench->taken[bench->taken_count++] = *memory;
+    bench->blocks[bench->block_count++] = *memory;
     return true;
 }
 
@@ -88,10 +90,11 @@ static bool open_map(StepBench *bench, BevAlign align, Err *err) {
         .truncate = g->truncate,
     };
     BevpoolError error;
-    return passed(bevpool_map_moving(&bench->map, &frustum, bench->device, &error), &error, err);
+    return check_status(bevpool_map_moving(&bench->map, &frustum, bench->device, &error), &error,
+                        err);
 }
 
-/* Makes the plan of a direction, and the call with its arrays: inputs are copies of the problem's.
+/* Makes the plan of a direction, and the call with its arrays. Inputs are copied from the problem.
  */
 static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direction, Err *err) {
     BevpoolCall *call = &bench->calls[direction];
@@ -103,21 +106,21 @@ static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direct
                                     .dtype = (int32_t)p->dtype,
                                     .direction = (int32_t)direction};
     BevpoolError error;
-    if (!passed(bevpool_plan_create(&bench->plans[direction], bench->map, &options, &error), &error,
-                err))
+    if (!check_status(bevpool_plan_create(&bench->plans[direction], bench->map, &options, &error),
+                      &error, err))
         return false;
     const BevpoolPlan *plan = bench->plans[direction];
-    *call = (BevpoolCall){.size = sizeof *call,
-                          .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    bool ok = take(bench, &call->workspace, NULL, call->workspace_bytes, err);
+    *call =
+        (BevpoolCall){.size = sizeof *call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    bool ok = allocate(bench, &call->workspace, NULL, call->workspace_bytes, err);
     for (int32_t role = 0; ok && role < BEVPOOL_ROLES; role++) {
         size_t bytes = bevpool_plan_bytes(plan, role);
         call->tensors[role] = (BevpoolTensor){NULL, bytes, options.dtype, 0};
-        ok = !bytes || take(bench, &call->tensors[role].data, inputs[role], bytes, err);
+        ok = !bytes || allocate(bench, &call->tensors[role].data, inputs[role], bytes, err);
     }
     bool shared = bench->device == BEVPOOL_CPU && direction == BEV_BACKWARD;
-    ok = ok && (shared || take(bench, &bench->maps[direction], NULL, bevpool_plan_map_bytes(plan),
-                               err));
+    ok = ok && (shared ||
+                allocate(bench, &bench->maps[direction], NULL, bevpool_plan_map_bytes(plan), err));
     call->map = bench->maps[shared ? BEV_FORWARD : direction];
     return ok;
 }
@@ -126,14 +129,14 @@ static void close_step(StepBench *bench) {
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
         bevpool_plan_destroy(bench->plans[direction]);
     bevpool_map_destroy(bench->map);
-    for (int i = 0; i < bench->taken_count; i++) {
+    for (int i = 0; i < bench->block_count; i++) {
 #ifdef HAVE_CUDA
         if (bench->device != BEVPOOL_CPU) {
-            device_give(bench->taken[i]);
+            device_give(bench->blocks[i]);
             continue;
         }
 #endif
-        free(bench->taken[i]);
+        free(bench->blocks[i]);
     }
 }
 
@@ -143,40 +146,60 @@ static bool make_poses(StepBench *bench, Err *err) {
     double turn = (2 * random_unit(&bench->seed) - 1) * MOST_TURN_DEG * M_PI / 180;
     double scale = 0.95 + 0.1 * random_unit(&bench->seed);
     double side = random_below(&bench->seed, 2) ? -scale : scale;
-    const double bev[16] = {
-        scale * cos(turn), -scale * sin(turn), 0, 0, side * sin(turn), side * cos(turn), 0, 0, 0, 0,
-        scale,             0,                  0, 0, 0,                1};
+    const double bev[16] = {scale * cos(turn),
+                            -scale * sin(turn),
+                            0,
+                            0,
+                            side * sin(turn),
+                            side * cos(turn),
+                            0,
+                            0,
+                            0,
+                            0,
+                            scale,
+                            0,
+                            0,
+                            0,
+                            0,
+                            1};
     BevpoolError error = {0};
     for (int i = 0; i < bench->rig->camera_count; i++) {
         const Camera *own = &bench->rig->cameras[i];
         const ImageCut *cut = &own->cut;
-        const double image[9] = {cut->resize_x, 0, -cut->crop_x, 0, cut->resize_y, -cut->crop_y,
-                                 0,             0, 1};
+        const double image[9] = {
+            cut->resize_x, 0, -cut->crop_x, 0, cut->resize_y, -cut->crop_y, 0, 0, 1};
         BevpoolCamera camera;
         memcpy(camera.intrinsics, own->intrinsics, sizeof camera.intrinsics);
         memcpy(camera.rotation, own->rotation, sizeof camera.rotation);
         memcpy(camera.position_m, own->position_m, sizeof camera.position_m);
-        if (!passed(bevpool_pose(&bench->poses[i], &camera, image, bev, &error), &error, err))
+        if (!check_status(bevpool_pose(&bench->poses[i], &camera, image, bev, &error), &error, err))
             return false;
     }
     return true;
 }
 
-/* Does one part, all but PART_STEP; a GPU's is enqueued. */
+/* Makes the maps of both directions from the poses. A GPU does so later, in its stream. */
+static bool make_maps(StepBench *bench, void *stream, Err *err) {
+    BevpoolError error;
+    const BevpoolPose *poses = bench->device_poses ? bench->device_poses : bench->poses;
+    bool ok = true;
+    for (int i = 0; ok && i < BEV_DIRECTION_COUNT; i++)
+        ok = !bench->maps[i] ||
+             check_status(bevpool_plan_update(bench->plans[i], poses, bench->maps[i],
+                                              bevpool_plan_map_bytes(bench->plans[i]), stream,
+                                              &error),
+                          &error, err);
+    return ok;
+}
+
+/* Runs one part of the step. A GPU does so later, in its stream. */
 static bool run_part(StepBench *bench, Part part, void *stream, Err *err) {
     BevpoolError error;
-    const BevpoolPose *poses = bench->poses_there ? bench->poses_there : bench->poses;
-    bool ok = true;
-    for (int i = 0; ok && part == PART_MAP && i < BEV_DIRECTION_COUNT; i++)
-        ok = !bench->maps[i] ||
-             passed(bevpool_plan_update(bench->plans[i], poses, bench->maps[i],
-                                        bevpool_plan_map_bytes(bench->plans[i]), stream, &error),
-                    &error, err);
     if (part == PART_MAP)
-        return ok;
+        return make_maps(bench, stream, err);
     BevpoolCall *call = &bench->calls[part - PART_FORWARD];
     call->stream = stream;
-    return passed(bevpool_run(bench->plans[part - PART_FORWARD], call, &error), &error, err);
+    return check_status(bevpool_run(bench->plans[part - PART_FORWARD], call, &error), &error, err);
 }
 
 #ifdef HAVE_CUDA
@@ -194,12 +217,12 @@ static bool enqueue_parts(void *context, void *stream, Err *err) {
 }
 #endif
 
-/* Times each part, and all of them as one graph, with one calibration. */
+/* Times each part, and the step as one graph. All have the same calibration. */
 static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
                         Err *err) {
 #ifdef HAVE_CUDA
-    bool ok = make_poses(bench, err) && take(bench, &bench->poses_there, bench->poses,
-                                             sizeof bench->poses, err);
+    bool ok = make_poses(bench, err) &&
+              allocate(bench, &bench->device_poses, bench->poses, sizeof bench->poses, err);
     for (Part part = 0; ok && part < PARTS; part++) {
         Enqueued work = {bench, part == PART_STEP ? 0 : part, part == PART_STEP ? part - 1 : part};
         ok = device_time(enqueue_parts, &work, options, &timings[part], err);
@@ -214,7 +237,7 @@ static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing t
 static bool time_steps(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
                        Err *err) {
     enum { LEAST_SAMPLES = 5 };
-    const double settles = 0.15; /* as other launches on the CPU */
+    const double settles = 0.15; /* the noise that other launches on the CPU may have */
     static double samples[PARTS][MOST_SAMPLES];
     if (bench->device != BEVPOOL_CPU)
         return time_on_gpu(bench, options, timings, err);
@@ -251,8 +274,8 @@ typedef struct {
     int32_t device;
 } StepRows;
 
-static bool add_problem(void *context, const char *scene, Workload *workload,
-                        const HostProblem *problem, Err *err) {
+static bool add_step_rows(void *context, const char *scene, Workload *workload,
+                          const HostProblem *problem, Err *err) {
     StepRows *rows = context;
     Report *report = &rows->report;
     const Rig rig = workload_rig(workload);
@@ -284,32 +307,27 @@ static bool add_problem(void *context, const char *scene, Workload *workload,
     return ok;
 }
 
-static bool measure(const Options *options, StepRows *rows, Err *err) {
+static bool measure_steps(const Options *options, StepRows *rows, Err *err) {
     static const char *const usual[] = {"canonical"};
     BenchPlan plan;
-    Options pooled = *options;
-    pooled.stage = NULL;
-    if (!select_plan(&pooled, 1u << BEV_FP32, 1u << BEV_NEAREST, &plan, err))
+    Options backward = *options; /* a backward problem has the inputs of all parts of the step */
+    backward.stage = NULL;
+    backward.direction = bev_directions[BEV_BACKWARD].name;
+    if (!select_plan(&backward, 1u << BEV_FP32, 1u << BEV_NEAREST, usual, 1, &plan, err))
         return false;
     rows->device = plan.where & 1u << BEV_CPU ? BEVPOOL_CPU : 0;
-    plan.scenes = options->argument_count ? options->arguments : usual;
-    plan.scene_count = options->argument_count ? options->argument_count : 1;
     plan.moments = 1;
-    plan.dtypes &= backward_dtypes;
-    plan.directions = 1u << BEV_BACKWARD;
     plan.timing = options->quick ? timing_quick : timing_default;
     rows->plan = &plan;
-    return (plan.dtypes || err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
-                                   "there are no gradients in %s", options->dtype)) &&
-           plan_each_problem(&plan, add_problem, rows, err);
+    return plan_each_problem(&plan, add_step_rows, rows, err);
 }
 
 /* Adds the rows of samples/recorded/compare/step-h200.json, beside the peers' steps there. */
-static bool add_recorded(Report *report, Err *err) {
-    static const ReportColumn columns[] = {
-        {"scene", "scene", 0},   {"batch", "batch", 0},   {"way", "map", 0},
-        {"dtype", "dtype", 0},   {"launch", "launch", 0}, {"median_us", "median us", 4},
-        {"peak_mb", "peak MB", 3}};
+static bool add_recorded_rows(Report *report, Err *err) {
+    static const ReportColumn columns[] = {{"scene", "scene", 0},    {"batch", "batch", 0},
+                                           {"way", "map", 0},        {"dtype", "dtype", 0},
+                                           {"launch", "launch", 0},  {"median_us", "median us", 4},
+                                           {"peak_mb", "peak MB", 3}};
     char path[4096];
     json_error_t wrong;
     if (!data_path("samples/recorded/compare/step-h200.json", path, sizeof path, err))
@@ -317,7 +335,7 @@ static bool add_recorded(Report *report, Err *err) {
     json_t *file = json_load_file(path, 0, &wrong), *row;
     size_t i;
     report_columns(report, columns, sizeof columns / sizeof *columns);
-    json_array_foreach(json_object_get(file, "results"), i, row) report_take(report, row);
+    json_array_foreach(json_object_get(file, "results"), i, row) report_add_object(report, row);
     json_decref(file);
     return report->row_count || err_set(err, ERR_FAILED, path, "", "%s", wrong.text);
 }
@@ -331,7 +349,8 @@ bool bench_step(const Options *options, Err *err) {
     if (choices_find(CHOICE_FORMAT, options->format) < 0)
         return err_set(err, ERR_USAGE, "--format", "table, markdown, csv or json", "%s", takes);
     StepRows rows = {.report.names_to = options->recorded ? "launch" : "part"};
-    bool ok = options->recorded ? add_recorded(&rows.report, err) : measure(options, &rows, err);
+    bool ok = options->recorded ? add_recorded_rows(&rows.report, err)
+                                : measure_steps(options, &rows, err);
     ok = ok && output_report(options, &rows.report, json_pack("{ss}", "stage", "step"), err);
     report_free(&rows.report);
     return ok;

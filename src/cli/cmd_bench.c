@@ -8,33 +8,36 @@
 #include "src/run/recorded.h"
 #include "src/scene/scene.h"
 
+#ifdef HAVE_CUDA
+#include "src/run/cuda/device.h"
+#endif
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- --against: ratios to the latencies of an earlier file ----------------------------------- */
 
-enum { MAX_BARS = 400, GROUP_TEXT = 400 };
+enum { MAX_BARS = 400, GROUP_TEXT = 400, ROW_KEY = 512 };
 
 typedef enum { FASTER, SAME, SLOWER, VERDICT_COUNT } Verdict;
 static const char *const verdict_words[VERDICT_COUNT] = {"faster", "within noise", "slower"};
 
 typedef struct {
     const Options *options;
-    json_t *head; /* of the old file; its first rows say which devices it is of */
-    json_t *rows; /* the old rows, by against_key */
-    unsigned where;
-    double fail; /* the slow-down that --fail allows, 0.05; INFINITY: any */
-    /* rows in the old file; the rest counts only settled rows */
-    int found, compared, slower, failed;
-    char worst[300]; /* the worst row that fails */
-    double worst_ratio, longest;
+    json_t *head;   /* the head of the old file */
+    json_t *rows;   /* the old rows, by row_key() */
+    unsigned where; /* the devices of the old rows, as bits of BevWhere */
+    double fail;    /* the slow-down that --fail allows, such as 0.05; INFINITY: any */
+    int found;      /* rows that the old file has too */
+    int compared, slower, failed; /* found rows that have settled in both files */
+    char worst[300];              /* the failed row with the largest ratio */
+    double worst_ratio, longest;  /* the largest ratio of the failed rows, and of all rows */
     int bar_count;
     PlotBar bars[MAX_BARS];
     char groups[MAX_BARS][GROUP_TEXT];
 } Against;
-
-/* ---- the old file ---------------------------------------------------------------------------- */
 
 static bool parse_fail_limit(const char *text, double *fail, Err *err) {
     char *end;
@@ -47,22 +50,22 @@ static bool parse_fail_limit(const char *text, double *fail, Err *err) {
            err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
 }
 
-/* Writes what two rows share that are compared. */
-static void row_key(const json_t *row, char key[512]) {
-    snprintf(key, 512, "%s/%s/%s/%s/%s/%.0f/%.0f", row_text(row, "scene"), row_text(row, "kernel"),
-             row_text(row, "dtype"), row_text(row, "align"), row_text(row, "cache"),
-             row_number(row, "channels"), row_number(row, "points"));
+/* Writes a key that is equal for two rows that are compared. */
+static void row_key(const json_t *row, char key[ROW_KEY]) {
+    snprintf(key, ROW_KEY, "%s/%s/%s/%s/%s/%.0f/%.0f", row_text(row, "scene"),
+             row_text(row, "kernel"), row_text(row, "dtype"), row_text(row, "align"),
+             row_text(row, "cache"), row_number(row, "channels"), row_number(row, "points"));
 }
 
-/* Keeps the latencies of the old file. */
-static bool load_rows(Against *against, const char *path, Err *err) {
+/* Loads the rows of the old file that have a latency with its noise. */
+static bool load_old_rows(Against *against, const char *path, Err *err) {
     RecordFile file;
     bool ok = record_file_open(&file, path, err);
     against->head = json_incref(file.head);
     for (; ok && file.record; ok = ok && record_file_next(&file, err)) {
         size_t i;
         json_t *row;
-        char key[512];
+        char key[ROW_KEY];
         json_array_foreach(json_object_get(file.record, "results"), i, row) {
             bool cuda = !strcmp(row_text(row, "where"), where_names[BEV_CUDA]);
             if (!isfinite(row_number(row, "median_us")) || !isfinite(row_number(row, "noise")))
@@ -78,8 +81,8 @@ static bool load_rows(Against *against, const char *path, Err *err) {
                                       "no latency that bench measured, with its noise, in it"));
 }
 
-/* Refuses a comparison with latencies of a machine, of devices `where`, that is not that of the
- * file, and of single launches with launches in a row. `where` ~0u: the file's devices. Accepts
+/* Refuses to compare latencies of two machines, or single launches with launches in a row. The new
+ * latencies are of `machine` and its devices `where`; ~0u: the devices of the old file. Accepts
  * NULL, as against_row and against_judge do. */
 static bool against_check(const Against *against, const json_t *machine, unsigned where,
                           bool single, Err *err) {
@@ -120,7 +123,8 @@ static bool against_open(const Options *options, Against **out, Err *err) {
     if (!against || !(against->rows = json_object()))
         return err_no_memory(err, "bench", "");
     against->options = options;
-    return parse_fail_limit(options->fail, &against->fail, err) && load_rows(against, path, err);
+    return parse_fail_limit(options->fail, &against->fail, err) &&
+           load_old_rows(against, path, err);
 }
 
 static void against_close(Against *against) {
@@ -133,6 +137,7 @@ static void against_close(Against *against) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* Adds the bar of a row to the figure of --png, as long as there is room. */
 static void add_bar(Against *against, const json_t *row, Verdict verdict, double ratio,
                     double noise, double old_us) {
     int n = against->bar_count;
@@ -155,7 +160,6 @@ static void add_bar(Against *against, const json_t *row, Verdict verdict, double
     snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
 }
 
-/* Adds the columns of against_row to a report without rows. */
 static void against_columns(Report *report) {
     static const ReportColumn columns[] = {{"old_us", "old us", 4},   {"old_noise", "old noise", 2},
                                            {"ratio", "new/old", 4},   {"ratio_noise", "+-", 2},
@@ -169,10 +173,22 @@ static Timing timing_of(const json_t *row) {
                     .settled = json_is_true(json_object_get(row, "settled"))};
 }
 
-/* Sets the old latency, the ratio and its noise in a row of results. Returns false where it is
+/* Notes a row that is slower than --fail allows. */
+static void add_failure(Against *against, json_t *row, double ratio) {
+    char line[sizeof against->worst];
+    snprintf(line, sizeof line, "%.200s, %.32s, %.16s: %.3f times", row_text(row, "scene"),
+             row_text(row, "kernel"), row_text(row, "dtype"), ratio);
+    json_object_set_new(row, "failures", json_pack("[s]", line));
+    against->failed++;
+    if (ratio > against->worst_ratio)
+        memcpy(against->worst, line, sizeof line);
+    against->worst_ratio = fmax(against->worst_ratio, ratio);
+}
+
+/* Sets the old latency, the ratio and its noise in a row of results. Returns false if the row is
  * slower than --fail allows. */
 static bool against_row(Against *against, json_t *row) {
-    char key[512];
+    char key[ROW_KEY];
     if (!against)
         return true;
     row_key(row, key);
@@ -189,27 +205,15 @@ static bool against_row(Against *against, json_t *row) {
     against->compared += known;
     against->slower += verdict == SLOWER;
     against->longest = fmax(against->longest, ratio);
-    against->failed += fails;
-    if (fails) {
-        char line[sizeof against->worst];
-        snprintf(line, sizeof line, "%.200s, %.32s, %.16s: %.3f times", row_text(row, "scene"),
-                 row_text(row, "kernel"), row_text(row, "dtype"), ratio);
-        json_object_set_new(row, "failures", json_pack("[s]", line));
-        if (ratio > against->worst_ratio)
-            memcpy(against->worst, line, sizeof line);
-        against->worst_ratio = fmax(against->worst_ratio, ratio);
-    }
-    if (found) {
-        json_object_set_new(row, "old_us", json_real(then.median_us));
-        json_object_set_new(row, "old_noise", json_real(then.noise));
-        json_object_set_new(row, "against",
-                            json_string(known ? verdict_words[verdict] : "not settled"));
-    }
-    if (known) {
-        json_object_set_new(row, "ratio", json_real(ratio));
-        json_object_set_new(row, "ratio_noise", json_real(noise));
-        json_object_set_new(row, "against_passed", json_boolean(!fails));
-    }
+    if (fails)
+        add_failure(against, row, ratio);
+    if (found)
+        json_object_update_new(row, json_pack("{sf sf ss}", "old_us", then.median_us, "old_noise",
+                                              then.noise, "against",
+                                              known ? verdict_words[verdict] : "not settled"));
+    if (known)
+        json_object_update_new(row, json_pack("{sf sf sb}", "ratio", ratio, "ratio_noise", noise,
+                                              "against_passed", !fails));
     return !fails;
 }
 
@@ -236,7 +240,7 @@ static bool draw_ratios(const Against *against, Err *err) {
     return output_chart(against->options, &spec, against->options->png, err);
 }
 
-/* Draws the ratios into --png. Fails where a row is slower than --fail allows, beyond the noise. */
+/* Draws the ratios into --png. Fails if a row is slower than --fail allows. */
 static bool against_judge(const Against *against, Err *err) {
     if (!against)
         return true;
@@ -259,7 +263,8 @@ static bool against_judge(const Against *against, Err *err) {
 
 /* ---- --recorded: the latencies in samples/recorded/, with their machines --------------------- */
 
-static bool is_wanted(const char *value, const char *list) {
+/* Whether a list of names has the value. NULL and "all" have every value. */
+static bool list_has(const char *list, const char *value) {
     bool found = !list;
     for (char item[CHOICE_ITEM]; choices_item(&list, item);)
         found |= !strcmp(item, "all") || !strcmp(item, value);
@@ -298,7 +303,8 @@ static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err 
     return true;
 }
 
-/* Whether the options want the row. The direction by default: forward, or that of the kernels. */
+/* Whether the options choose the row. Without --direction the direction is forward, or that of the
+ * named kernels. */
 static bool is_wanted_row(const Options *options, const SceneLabel *names, const RecordedRow *row) {
     const BevKernel *kernel = bev_kernel_find(row->kernel);
     const KernelSet set = kernel ? kernel_bit(kernel) : 0;
@@ -312,12 +318,12 @@ static bool is_wanted_row(const Options *options, const SceneLabel *names, const
            (!options->stage ||
             (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name))) &&
            (!strcmp(way, "both") || !strcmp(way, bev_directions[row->direction].name)) &&
-           is_wanted(row->dtype, options->dtype) && is_wanted(row->align, options->align) &&
-           is_wanted(row->cache, options->cache);
+           list_has(options->dtype, row->dtype) && list_has(options->align, row->align) &&
+           list_has(options->cache, row->cache);
 }
 
-static void add_recorded(Report *report, const Options *options, const char *machine,
-                         const RecordedRow *row) {
+static void add_recorded_row(Report *report, const Options *options, const char *machine,
+                             const RecordedRow *row) {
     report_row(report);
     add_text(report, "machine", "recorded on", machine);
     add_text(report, "scene", "scene", row->scene);
@@ -333,7 +339,7 @@ static void add_recorded(Report *report, const Options *options, const char *mac
     add_real(report, "effective_gb_s", "GB/s", 3, row->effective_gb_s);
 }
 
-/* Prints the rows of samples/recorded/ that the options choose. Fails where no row fits. */
+/* Prints the rows of samples/recorded/ that the options choose. Fails if they choose no row. */
 static bool bench_recorded(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {.names_to = "cache", .group = "machine"};
@@ -347,7 +353,8 @@ static bool bench_recorded(const Options *options, Err *err) {
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
             if (is_wanted_row(options, names, &set.recordings[i].rows[j]))
-                add_recorded(&report, options, set.recordings[i].label, &set.recordings[i].rows[j]);
+                add_recorded_row(&report, options, set.recordings[i].label,
+                                 &set.recordings[i].rows[j]);
     recorded_free(&set);
     free(names);
     bool ok = report.row_count > 0
@@ -371,8 +378,8 @@ static const struct {
                {"v4_us", "V4", "V4", BEV_FP16}};
 enum { COLUMN_V2, COLUMN_V3 = 2, COLUMN_V3_FP8, COLUMN_V4, COLUMNS };
 
-/* Returns the latency of a column in a configuration; NaN: it is not known. `set` NULL: published
- * for the GPU, else recorded on it. */
+/* Returns the recorded latency of a column in a configuration on this GPU. `set` NULL: the
+ * published latency. NaN: the latency is not known. */
 static double column_us(const RecordedSet *set, const Gpu *gpu, const Preset *preset, int column) {
     const BevDtype dtype = columns[column].dtype;
     if (!set) {
@@ -417,7 +424,7 @@ static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu
 }
 
 /* Prints the article's table of latencies, and the recorded latencies of the same configurations
- * and columns. Each ratio is of one machine. */
+ * and columns. Both latencies of a ratio are of one machine. */
 static bool bench_published(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {.names_to = "scene", .group = "from"};
@@ -439,30 +446,23 @@ static bool bench_published(const Options *options, Err *err) {
     return ok;
 }
 
-#ifdef HAVE_CUDA
-#include "src/run/cuda/device.h"
-#endif
-
-#include <math.h>
-#include <string.h>
-#include <unistd.h>
-
 /* ---- measured here --------------------------------------------------------------------------- */
 
 typedef struct {
     Records records;
     Against *against;
-    bool backward; /* the rows that are added have both directions */
+    bool backward; /* the plan has backward kernels */
     bool progress;
     int rows, unsettled;
     Load begun;
 } Bench;
 
+/* Whether the row has a ratio to the latency of its baseline. */
 static bool is_compared(const BenchRow *row) {
     return !row->skipped[0] && row->baseline.median_us > 0;
 }
 
-static void add_columns(const Bench *bench, Report *report, const BenchRow *row) {
+static void add_bench_columns(const Bench *bench, Report *report, const BenchRow *row) {
     const Timing *timing = &row->timing, *baseline = &row->baseline;
     const BevKernel *kernel = row->config.kernel;
     bool ran = !row->skipped[0], backward = bench->backward;
@@ -502,11 +502,11 @@ static void add_columns(const Bench *bench, Report *report, const BenchRow *row)
     report_add(report, "skipped", "not timed: why", DIGITS_BLANK, cell_text(row->skipped));
 }
 
-static void add_row(const BenchRow *row, void *context) {
+static void add_bench_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     bool ran = !row->skipped[0];
     select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
-    add_columns(bench, &bench->records.row, row);
+    add_bench_columns(bench, &bench->records.row, row);
     records_row(&bench->records);
     bench->rows += ran;
     bench->unsettled +=
@@ -519,8 +519,8 @@ static void add_row(const BenchRow *row, void *context) {
     }
 }
 
-/* Warns of latencies that may be wrong. A latency that did not settle is shown, but no ratio of it.
- * Other programs can also make a latency too long although it settled. */
+/* Warns of latencies that may be wrong. A latency that did not settle is shown without a ratio.
+ * Other programs can make a latency too long, even if it settled. */
 static void say_if_doubtful(const Bench *bench) {
     double others = load_of_others(&bench->begun);
     if (others > LOAD_BUSY && bench->rows)
@@ -536,7 +536,7 @@ static void say_if_doubtful(const Bench *bench) {
 }
 
 /* Adds a row of --once: the kernel that ran, and its NVTX range. */
-static void add_once(const BenchRow *row, void *context) {
+static void add_launched_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     Report *report = &bench->records.row;
     select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
@@ -549,7 +549,7 @@ static void add_once(const BenchRow *row, void *context) {
     records_row(&bench->records);
 }
 
-static RowVerdict judge_row(void *context, json_t *row) {
+static RowVerdict judge_bench_row(void *context, json_t *row) {
     Bench *bench = context;
     bool skipped = !json_is_null(json_object_get(row, "skipped"));
     bool passed = skipped || against_row(bench->against, row);
@@ -569,12 +569,11 @@ static json_t *this_machine(void) {
     return block;
 }
 
-/* Prints the rows and judges them. */
 static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *err) {
     Records *records = &bench->records;
     if (bench->against)
         against_columns(&records->row);
-    records_rows(records);
+    records_list_rows(records);
     if (!records->skipped)
         report_hide(&records->row, "skipped");
     if (records->scene_count <= RECORDS_SCENES_LISTED) {
@@ -603,7 +602,7 @@ static bool measure_rows(Bench *bench, Err *err) {
     if (!records_plan(records, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, configurations,
                       preset_count, &plan, err))
         return false;
-    plan.moments = 1;
+    plan.moments = 1; /* of a clip too */
     plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
@@ -613,7 +612,7 @@ static bool measure_rows(Bench *bench, Err *err) {
     bool ok = records_open(records, &plan, err);
     json_object_set_new(records->head, "timing", json_string(timing_word(options)));
     ok = ok && against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
-         bench_run(&plan, options->once ? add_once : add_row, bench, err) &&
+         bench_run(&plan, options->once ? add_launched_row : add_bench_row, bench, err) &&
          records_end(records, err);
     if (bench->progress)
         fputs("\r\033[K", stderr);
@@ -630,9 +629,9 @@ static bool take_rows(Bench *bench, RecordFile *files, int count, Err *err) {
     const json_t *head = files[0].head;
     json_t *machine = json_object_get(head, "machine");
     const char *timing = row_text(head, "timing");
-    add_columns(bench, &records->row, &none);
+    add_bench_columns(bench, &records->row, &none);
     return against_check(bench->against, machine, ~0u, !strcmp(timing, "single"), err) &&
-           records_take_files(records, files, count, err) &&
+           records_open_files(records, files, count, err) &&
            print_rows(bench, json_incref(machine), timing, err);
 }
 
@@ -641,7 +640,7 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
                                .command = "bench",
                                .worst_by = options->against ? "ratio" : "median_us",
                                .mean_of = options->once ? NULL : "mean_us",
-                               .judge = judge_row,
+                               .judge = judge_bench_row,
                                .row.names_to = options->once ? "range" : "cache"},
                    .begun = load_now(),
                    .progress = isatty(STDERR_FILENO) && !options->quiet};

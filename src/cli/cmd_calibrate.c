@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope calibrate: counts histograms of all moments of all scenes. Shows where each method cuts
- * them off and what this costs. Writes a file of ranges for --scales. */
+ * a histogram off, and the error that follows. Writes a file of ranges for --scales. */
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "kernels/threads.h"
@@ -46,10 +46,10 @@ static bool count_scene(const Options *options, const char *scene, TensorHistogr
         ok = err_set(err, ERR_USAGE, scene, "calibrate it by itself",
                      "%lld channels, but %s has %lld", (long long)channels, options->arguments[0],
                      (long long)histograms->channel_count);
-    int there = workload_moments(&workload), wanted = (int)options->moments;
+    int all = workload_moments(&workload), wanted = (int)options->moments;
     if (!wanted)
-        wanted = workload.loaded->scene.clip ? there : WORLD_MOMENTS;
-    int count = wanted < there ? wanted : there;
+        wanted = workload.loaded->scene.clip ? all : WORLD_MOMENTS;
+    int count = wanted < all ? wanted : all;
     progress_plan(count);
     for (int i = 0; ok && i < count; i++) {
         ok = workload_move(&workload, i, err) && workload_count(&workload, aligns, histograms, err);
@@ -61,24 +61,24 @@ static bool count_scene(const Options *options, const char *scene, TensorHistogr
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { WAYS = 7 };
+enum { CUTS = 7 };
 
-/* A method of choosing a range, with its percentile. */
 typedef struct {
     ScaleMethod method;
     double percentile;
-} Way;
+} CutMethod;
 
-/* The cost of a method on a tensor, which has one histogram or one for each channel. */
+/* The cost of a method on a tensor. The tensor has one histogram, or one for each channel. */
 typedef struct {
     char name[32];      /* "percentile 99.9" */
-    double least, most; /* the least and greatest magnitude that is kept */
-    double crest;       /* magnitude that is kept / RMS, the mean of the histograms with values */
+    double least, most; /* the smallest and the largest cut of all histograms */
+    double crest;       /* cut / RMS, the mean over all histograms with values */
     CutCost cost;
 } Judged;
 
-/* Cuts each histogram by one method, and adds up what the cuts cost. */
-static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, Way way) {
+/* Cuts each histogram by one method, and adds up the costs. */
+static Judged judge_method(const Histogram *each, int64_t count, BevDtype element,
+                           CutMethod method) {
     static CutCost costs[RANGES_MAX_CHANNELS];
     static double cuts[RANGES_MAX_CHANNELS];
     Judged judged = {.least = INFINITY};
@@ -86,7 +86,7 @@ static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, 
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
     for (int64_t i = 0; i < count; i++) {
         costs[i] = (CutCost){0};
-        cuts[i] = scale_cut(&each[i], way.method, way.percentile, element);
+        cuts[i] = scale_cut(&each[i], method.method, method.percentile, element);
         if (cuts[i] > 0)
             scale_cut_cost(&each[i], cuts[i], element, &costs[i]);
     }
@@ -105,7 +105,7 @@ static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, 
         }
     }
     judged.crest /= filled;
-    ranges_describe(way.method, way.percentile, judged.name, sizeof judged.name);
+    ranges_describe(method.method, method.percentile, judged.name, sizeof judged.name);
     return judged;
 }
 
@@ -113,9 +113,9 @@ static double cut_rel_l2(const CutCost *cost) {
     return sqrt(cost->error / cost->norm);
 }
 
-static void add_way(Report *report, const char *tensor, const Histogram *each, int64_t count,
-                    BevDtype element, Way way) {
-    Judged judged = judge_way(each, count, element, way);
+static void add_method(Report *report, const char *tensor, const Histogram *each, int64_t count,
+                       BevDtype element, CutMethod method) {
+    Judged judged = judge_method(each, count, element, method);
     const CutCost *cost = &judged.cost;
     int64_t not_finite = 0;
     for (int64_t i = 0; i < count; i++)
@@ -134,28 +134,27 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
     add_int(report, "not_finite", NULL, not_finite);
 }
 
-/* Lists the methods that are compared, with the percentile of the options. Returns how many. */
-static int list_ways(const Options *options, Way ways[WAYS]) {
-    static const Way usual[] = {{SCALE_MAX, 0},
-                                {SCALE_PERCENTILE, 99.9},
-                                {SCALE_PERCENTILE, 99.99},
-                                {SCALE_PERCENTILE, 99.999},
-                                {SCALE_ENTROPY, 0},
-                                {SCALE_MSE, 0}};
+/* Lists the methods that are compared, with the percentile of the options. Returns their number. */
+static int list_methods(const Options *options, CutMethod methods[CUTS]) {
+    static const CutMethod usual[] = {{SCALE_MAX, 0},
+                                      {SCALE_PERCENTILE, 99.9},
+                                      {SCALE_PERCENTILE, 99.99},
+                                      {SCALE_PERCENTILE, 99.999},
+                                      {SCALE_ENTROPY, 0},
+                                      {SCALE_MSE, 0}};
     int count = sizeof usual / sizeof *usual;
     bool own = options->percentile > 0;
     for (int i = 0; i < count; i++) {
-        ways[i] = usual[i];
+        methods[i] = usual[i];
         own = own && usual[i].percentile != options->percentile;
     }
     if (own)
-        ways[count++] = (Way){SCALE_PERCENTILE, options->percentile};
+        methods[count++] = (CutMethod){SCALE_PERCENTILE, options->percentile};
     return count;
 }
 
 enum { TENSORS = 3 };
 
-/* A tensor with its name, histogram and element format. */
 typedef struct {
     const char *name;
     const Histogram *histogram;
@@ -169,7 +168,7 @@ static void list_tensors(const TensorHistograms *histograms, const Histogram *fe
     tensors[2] = (Tensor){"out", &histograms->out, bev_dtypes[dtype].out};
 }
 
-/* Warns on standard error of values that are not finite and so in no histogram. */
+/* Warns on standard error of values that are not finite, and are thus in no histogram. */
 static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
     char name[256];
     clean_text(scenes, name, sizeof name);
@@ -186,9 +185,9 @@ static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
 
 static bool add_rows(const Options *options, const TensorHistograms *histograms, const char *scenes,
                      BevDtype dtype, Report *rows, Report *channels, Err *err) {
-    Way ways[WAYS];
+    CutMethod methods[CUTS];
     Tensor tensors[TENSORS];
-    int count = list_ways(options, ways);
+    int count = list_methods(options, methods);
     Histogram feat;
     if (!tensor_histograms_feat(histograms, &feat))
         return err_no_memory(err, "calibrate", "");
@@ -196,10 +195,11 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
     say_not_finite(scenes, tensors);
     for (int t = 0; t < TENSORS; t++)
         for (int i = 0; i < count && scale_is_single(tensors[t].element); i++)
-            add_way(rows, tensors[t].name, tensors[t].histogram, 1, tensors[t].element, ways[i]);
+            add_method(rows, tensors[t].name, tensors[t].histogram, 1, tensors[t].element,
+                       methods[i]);
     for (int i = 0; i < count && options->per_channel; i++)
-        add_way(channels, "feat, each channel", histograms->channels, histograms->channel_count,
-                dtype, ways[i]);
+        add_method(channels, "feat, each channel", histograms->channels, histograms->channel_count,
+                   dtype, methods[i]);
     histogram_free(&feat);
     return true;
 }
@@ -212,9 +212,9 @@ enum { STEPS = 4, POINTS = 40 * STEPS }; /* STEPS for each octave */
  * magnitude, and the cuts. */
 typedef struct {
     double x[POINTS], y[POINTS];
-    char labels[WAYS][96], title[160], subtitle[400], note[512];
+    char labels[CUTS][96], title[160], subtitle[400], note[512];
     PlotSeries series;
-    PlotMark marks[WAYS];
+    PlotMark marks[CUTS];
     int mark_count;
 } CalibrationChart;
 
@@ -237,20 +237,20 @@ static void make_curve(const Histogram *histogram, CalibrationChart *chart) {
     }
 }
 
-/* Marks the cut of each method. Of methods with the same cut the first is marked. The finding
- * becomes the title. */
+/* Marks the cut of each method. Methods with the same cut have one mark, of the first method. The
+ * title names the methods with the smallest and the largest error. */
 static void mark_cuts(CalibrationChart *chart, const Options *options, const Tensor *tensor) {
-    Way ways[WAYS];
+    CutMethod methods[CUTS];
     Judged best = {.least = 0}, worst = {.least = 0};
-    int count = list_ways(options, ways);
+    int count = list_methods(options, methods);
     for (int i = 0; i < count; i++) {
-        Judged judged = judge_way(tensor->histogram, 1, tensor->element, ways[i]);
+        Judged judged = judge_method(tensor->histogram, 1, tensor->element, methods[i]);
         double error = cut_rel_l2(&judged.cost);
         snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name, error);
-        bool there = false;
+        bool marked = false;
         for (int k = 0; k < chart->mark_count; k++)
-            there = there || chart->marks[k].x == judged.most;
-        if (!there)
+            marked = marked || chart->marks[k].x == judged.most;
+        if (!marked)
             chart->marks[chart->mark_count++] = (PlotMark){judged.most, chart->labels[i], false};
         if (!i || error < cut_rel_l2(&best.cost))
             best = judged;
@@ -334,12 +334,10 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
     return ok;
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
-
 static bool print_calibration(const Options *options, const TensorHistograms *histograms,
                               const ScaleRanges *ranges, BevDtype dtype, Err *err) {
     Report tensors = {.names_to = "method"}, channels = {.names_to = "method"};
-    Options to_screen = *options; /* -o names the file of ranges */
+    Options to_screen = *options; /* -o names the file of ranges, not of the tables */
     char above[sizeof ranges->scenes + 64];
     to_screen.output = NULL;
     snprintf(above, sizeof above, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
@@ -380,7 +378,7 @@ bool cmd_calibrate(const Options *options, Err *err) {
     ok = ok && ranges_choose(&ranges, &histograms, &request, options->arguments[0], err);
     if (ok) {
         name_scenes(options, ranges.scenes, sizeof ranges.scenes);
-        if (!options->output || strcmp(options->output, "-")) /* not beside the ranges */
+        if (!options->output || strcmp(options->output, "-")) /* "-": ranges on standard output */
             ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
     }
     ok = ok && (!options->output || ranges_write(&ranges, options->output, err));

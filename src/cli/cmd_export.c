@@ -16,16 +16,15 @@ typedef struct {
     const Options *options;
     BevDtype dtype;
     BevAlign align;
-    Pooled forward, backward; /* without a kernel the result is not wanted */
+    Pooled forward, backward; /* a kernel of NULL: this direction is not wanted */
 } Export;
 
 static bool choose_kernels(Export *export, Err *err) {
     const Options *options = export->options;
     const char *name = options->pooled;
-    size_t length = strlen(name);
     int direction = choices_or(CHOICE_DIRECTION, options->direction, 0);
     unsigned where;
-    if (length < 5 || strcmp(name + length - 4, ".npy") != 0)
+    if (!data_has_suffix(name, ".npy"))
         return err_set(err, ERR_USAGE, name, "name it FILE.npy", "--pooled writes .npy files");
     if (!select_devices(options->device, &where, err))
         return false;
@@ -42,7 +41,8 @@ static bool choose_kernels(Export *export, Err *err) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Writes a tensor as float32: a header of NumPy's format 1.0, then the values. */
+/* Writes a tensor as float32 in NumPy's format 1.0, and begins the line about the file on standard
+ * output. */
 static bool write_npy(const char *path, const BevTensor *tensor, int rank, const int64_t *shape,
                       Err *err) {
     NpyArray array = {.type = NPY_F4, .rank = rank, .count = tensor->rows * tensor->row_len};
@@ -78,7 +78,8 @@ static bool write_beside(const Export *export, const char *what, const BevTensor
     return ok;
 }
 
-/* Lists the axes of a grid: (ny, nx, c), with slices (nz, ny, nx, c). Returns their number. */
+/* Lists the axes of a grid: (ny, nx, c), or (nz, ny, nx, c) if there are slices. Returns their
+ * number. */
 static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     Slice whole = slice_of(shape, SLICE_MAX);
     const int64_t all[] = {whole.slices, whole.rows, shape->nx, shape->channels};
@@ -131,8 +132,8 @@ static bool write_results(const Export *export, Err *err) {
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
-/* Writes what the kernels compute. Nothing is written before all results exist. */
-static bool export_pooled(const Options *options, Workload *workload, BevAlign align, Err *err) {
+/* Runs the kernels and writes their results. All results exist before the first is written. */
+static bool export_results(const Options *options, Workload *workload, BevAlign align, Err *err) {
     Export export = {.options = options, .dtype = BEV_FP32, .align = align};
     Pooled *forward = &export.forward, *backward = &export.backward;
     bool ok = choose_kernels(&export, err) &&
@@ -147,9 +148,7 @@ static bool export_pooled(const Options *options, Workload *workload, BevAlign a
     return ok;
 }
 
-/* ---- bevscope export ------------------------------------------------------------------------- */
-
-/* Refuses options that say nothing without --pooled, and a call that names no file. */
+/* Refuses options that have no effect without --pooled, and a call that names no file. */
 static bool check_export(const Options *options, Err *err) {
     if (!options->pooled &&
         !options_refuse(options, "kernel,dtype,direction", "add --pooled FILE.npy",
@@ -161,14 +160,14 @@ static bool check_export(const Options *options, Err *err) {
     return select_single(options, "one align is written", "call it once for each", err);
 }
 
-/* Writes the scene as it is computed: its rig has the fault of a camera. */
+/* Writes the tensors, the map and the calibration. The rig has the fault of the options. */
 static bool write_tensors(const Options *options, Workload *workload, const BevMap *map, Err *err) {
     const BevShape *shape = &workload->seen->shape;
     const char *path = options->arguments[1];
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
     Scene scene = *workload->scene;
     const Rig right = inputs_rig_at(workload->seen);
-    Photos taken = {.srgb = NULL}; /* of a world */
+    Photos taken = {.srgb = NULL}; /* the photographs of a world */
     bool ok = true;
     scene.shape = *shape;
     scene.channels = shape->channels;
@@ -194,15 +193,14 @@ bool cmd_export(const Options *options, Err *err) {
     Workload workload;
     if (!check_export(options, err) || !select_open(&workload, options->arguments[0], options, err))
         return false;
-    const bool whole = workload.scene->has_rig || !workload.scene->map.weights;
-    BevAlign align =
-        (BevAlign)choices_or(CHOICE_ALIGN, options->align, whole ? BEV_NEAREST : BEV_BILINEAR);
+    const BevAlign usual = workload_has_align(&workload, BEV_NEAREST) ? BEV_NEAREST : BEV_BILINEAR;
+    const BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, (int)usual);
     const BevMap *map =
         select_use_fault(options, &workload, err) ? workload_map(&workload, align, err) : NULL;
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points,
                             &workload.maps[align]->intervals.pruned);
-    bool ok = map && (!options->pooled || export_pooled(options, &workload, align, err)) &&
+    bool ok = map && (!options->pooled || export_results(options, &workload, align, err)) &&
               (options->argument_count < 2 || write_tensors(options, &workload, map, err));
     workload_close(&workload);
     return ok;

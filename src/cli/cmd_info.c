@@ -19,8 +19,8 @@ typedef bool Visit(const Workload *workload, const BevProblem *problem, void *co
 
 /* Calls `visit` for the problem in each --align and --dtype (default: nearest, FP16), until a
  * failure. */
-static bool each_problem(const Options *options, Workload *workload, Visit *visit, void *context,
-                         Err *err) {
+static bool visit_problems(const Options *options, Workload *workload, Visit *visit, void *context,
+                           Err *err) {
     KernelConfig formats[MAX_FORMATS];
     bool ok = true;
     for (int i = 0, count = select_formats(options, formats); ok && i < count; i++) {
@@ -32,16 +32,14 @@ static bool each_problem(const Options *options, Workload *workload, Visit *visi
     return ok;
 }
 
-/* ---- a scene --------------------------------------------------------------------------------- */
-
 typedef struct {
     Report report, cameras, images, faults;
     Report objects, bands; /* of --objects */
     const char *scene;
 } Facts;
 
-/* Adds where each camera looks, and the image cuts of cameras with their own. A file in another
- * frame, or with inverted poses, shows here. */
+/* Adds the direction in which each camera looks. The rows show whether a file has another frame of
+ * coordinates, or inverted poses. */
 static void add_cameras(Facts *facts, const Scene *scene) {
     Report *report = &facts->cameras;
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
@@ -56,7 +54,11 @@ static void add_cameras(Facts *facts, const Scene *scene) {
         add_real(report, "horizon_row", "horizon row", 4, view.horizon_px);
         add_int(report, "rows", "of rows", scene->rig.frustum.input_h);
     }
-    report = &facts->images;
+}
+
+/* Adds the image cut of each camera, if not all cameras have the same cut. */
+static void add_image_cuts(Facts *facts, const Scene *scene) {
+    Report *report = &facts->images;
     for (int i = 0; !rig_has_one_cut(&scene->rig) && i < scene->rig.camera_count; i++) {
         const ImageCut *cut = &scene->rig.cameras[i].cut;
         char size[32];
@@ -72,7 +74,7 @@ static void add_cameras(Facts *facts, const Scene *scene) {
     }
 }
 
-/* Adds what a file has besides: an operator's meaning, what a car recorded, unusual conventions,
+/* Adds the meaning of an operator, the photographs, boxes and LiDAR of a car, an unusual rounding,
  * and whether arrays and calibration agree. */
 static void add_origin(Report *report, const Scene *scene) {
     const MapAgreement *agreement = &scene->agreement;
@@ -111,11 +113,13 @@ static void add_shape(Report *report, const BevShape *shape) {
     add_int(report, "nz", "nz", whole.slices);
 }
 
-/* Adds the intervals of the map, and what it leaves out. Operators have no frustum, and a pruned
- * map has lost other points than those outside of the grid. */
+/* Adds the intervals of the map, and the points that it leaves out. Points outside of the grid are
+ * unknown for operators, which have no frustum, and for pruned maps, which have lost other points.
+ */
 static void add_map(Report *report, const Scene *scene, const BevProblem *problem,
-                    const Pruned *pruned, double prune_change) {
-    const ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
+                    const BuiltMap *built, double prune_change) {
+    const ScatterStats stats = built->intervals.stats;
+    const Pruned *pruned = &built->intervals.pruned;
     bool known = !scene->has_operator && !pruned->points;
     double outside = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
     char points[64];
@@ -138,8 +142,8 @@ static void add_map(Report *report, const Scene *scene, const BevProblem *proble
     report->unknown = false;
 }
 
-static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,
-                        Err *err) {
+static bool add_scene_facts(const Workload *workload, const BevProblem *problem, void *context,
+                            Err *err) {
     Facts *facts = context;
     Report *report = &facts->report;
     const Clip *clip = workload->loaded->scene.clip;
@@ -160,8 +164,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     add_text(report, "align", "align", bev_aligns[problem->align].name);
     add_origin(report, workload->scene);
     add_shape(report, &problem->shape);
-    add_map(report, workload->scene, problem, &built->intervals.pruned,
-            fp64_prune_change(built, workload->seen));
+    add_map(report, workload->scene, problem, built, fp64_prune_change(built, workload->seen));
     add_mb(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
     add_mb(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));
     add_mb(report, "footprint_feat_mb", "features MB", 3, footprint.feat);
@@ -173,8 +176,8 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     return true;
 }
 
-/* Prints a list of facts for people, because a table of thirty columns would be too wide. A column
- * without a heading is left out where its value is unknown. */
+/* Prints a list of facts for people, because a table of thirty columns would be too wide. A fact
+ * without a heading is left out if its value is unknown. */
 static void print_facts(const Report *report, FILE *out) {
     for (int row = 0; row < report->row_count; row++)
         for (int column = 0; column < report->column_count; column++) {
@@ -191,14 +194,11 @@ static void print_facts(const Report *report, FILE *out) {
 
 static bool describe_scene(const Options *options, Workload *workload, Facts *facts, Err *err) {
     add_cameras(facts, workload->scene);
-    if (!select_use_fault(options, workload, err))
-        return false;
-    const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
-    fault_table_add(&right, &wrong, facts->scene, &facts->faults);
-    return each_problem(options, workload, add_problem, facts, err);
+    add_image_cuts(facts, workload->scene);
+    return select_use_fault(options, workload, err) &&
+           visit_problems(options, workload, add_scene_facts, facts, err);
 }
 
-/* Adds the objects in each --align and --dtype, but the fault's ranges only once. */
 static bool describe_objects(const Options *options, Workload *workload, Facts *facts, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(options, formats);
@@ -211,8 +211,6 @@ static bool describe_objects(const Options *options, Workload *workload, Facts *
         if (ok)
             object_table_add(&table, facts->scene, dtype, align, &facts->objects, &facts->bands);
     }
-    if (ok)
-        fault_table_add(&table.right, &table.wrong, facts->scene, &facts->faults);
     object_table_close(&table);
     return ok;
 }
@@ -227,10 +225,13 @@ static bool describe_scenes(const Options *options, Err *err) {
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
         facts.scene = options->arguments[i];
-        if (!(ok = select_open(&workload, facts.scene, options, err)))
+        ok = select_open(&workload, facts.scene, options, err);
+        if (!ok)
             break;
-        ok =
-            (options->objects ? describe_objects : describe_scene)(options, &workload, &facts, err);
+        ok = options->objects ? describe_objects(options, &workload, &facts, err)
+                              : describe_scene(options, &workload, &facts, err);
+        if (ok)
+            fault_table_add(&workload, facts.scene, &facts.faults);
         workload_close(&workload);
     }
     ReportPrinter *list = output_printer(options) == report_text ? print_facts : NULL;
@@ -294,7 +295,7 @@ static bool describe_machine(const Options *options, Err *err) {
 
 /* ---- info --probe --------------------------------------------------------------------------- */
 
-/* Adds the limits of a GPU beside its data sheet. `gpu` NULL: no data sheet. */
+/* Adds the limits of a GPU beside those of its data sheet. `gpu` NULL: there is no data sheet. */
 static void add_limits(Report *report, const char *name, const Gpu *gpu, const Limits *limits,
                        const char *source) {
     Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();
@@ -311,7 +312,7 @@ static void add_limits(Report *report, const char *name, const Gpu *gpu, const L
     }
 }
 
-static bool print_recorded(const Options *options, Report *report, Err *err) {
+static bool add_recorded_limits(Report *report, Err *err) {
     RecordedSet set;
     if (!recorded_load_samples(&set, err))
         return false;
@@ -321,30 +322,29 @@ static bool print_recorded(const Options *options, Report *report, Err *err) {
             add_limits(report, gpus[i].title, &gpus[i], &limits, "recorded");
     }
     recorded_free(&set);
-    return report->row_count > 0
-               ? output_report(options, report, json_object(), err)
-               : err_set(err, ERR_DEVICE, "info --probe", "", "no GPU here, and none recorded");
+    return report->row_count > 0 ||
+           err_set(err, ERR_DEVICE, "info --probe", "", "no GPU here, and none recorded");
 }
 
 #ifdef HAVE_CUDA
-static bool print_measured(const Options *options, Report *report, Err *err) {
+static bool add_measured_limits(Report *report, Err *err) {
     DeviceInfo info;
     Limits limits;
     if (!device_info(&info, err) || !probe_limits(PROBE_ALL, &limits, err))
         return false;
     add_limits(report, info.name, gpu_of_device(info.name), &limits, "measured");
-    return output_report(options, report, json_object(), err);
+    return true;
 }
 #endif
 
 static bool describe_limits(const Options *options, Err *err) {
     Report report = {.folds = true, .names_to = "title"};
-    bool (*print)(const Options *, Report *, Err *) = print_recorded;
+    bool (*add)(Report *, Err *) = add_recorded_limits;
 #ifdef HAVE_CUDA
     if (device_opened())
-        print = print_measured;
+        add = add_measured_limits;
 #endif
-    bool ok = print(options, &report, err);
+    bool ok = add(&report, err) && output_report(options, &report, json_object(), err);
     report_free(&report);
     return ok;
 }
@@ -402,7 +402,7 @@ static bool describe_functions(const Options *options, Err *err) {
     Workload workload;
     if (!device_info(&functions.device, err) || !select_open(&workload, scene, options, err))
         return false;
-    bool ok = each_problem(options, &workload, add_functions, &functions, err) &&
+    bool ok = visit_problems(options, &workload, add_functions, &functions, err) &&
               output_report(options, &functions.report, json_object(), err);
     workload_close(&workload);
     report_free(&functions.report);

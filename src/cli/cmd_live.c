@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope [live] [SCENE], demo and learn: start the live display from the options. Lessons can
- * also be listed, or run as a script, as plain text or as Markdown. */
+ * also be listed, run as a script or as plain text, and written as Markdown. */
 #include "src/base/progress.h"
 #include "src/base/rescue.h"
 #include "src/cachesim/gpus.h"
@@ -16,20 +16,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Keeps the program's memory from growing as sizes change. By default malloc keeps freed blocks of
- * up to 32 MB, in one heap for each thread, with holes between them. With these settings small
- * blocks share one heap. Large ones (grids and maps) go back to the system when they are freed. */
-static void keep_memory_flat(void) {
+/* Prevents the program's memory from growing when sizes change. By default malloc keeps freed
+ * blocks of up to 32 MB, in one heap for each thread, with holes between them. With these settings
+ * small blocks share one heap. Large blocks (grids and maps) go back to the system when they are
+ * freed. */
+static void limit_malloc_heaps(void) {
     enum { LARGE = 256 << 10 };
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
-/* Runs the display to its end. Does not return after a signal. Does not return either where a
- * thread still works at the end. */
-static bool live_run(const LoopOptions *options, Err *err) {
+/* Runs the display to its end. The function does not return after a signal, or if a thread still
+ * works at the end. */
+static bool run_display(const LoopOptions *options, Err *err) {
     LoopEnd end;
-    keep_memory_flat();
+    limit_malloc_heaps();
     bool ok = loop_run(options, &end, err);
     if (end.signal)
         rescue_die(end.signal);
@@ -40,13 +41,15 @@ static bool live_run(const LoopOptions *options, Err *err) {
     return ok;
 }
 
-/* Chooses this machine's GPU for the memory model, if the table has it. */
-static void choose_gpu(LoopOptions *loop) {
-    if (!(loop->where & 1u << BEV_CUDA))
-        return;
+/* Runs the display. The memory model begins with the GPU of this machine, if the table of GPUs has
+ * this GPU. */
+static bool run_display_here(LoopOptions *loop, Err *err) {
     Machine machine;
-    machine_read(&machine);
-    loop->app.gpu = gpu_of_device(machine.gpu);
+    if (loop->where & 1u << BEV_CUDA) {
+        machine_read(&machine);
+        loop->app.gpu = gpu_of_device(machine.gpu);
+    }
+    return run_display(loop, err);
 }
 
 static ScriptOptions script_options(const Options *options, const AppOptions *app) {
@@ -98,8 +101,7 @@ bool cmd_live(const Options *options, Err *err) {
     if (options->script)
         return run_script(options, &loop.app, err);
     loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
-    choose_gpu(&loop);
-    return live_run(&loop, err);
+    return run_display_here(&loop, err);
 }
 
 bool cmd_demo(const Options *options, Err *err) {
@@ -110,16 +112,14 @@ bool cmd_demo(const Options *options, Err *err) {
         return err_set(err, ERR_FAILED, "demo",
                        "bevscope live --script samples/demo.keys writes it as pictures", "%s",
                        term_impossible());
-    if (!select_devices(options->device, &loop.where, err) ||
-        !select_words(options, loop.where, &loop.app, err))
-        return false;
-    choose_gpu(&loop);
-    return live_run(&loop, err);
+    return select_devices(options->device, &loop.where, err) &&
+           select_words(options, loop.where, &loop.app, err) && run_display_here(&loop, err);
 }
 
 /* ---- learn: the list ------------------------------------------------------------------------ */
 
-static void progress_text(const CourseProgressRow *row, char *text, size_t size) {
+/* Writes how far the user has come in a lesson. `row` NULL: the lesson is new. */
+static void describe_progress(const CourseProgressRow *row, char *text, size_t size) {
     if (!row)
         snprintf(text, size, "new");
     else if (row->page > 0)
@@ -143,7 +143,7 @@ static void list_lesson(const char *name, const CourseProgress *progress) {
         printf("%-34s cannot be taken: %s\n", name, line);
         return;
     }
-    progress_text(course_progress_find(progress, name), text, sizeof text);
+    describe_progress(course_progress_find(progress, name), text, sizeof text);
     printf("%-34s %2d min  %-28s %s\n", name, lesson.minutes, text, lesson.title);
     lesson_free(&lesson);
 }
@@ -179,7 +179,7 @@ static bool run_lesson(const Options *options, const char *name, Err *err) {
         return lesson_plain(&script, err);
     loop.app = app;
     loop.app.scene = preset_world;
-    return select_devices(options->device, &loop.where, err) && live_run(&loop, err);
+    return select_devices(options->device, &loop.where, err) && run_display(&loop, err);
 }
 
 bool cmd_learn(const Options *options, Err *err) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope regime: shows each kernel's requests to the memory system. Shows a model's predictions,
- * also for GPUs that are not in this machine. */
+/* bevscope regime: shows the requests of each kernel to the memory system, and the latencies that
+ * the memory model predicts. The model needs no GPU. */
 #include "kernels/clean.h"
 #include "kernels/cuda/v4/choices.h"
 #include "src/base/progress.h"
@@ -26,7 +26,8 @@ static void regime_row(Report *report, const SceneModel *model, const char *kern
     add_text(report, "align", "align", bev_aligns[problem->align].name);
 }
 
-static void add_problem(Report *report, const SceneModel *model, const PredictedKernel *kernel) {
+static void add_problem_columns(Report *report, const SceneModel *model,
+                                const PredictedKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
     double footprint = bev_footprint_total(model->memory->footprint);
     add_int(report, "channels", NULL, problem->shape.channels);
@@ -37,7 +38,8 @@ static void add_problem(Report *report, const SceneModel *model, const Predicted
     add_mb(report, "gather_traffic_mb", NULL, 4, bev_traffic_total(model->memory->gather));
 }
 
-static void add_traffic(Report *report, const BevProblem *problem, const PredictedKernel *kernel) {
+static void add_traffic_columns(Report *report, const BevProblem *problem,
+                                const PredictedKernel *kernel) {
     const TraceCount *read = kernel->profile.counts.read, *write = kernel->profile.counts.write;
     double atomics = kernel->profile.counts.atomics;
     add_mb(report, "feat_mb", "features MB", 4, read[TRACE_FEAT].bytes);
@@ -58,25 +60,22 @@ static void add_traffic(Report *report, const BevProblem *problem, const Predict
     add_int(report, "l2_sectors", NULL, (long long)kernel->l2_sectors);
 }
 
-/* Adds the terms, the limiting term, and other known figures. */
-static void add_terms(Report *report, const Prediction *p) {
-    static const char *const keys[] = {[TERM_DRAM] = "dram_us",
-                                       [TERM_L2] = "l2_us",
-                                       [TERM_ISSUE] = "issue_us",
-                                       [TERM_DEPENDENT_LOADS] = "dependent_loads_us"};
-    static const char *const headings[] = {[TERM_DRAM] = "DRAM us",
-                                           [TERM_L2] = "L2 us",
-                                           [TERM_ISSUE] = "issue us",
-                                           [TERM_DEPENDENT_LOADS] = "dependent loads us"};
+static void add_term_columns(Report *report, const Prediction *p) {
+    static const ReportColumn columns[TERM_COUNT] = {
+        [TERM_DRAM] = {"dram_us", "DRAM us", 3},
+        [TERM_L2] = {"l2_us", "L2 us", 3},
+        [TERM_ISSUE] = {"issue_us", "issue us", 3},
+        [TERM_DEPENDENT_LOADS] = {"dependent_loads_us", "dependent loads us", 3}};
     for (int term = 0; term < TERM_COUNT; term++)
-        add_real(report, keys[term], headings[term], 3, p->term_us[term]);
+        add_real(report, columns[term].key, columns[term].heading, columns[term].digits,
+                 p->term_us[term]);
     add_real(report, "launch_us", NULL, 3, p->launch_us);
     add_text(report, "limiter", "limited by", term_names[p->limiter]);
     add_real(report, "predicted_warm_us", "model us", 3, p->latency_us);
 }
 
-static void add_prediction(Report *report, const SceneModel *model, const PredictedKernel *kernel,
-                           int place) {
+static void add_prediction_columns(Report *report, const SceneModel *model,
+                                   const PredictedKernel *kernel, int place) {
     const Gpu *gpu = &model->memory->gpus[place];
     const Prediction *warm = &kernel->predicted[place], *cold = &kernel->cold[place];
     BevRegime regime = bev_regime(bev_footprint_total(model->memory->footprint), gpu->l2_bytes);
@@ -91,29 +90,28 @@ static void add_prediction(Report *report, const SceneModel *model, const Predic
     add_mb(report, "dram_mb_warm", "DRAM MB", 3, prediction_dram_bytes(*warm));
     add_real(report, "l2_hit_rate_cold", NULL, 3, cold->hit_rate);
     add_mb(report, "dram_mb_cold", "cold MB", 3, prediction_dram_bytes(*cold));
-    add_terms(report, warm);
+    add_term_columns(report, warm);
     add_real(report, "recorded_us", "recorded us", 3, kernel->recorded_us[place]);
     add_real(report, "predicted_cold_us", "cold us", 3, cold->latency_us);
     add_real(report, "recorded_cold_us", "recorded cold us", 3, kernel->recorded_cold_us[place]);
-    add_real(report, "published_us", "published us", 4,
-             chosen_published_us(gpu, model, kernel->kernel));
+    add_real(report, "published_us", "published us", 4, published_us(gpu, model, kernel->kernel));
     add_text(report, "source", NULL, kernel->sampled ? "model, sampled" : "model");
 }
 
 typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 
-/* Adds a row for every kernel: its traffic, its predictions on the model's first `on` GPUs, or
+/* Adds a row for every kernel: its traffic, its predictions on the first `on` GPUs of the model, or
  * both. */
-static void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on) {
+static void add_kernels(Report *report, RegimeColumns which, const SceneModel *model, int on) {
     for (int g = 0; g < (which == REGIME_TRAFFIC ? 1 : on); g++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
             regime_row(report, model, kernel->name);
             if (which != REGIME_PREDICTIONS) {
-                add_problem(report, model, kernel);
-                add_traffic(report, &model->problem.view, kernel);
+                add_problem_columns(report, model, kernel);
+                add_traffic_columns(report, &model->problem.view, kernel);
             }
             if (which != REGIME_TRAFFIC)
-                add_prediction(report, model, kernel, g);
+                add_prediction_columns(report, model, kernel, g);
         }
 }
 
@@ -121,14 +119,15 @@ static void regime_add(Report *report, RegimeColumns which, const SceneModel *mo
 
 static IntervalLengths interval_lengths(const SceneModel *scene) {
     const BevProblem *problem = &scene->problem.view;
-    ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
-    return (IntervalLengths){stats.longest, stats.median, stats.cells, stats.intervals,
+    const ScatterStats *stats = &scene->workload.maps[problem->align]->intervals.stats;
+    return (IntervalLengths){stats->longest, stats->median, stats->cells, stats->intervals,
                              problem->shape.nz};
 }
 
-static void print_evidence(const Finding *finding, FILE *out) {
-    fputs("      ", out);
-    text_put(finding->evidence, out);
+/* Prints a line of text with its units as the locale has them. */
+static void print_line(const char *indent, const char *text, FILE *out) {
+    fputs(indent, out);
+    text_put(text, out);
     fputs("\n", out);
 }
 
@@ -156,12 +155,12 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     fputs(count && !all ? "" : "\n", out);
     for (int i = 0; all && i < count; i++) {
         print_finding(&findings[i], "  ", out);
-        print_evidence(&findings[i], out);
+        print_line("      ", findings[i].evidence, out);
     }
 }
 
-/* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. *kernel
- * NULL: none. */
+/* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. Returns
+ * the number of steps. `*kernel` NULL: there is no kernel. */
 static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
                          Finding steps[WORKFLOW_STEPS]) {
     const Scene *of = scene->workload.scene;
@@ -184,18 +183,16 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
         fprintf(out, "Workflow on %s, with %s (learn %s):\n", scene->memory->gpus[gpu].title,
                 kernel->title, steps->lesson);
     for (int i = 0; i < count; i++) {
-        fputs("  ", out);
-        text_put(steps[i].text, out);
-        fputs("\n", out);
-        print_evidence(&steps[i], out);
+        print_line("  ", steps[i].text, out);
+        print_line("      ", steps[i].evidence, out);
         for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
             fprintf(out, "%s%s\n", output_command, steps[i].commands[j]);
     }
 }
 
-/* Prints what limits the kernels on the chosen GPUs, by the model: the first finding of each
- * kernel; with `all` every finding and its evidence. findings_add adds a row for each. */
-static void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
+/* Prints what limits the kernels on the chosen GPUs, by the model. Each kernel has its first
+ * finding. With `all` it has every finding, with its evidence. */
+static void print_findings(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
     Finding findings[FINDINGS_MAX];
     const MemoryModel *model = scene->memory;
     const IntervalLengths lengths = interval_lengths(scene);
@@ -208,8 +205,8 @@ static void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bo
     }
 }
 
-static void add_rows(Report *report, const SceneModel *scene, const PredictedKernel *kernel,
-                     int gpu, const Finding *findings, int count) {
+static void add_findings(Report *report, const SceneModel *scene, const PredictedKernel *kernel,
+                         int gpu, const Finding *findings, int count) {
     for (int i = 0; i < count; i++) {
         report_row(report);
         add_text(report, "scene", NULL, scene->scene);
@@ -224,16 +221,17 @@ static void add_rows(Report *report, const SceneModel *scene, const PredictedKer
     }
 }
 
-static void findings_add(Report *report, const SceneModel *scene, const ChosenGpus *chosen) {
+/* Adds a row for each finding and for each step of the workflow, on each chosen GPU. */
+static void add_all_findings(Report *report, const SceneModel *scene, const ChosenGpus *chosen) {
     Finding findings[FINDINGS_MAX];
     const IntervalLengths lengths = interval_lengths(scene);
     for (int gpu = 0; gpu < chosen->count; gpu++) {
         const PredictedKernel *kernel = NULL;
         while ((kernel = model_next(scene->memory, kernel)))
-            add_rows(report, scene, kernel, gpu, findings,
-                     findings_of(scene->memory, kernel->kernel, gpu, NULL, &lengths, findings));
+            add_findings(report, scene, kernel, gpu, findings,
+                         findings_of(scene->memory, kernel->kernel, gpu, NULL, &lengths, findings));
         int count = make_workflow(scene, gpu, &kernel, findings);
-        add_rows(report, scene, kernel, gpu, findings, count);
+        add_findings(report, scene, kernel, gpu, findings, count);
     }
 }
 
@@ -252,7 +250,7 @@ static bool open_models(Regime *regime, Err *err) {
     int count = select_formats(regime->options, formats);
     const char *scene = regime->options->arguments[0];
     const KernelSet rows = choices_kernels(regime->options->kernel, ~(KernelSet)0);
-    unsigned kernels = 0; /* for a CPU kernel the corresponding CUDA kernel counts */
+    unsigned kernels = 0; /* the model has the CUDA kernel of a CPU kernel */
     for (int i = 0; bev_kernels[i]; i++)
         if (rows >> i & 1)
             kernels |= model_bits(model_row(bev_kernels[i]));
@@ -277,7 +275,7 @@ static bool open_models(Regime *regime, Err *err) {
 typedef struct {
     const SceneModel *model;
     const char *kernel;
-    int gpu;            /* index of the GPU in the model; -1: the model does not have it */
+    int gpu;            /* index of the GPU in the model; -1: the model does not have this GPU */
     const char *source; /* "measured" or "recorded", on `machine` */
     const char *machine;
     double latency_us;
@@ -288,7 +286,7 @@ static double percent_difference(double model, double counted) {
     return 100 * (model / counted - 1);
 }
 
-static void counted_add(Report *report, const Counted *counted) {
+static void add_counted(Report *report, const Counted *counted) {
     const Counters *counters = &counted->counters;
     const MemoryModel *memory = counted->model->memory;
     const BevKernel *row = bev_kernel_find(counted->kernel);
@@ -334,16 +332,15 @@ static bool measure_counted(CounterReader *reader, const BevKernel *kernel, Coun
     return ok;
 }
 
-/* Whether counters of this kernel are shown. It must be forward. With --kernel it must also be in
- * the model, which then has only the kernels that the user named. */
+/* Whether counters of this kernel are shown. The kernel must be forward. With --kernel the model
+ * has only the named kernels, and the kernel must be one of them. */
 static bool is_counted(const Regime *regime, const SceneModel *model, const char *name) {
     const BevKernel *kernel = bev_kernel_find(name);
     return kernel && kernel->direction == BEV_FORWARD &&
            (!regime->options->kernel || model_kernel(model->memory, kernel));
 }
 
-/* Counts on this GPU. */
-static bool measure_counters(Regime *regime, Err *err) {
+static bool measure_all_kernels(Regime *regime, Err *err) {
     CounterReader *reader;
     Machine *machine = &regime->machine;
     if (!counters_open(&reader, COUNTERS_FULL, err))
@@ -367,7 +364,7 @@ static bool measure_counters(Regime *regime, Err *err) {
                 continue;
             ok = measure_counted(reader, kernel, &counted, err);
             if (ok)
-                counted_add(&regime->counted, &counted);
+                add_counted(&regime->counted, &counted);
         }
     }
     counters_close(reader);
@@ -390,11 +387,11 @@ static void recall_counters(Regime *regime, const SceneModel *model) {
     for (int g = 0; g < chosen->count; g++)
         for (int i = 0; i < chosen->recorded.count; i++) {
             const Recording *from = &chosen->recorded.recordings[i];
-            for (int j = 0; chosen_recorded_on(from, &chosen->gpus[g]) && j < from->counted_count;
+            for (int j = 0; is_recorded_on(from, &chosen->gpus[g]) && j < from->counted_count;
                  j++) {
                 const RecordedRow *row = &from->counted[j];
                 if (is_counted(regime, model, row->kernel) && is_of_model(model, row))
-                    counted_add(&regime->counted,
+                    add_counted(&regime->counted,
                                 &(Counted){model, row->kernel, g, "recorded", from->label,
                                            row->median_us, row->counters});
             }
@@ -408,9 +405,10 @@ static bool are_pair(const json_t *a, const json_t *b) {
            !strcmp(row_text(a, "machine"), row_text(b, "machine"));
 }
 
-/* Prints how many rows and pairs agree with the model. A pair has one machine, format and align. An
- * empty share of DRAM agrees, because the counter is too small for a percentage. */
-static void print_verdict(const Report *report, FILE *out) {
+/* Prints how many rows and pairs of rows agree with the model. Both rows of a pair have the same
+ * machine, format and align. A row without a percentage of DRAM agrees: it has too few DRAM bytes.
+ */
+static void print_agreement(const Report *report, FILE *out) {
     static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
     int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < report->row_count; i++) {
@@ -438,8 +436,9 @@ static void print_verdict(const Report *report, FILE *out) {
             HITS_POINTS, hits, rows, DRAM_PERCENT, dram, LATENCY_PERCENT, latency, ordered, pairs);
 }
 
-/* Counts on this GPU. Where counting fails, says why and uses the recording. */
-static bool read_counters(Regime *regime, Err *err) {
+/* Fills the counters of --counters. They are measured on this GPU. If that fails, the recorded
+ * counters are used, and standard error has the reason. */
+static bool fill_counters(Regime *regime, Err *err) {
     const char *device = regime->options->device;
     unsigned where = 1u << BEV_CUDA;
     Err why = {0};
@@ -449,7 +448,7 @@ static bool read_counters(Regime *regime, Err *err) {
         return false;
     if (where & 1u << BEV_CUDA) {
         char line[1024];
-        if (measure_counters(regime, &why))
+        if (measure_all_kernels(regime, &why))
             return true;
         err_line(&why, line, sizeof line);
         fprintf(stderr, "bevscope: %s; recorded counters take their place\n", line);
@@ -458,7 +457,7 @@ static bool read_counters(Regime *regime, Err *err) {
     for (int i = 0; i < regime->model_count; i++)
         recall_counters(regime, &regime->models[i]);
     if (regime->counted.row_count == 0) { /* the columns, for the first line of a CSV */
-        counted_add(&regime->counted, &(Counted){.model = regime->models, .kernel = "", .gpu = -1});
+        add_counted(&regime->counted, &(Counted){.model = regime->models, .kernel = "", .gpu = -1});
         report_clear(&regime->counted);
     }
     return true;
@@ -481,15 +480,14 @@ static void print_counters(const Regime *regime, ReportPrinter *print, FILE *out
     fputs(counted->row_count > 0 ? "\n" : "n/a: nothing was recorded on these GPUs\n", out);
     if (counted->row_count > 0) {
         print(counted, out);
-        print_verdict(counted, out);
+        print_agreement(counted, out);
     }
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Writes the form that V4 takes on that GPU, and the reason, as bev_v3_choose does. "": V4 was not
- * replayed. */
-static void choose_v4(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
+/* Writes the form that V4 takes on this GPU, and the reason. "": V4 was not replayed. */
+static void describe_v4_form(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
     const BevProblem *problem = &model->problem.view;
     const PredictedKernel *tiles = NULL;
     for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k));)
@@ -512,7 +510,7 @@ static void choose_v4(const SceneModel *model, const Gpu *gpu, char *text, size_
 }
 
 /* Returns a sentence about the sampling, for the text above the tables. "": no sampling. */
-static const char *sampling_said(const SceneModel *model) {
+static const char *describe_sampling(const SceneModel *model) {
     static char text[160];
     int sampled = 0, count = 0;
     for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k)); count++)
@@ -540,7 +538,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
         if (gpu->note)
             fprintf(out, "%s is %s\n", gpu->title, gpu->note);
         fprintf(out, "V3 on %s takes %s\n", gpu->title, scene_model_v3_choice(model, gpu).why);
-        choose_v4(model, gpu, v4, sizeof v4);
+        describe_v4_form(model, gpu, v4, sizeof v4);
         if (v4[0])
             fprintf(out, "V4 on %s takes %s\n", gpu->title, v4);
     }
@@ -550,8 +548,8 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
 static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
     for (int i = 0; i < regime->model_count; i++) {
-        regime_add(&traffic, REGIME_TRAFFIC, &regime->models[i], regime->chosen.count);
-        regime_add(&predictions, REGIME_PREDICTIONS, &regime->models[i], regime->chosen.count);
+        add_kernels(&traffic, REGIME_TRAFFIC, &regime->models[i], regime->chosen.count);
+        add_kernels(&predictions, REGIME_PREDICTIONS, &regime->models[i], regime->chosen.count);
         print_head(regime, &regime->models[i], out);
     }
     fputs("\nKernel traffic, the bytes that kernels ask for: counted along their access traces, "
@@ -584,7 +582,7 @@ static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     if (*before == ',') /* why hits stay below 100 % although no DRAM is read */
         fputs(" has two parts: what only the other part has is no hit, and no DRAM read.", out);
     for (int i = 0; i < regime->model_count; i++)
-        fputs(sampling_said(&regime->models[i]), out);
+        fputs(describe_sampling(&regime->models[i]), out);
     fputs("\n\n", out);
     print(&predictions, out);
     fputs(
@@ -603,7 +601,7 @@ static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
                 : "of a kernel the largest gain, which another term than the longest may have; "
                   "with --kernel all of a kernel and their evidence");
     for (int i = 0; i < regime->model_count; i++)
-        findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
+        print_findings(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
 }
 
 static bool print_regime(const Regime *regime, Err *err) {
@@ -617,8 +615,8 @@ static bool print_regime(const Regime *regime, Err *err) {
     }
     Report report = {0}, findings = {0};
     for (int i = 0; i < regime->model_count; i++) {
-        regime_add(&report, REGIME_ALL, &regime->models[i], regime->chosen.count);
-        findings_add(&findings, &regime->models[i], &regime->chosen);
+        add_kernels(&report, REGIME_ALL, &regime->models[i], regime->chosen.count);
+        add_all_findings(&findings, &regime->models[i], &regime->chosen);
     }
     const OutputTable tables[] = {{.report = &report},
                                   {.report = &findings, .key = "findings"},
@@ -643,7 +641,7 @@ bool cmd_regime(const Options *options, Err *err) {
     progress_begin("regime", options->quiet);
     bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
     progress_end(); /* the report is printed afterwards */
-    ok = ok && read_counters(&regime, err) && print_regime(&regime, err);
+    ok = ok && fill_counters(&regime, err) && print_regime(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope rig: shows whether a rig is a large or a small problem, on each GPU. A rig is a scene of
- * an empty world, in JSON. The options change some of its fields. */
+/* bevscope rig: shows how large a problem a rig is, on each GPU. A rig is a scene of an empty
+ * world, in JSON. The options change some of its fields. */
 #include "src/base/data.h"
 #include "src/base/json_fields.h"
 #include "src/base/progress.h"
@@ -32,8 +32,9 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     return true;
 }
 
-/* Reads an array of two whole numbers in `object`. False: the scene's own check reports why. */
-static bool rig_two(const json_t *object, const char *key, int values[2]) {
+/* Reads an array of two whole numbers above 0. False: the check of the scene will report the error.
+ */
+static bool read_pair(const json_t *object, const char *key, int values[2]) {
     const json_t *array = json_object_get(object, key);
     for (size_t i = 0; i < 2; i++)
         values[i] = (int)json_number_value(json_array_get(array, i));
@@ -54,13 +55,13 @@ static bool parse_numbers(const char *text, char separator, int count, double *v
 
 /* ---- the input ------------------------------------------------------------------------------- */
 
-/* Fits the image of a frustum or of a camera, if it has one, to the input: resized to its width, of
- * which the lower rows are kept. */
+/* Fits the image of a frustum or camera to the input. The image is resized to the width of the
+ * input, and the lower rows are kept. Without an image nothing changes. */
 static bool fit_image(json_t *object, const int input[2], Err *err) {
     int image[2];
     json_object_del(object, "resize");
     json_object_del(object, "crop_px");
-    if (!rig_two(object, "image_px", image))
+    if (!read_pair(object, "image_px", image))
         return true;
     double scale = (double)input[0] / image[0];
     int rows = (int)lround(image[1] * scale);
@@ -89,13 +90,13 @@ static bool set_input(json_t *rig, const char *text, Err *err) {
     return ok;
 }
 
-/* ---- depth, grid and all --------------------------------------------------------------------- */
+/* ---- depth and grid -------------------------------------------------------------------------- */
 
-/* Applies --reach and --cell: the grid is square. */
+/* Applies --reach and --cell. The grid becomes a square. */
 static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     const json_t *x = json_object_get(grid, "x_m");
     int cells[2];
-    if ((!reach_m && !cell_m) || !rig_two(grid, "cells", cells))
+    if ((!reach_m && !cell_m) || !read_pair(grid, "cells", cells))
         return true;
     double old_m =
         json_number_value(json_array_get(x, 1)) - json_number_value(json_array_get(x, 0));
@@ -126,7 +127,7 @@ static bool change_rig(json_t *rig, const Options *options, Err *err) {
     }
     if (options->channels)
         json_object_set_new(rig, "channels", json_integer(options->channels));
-    if (options->stride && rig_two(frustum, "input_px", input)) {
+    if (options->stride && read_pair(frustum, "input_px", input)) {
         if (input[0] % options->stride || input[1] % options->stride)
             return err_set(err, ERR_USAGE, "--stride", "choose another, or --input",
                            "%d x %d pixels are no multiple of %lld", input[0], input[1],
@@ -138,9 +139,9 @@ static bool change_rig(json_t *rig, const Options *options, Err *err) {
     return set_grid(grid, options->reach_m, options->cell_m, err);
 }
 
-/* Makes the JSON text of the rig of --from with the other options, a valid scene. The caller
- * frees. */
-static bool rig_changed_text(const Options *options, char **text, Err *err) {
+/* Makes the JSON text of the rig of --from, changed by all other options. The text is a valid
+ * scene. The caller frees the text. */
+static bool make_rig_text(const Options *options, char **text, Err *err) {
     char path[PATH_MAX];
     Scene scene;
     json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
@@ -159,13 +160,13 @@ static bool rig_changed_text(const Options *options, char **text, Err *err) {
     return ok;
 }
 
-/* ---- what it comes to ------------------------------------------------------------------------ */
+/* ---- the size of the problem ----------------------------------------------------------------- */
 
 static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = model->workload.scene;
     const BevProblem *problem = &model->problem.view;
     const Grid *grid = &scene->rig.grid;
-    ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
+    const ScatterStats *stats = &model->workload.maps[problem->align]->intervals.stats;
     fprintf(
         out,
         "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
@@ -173,8 +174,8 @@ static void print_rig(const SceneModel *model, FILE *out) {
         scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
         (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
         (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
-        bev_dtypes[problem->dtype].title, text_of_unit(UNIT_COUNT, (double)stats.points).text,
-        text_of_unit(UNIT_COUNT, (double)problem->map.intervals).text, (long long)stats.longest,
+        bev_dtypes[problem->dtype].title, text_of_unit(UNIT_COUNT, (double)stats->points).text,
+        text_of_unit(UNIT_COUNT, (double)problem->map.intervals).text, (long long)stats->longest,
         text_of_unit(UNIT_BYTES, bev_footprint_total(model->memory->footprint)).text,
         text_of_unit(UNIT_BYTES, bev_traffic_total(model->memory->gather)).text);
 }
@@ -200,8 +201,8 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
     add_real(report, "over_v2", over, 3, v2_us / best.latency_us);
 }
 
-/* Describes the rig with all kernels of the model, on the chosen GPUs. It is loaded from a file in
- * memory, which no signal can leave behind. */
+/* Describes the rig with all kernels of the model, on the chosen GPUs. The rig is loaded from a
+ * file in memory, because a signal could leave a file on disk behind. */
 static bool describe_rig(const Options *options, const char *text, Err *err) {
     char path[64];
     int file = memfd_create("rig", MFD_CLOEXEC);
@@ -211,7 +212,7 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     ChosenGpus chosen = {0};
     SceneModel model = {0};
     Report report = {0};
-    Options to_screen = *options; /* -o names the rig's file */
+    Options to_screen = *options; /* -o names the file of the rig, not of the table */
     to_screen.output = NULL;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
@@ -237,10 +238,10 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
 bool cmd_rig(const Options *options, Err *err) {
     const char *path = options->output;
     char *text;
-    if (!rig_changed_text(options, &text, err))
+    if (!make_rig_text(options, &text, err))
         return false;
     bool ok = !path || data_write(path, text, strlen(text), err);
-    if (!path || strcmp(path, "-")) /* not beside the rig on standard output */
+    if (!path || strcmp(path, "-")) /* "-": the rig is on standard output */
         ok = ok && describe_rig(options, text, err);
     free(text);
     return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope sensitivity: shows the error that the number format of one tensor, or of a group of its
- * channels, causes alone. The most harmful comes first. */
+ * channels, causes alone. The tensor with the largest error comes first. */
 #include "src/accuracy/sensitivity.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tensor, or a group of its channels, in a format on a scene, over all moments. */
+/* The error of a tensor, or of a group of its channels, in a format on a scene, over all moments.
+ */
 typedef struct {
     char scene[300];
-    SensitivityRow sum; /* error: of all moments; time_s: the moment of the largest error */
+    SensitivityRow sum; /* `error` is of all moments; `time_s` is the moment of the largest error */
     int moments;
 } Harm;
 
@@ -31,7 +32,7 @@ static bool is_same_harm(const Harm *harm, const SensitivityRow *row) {
            !strcmp(harm->scene, row->scene);
 }
 
-/* Adds a moment's error to that of the same tensor and group at other moments. */
+/* Adds the error of a moment to the error of the same tensor and group at other moments. */
 static void add_moment(const SensitivityRow *row, void *context) {
     Harms *all = context;
     Harm *harm = NULL;
@@ -57,7 +58,8 @@ static void add_moment(const SensitivityRow *row, void *context) {
     harm->sum.scene = NULL; /* the caller owns the name */
 }
 
-/* Returns the share of the error in the whole grid. NaN: nothing was compared. */
+/* Returns the relative L2 error, of a group in relation to the whole grid. NaN: nothing was
+ * compared. */
 static double harm_share(const Harm *harm) {
     if (!harm->sum.error.judged)
         return NAN;
@@ -71,12 +73,12 @@ static int compare_harm(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Returns the CUDA kernel for the CPU's default kernel. Its latencies are shown. */
+/* Returns the CUDA kernel whose latencies are shown. */
 static const BevKernel *timed_kernel(void) {
     return bev_counterpart(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
 }
 
-/* Returns the recorded latency. NaN: not recorded. The kernel stores all tensors in its format. */
+/* Returns the recorded latency. NaN: not recorded, or not all tensors have the same format. */
 static double recorded_latency(const RecordedSet *recorded, const Harm *harm) {
     const SensitivityRow *row = &harm->sum;
     const KernelConfig config = {timed_kernel(), row->dtype, row->align};
@@ -86,7 +88,7 @@ static double recorded_latency(const RecordedSet *recorded, const Harm *harm) {
     return found ? found->median_us : NAN;
 }
 
-static void add_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
+static void add_harm_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
     const SensitivityRow *row = &harm->sum;
     const bool group = row->channels > 0, mixed = row->tensor == TENSOR_MIXED;
     const char *dtype = bev_dtypes[row->dtype].name;
@@ -104,7 +106,7 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     add_text(report, "dtype", "dtype", mixed ? "mixed" : dtype);
     add_text(report, "stored", "stored",
              mixed                       ? stored
-             : row->tensor == TENSOR_ALL ? dtype /* the kernel's, of all tensors */
+             : row->tensor == TENSOR_ALL ? dtype
                                          : bev_dtypes[row->stored[row->tensor]].name);
     add_text(report, "align", "align", bev_aligns[row->align].name);
     add_text(report, "scales", "scales", row->scales);
@@ -135,7 +137,8 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
     }
     qsort(all->harms, (size_t)all->count, sizeof *all->harms, compare_harm);
     for (int i = 0; i < all->count; i++)
-        add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
+        add_harm_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i],
+                     many);
     char of_recorded[200];
     snprintf(of_recorded, sizeof of_recorded,
              "\nRecorded us: %s with all tensors in one format, on the machine that bench "
@@ -174,11 +177,8 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     Options here = *options;
     here.device = "cpu"; /* no kernel runs, so no GPU is searched */
     if (!select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
-                     &plan, err))
+                     NULL, 0, &plan, err))
         return false;
-    plan.scenes = options->arguments;
-    plan.scene_count = options->argument_count;
-    plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
     bool ok = sensitivity_run(&plan, options->mixed ? mixed : NULL, add_moment, &all, err);
     if (ok && all.out_of_memory)
         ok = err_no_memory(err, "sensitivity", "choose fewer scenes");

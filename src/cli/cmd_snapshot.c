@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What --timing asks for. */
+/* The values of --timing. */
 typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
 
-/* A scene's inputs, and what was pooled of them. */
+/* The inputs of a scene, and the grid that was pooled from them. */
 typedef struct {
     Workload workload;
     bool open;
@@ -30,12 +30,12 @@ typedef struct {
 typedef struct {
     const Options *options;
     unsigned where;
-    RecordedSet recorded; /* empty where nothing recorded is shown */
-    GradOutFile grad_out; /* of --grad-out */
+    RecordedSet recorded; /* empty if no recorded latency is shown */
+    GradOutFile grad_out; /* the file of --grad-out */
     Side a, b;            /* `b`: the second kernel or scene of a comparison */
     CameraViews views;    /* owned */
-    Photos photos;        /* borrowed, but for: */
-    float *sweep_m;       /* of a world, owned; or NULL */
+    Photos photos;        /* borrowed */
+    float *sweep_m;       /* owned: the LiDAR sweep of a world in `photos`; NULL: none */
     StateMenu menu;
     const char *scenes[2];
     State state;
@@ -60,7 +60,7 @@ static void snapshot_free(Snapshot *snapshot) {
     free(snapshot);
 }
 
-/* ---- what to show ---------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool check_options(const Options *options, Err *err) {
     const char *leave = "leave it out";
@@ -138,8 +138,8 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     return choose_slice(snapshot, err) && choose_channels(snapshot, err);
 }
 
-/* Chooses the kernel: by default the best that runs here, in FP16, the format that is deployed.
- * Backward it is a kernel of that direction, and `forward` pools for it. */
+/* Chooses the kernel of the figure, and the kernel that pools. Forward they are the same. The
+ * default is the best kernel that runs here, in FP16, the format of deployed networks. */
 static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     const Options *options = snapshot->options;
     KernelConfig *config = &snapshot->state.job.config;
@@ -173,7 +173,7 @@ static bool is_scene(const char *text) {
            stat(text, &status) == 0;
 }
 
-/* Replaces fields of `*config` by the words of a text: "fp8" or "v2,bilinear". */
+/* Replaces kernel, format and align of `*config` by the words of a text: "fp8" or "v2,bilinear". */
 static bool change_config(const char *words, unsigned where, KernelConfig *config, Err *err) {
     char copy[128];
     snprintf(copy, sizeof copy, "%s", words);
@@ -219,7 +219,8 @@ static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *
            pool_side(snapshot, &snapshot->b, other, name, config, err);
 }
 
-static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
+/* Pools the second side, which --compare names. `config` is the configuration of the first side. */
+static bool pool_comparison(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *with = snapshot->options->compare;
     Side *a = &snapshot->a, *b = &snapshot->b;
     snapshot->state.compare = COMPARE_WIPE;
@@ -234,7 +235,7 @@ static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
 
 /* ---- the backward pass ----------------------------------------------------------------------- */
 
-/* Makes the loss of a gradient from a file: sum(pooled * grad_out), over the cells where grad_out
+/* Makes the loss whose gradient is in a file: sum(pooled * grad_out), over the cells where grad_out
  * is not 0. */
 static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss, Err *err) {
     const BevShape *shape = &workload->seen->shape;
@@ -250,7 +251,7 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
         return err_no_memory(err, "--grad-out", "choose a smaller scene");
     memcpy(loss->grad_out, workload->grad_out, values * sizeof *loss->grad_out);
     for (size_t i = 0; i < values; i++) {
-        loss->inside[i / (size_t)channels] |= loss->grad_out[i] != 0; /* a cell with NaN, too */
+        loss->inside[i / (size_t)channels] |= loss->grad_out[i] != 0; /* true for NaN */
         loss->value += (double)pooled[i] * loss->grad_out[i];
     }
     for (int64_t cell = 0; cell < cells; cell++)
@@ -258,16 +259,17 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
     return true;
 }
 
-/* Makes the loss on a chosen cell, or on a cell with strong features. `choice` says which. */
-static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **choice, Err *err) {
+/* Makes the loss on the cell of --cell, or on a cell with strong features. `*reason` says why this
+ * cell was chosen. */
+static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **reason, Err *err) {
     static const double usual_distance_m = 15;
     const Options *options = snapshot->options;
     const GridContent content = inputs_content(&snapshot->a.inputs);
     int kind = choices_or(CHOICE_LOSS, options->loss, LOSS_CELL);
-    bool there = true;
-    int64_t cell = options->cell ? 0 : grid_strongest(&content, usual_distance_m, &there);
-    *choice = options->cell ? ""
-              : there       ? " (chosen: the strongest features about 15 m away)"
+    bool at_distance = true;
+    int64_t cell = options->cell ? 0 : grid_strongest(&content, usual_distance_m, &at_distance);
+    *reason = options->cell ? ""
+              : at_distance ? " (chosen: the strongest features about 15 m away)"
                             : " (chosen: the strongest features of all)";
     if (cell < 0)
         return err_set(err, ERR_USAGE, "--backward", "choose another scene",
@@ -277,7 +279,8 @@ static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **choice
            grid_loss_make(loss, &content, (LossKind)kind, cell, err);
 }
 
-/* Writes "cell 128,100, 15.1 m away"; "..., and the cells of its object (car): 34"; "14 cells". */
+/* Writes the cells of a loss: "cell 128,100, 15.1 m away, and the cells of its object (car): 34",
+ * or "14 cells". */
 static void name_cells(const GridLoss *loss, const Scene *scene, char *text, size_t size) {
     const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
     if (loss->kind == LOSS_COUNT) {
@@ -296,20 +299,21 @@ static void name_cells(const GridLoss *loss, const Scene *scene, char *text, siz
         text_add(text, size, ", and %s (%s): %lld", which, class, (long long)loss->count);
 }
 
+/* Makes the subtitle, and prints loss, kernels and pixels on standard output. */
 static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const BevKernel *forward,
-                              const char *choice, int64_t pixel) {
+                              const char *reason, int64_t pixel) {
     const Scene *scene = snapshot->a.workload.scene;
     const LiveFrame *frame = &snapshot->live.frame;
     const BevShape *shape = &frame->shape;
     int64_t plane = shape->feat_h * shape->feat_w, place = pixel % plane;
-    bool file = loss->kind == LOSS_COUNT;
+    bool of_file = loss->kind == LOSS_COUNT;
     char cells[160], note[160];
     name_cells(loss, scene, cells, sizeof cells);
     snprintf(snapshot->subtitle, sizeof snapshot->subtitle,
-             file ? "Backward: %s of a gradient from a file"
-                  : "Backward: the loss is half the squared norm of what is pooled into %s",
+             of_file ? "Backward: %s of a gradient from a file"
+                     : "Backward: the loss is half the squared norm of what is pooled into %s",
              cells);
-    printf("loss     %.4g, over %s%s\n", loss->value, cells, choice);
+    printf("loss     %.4g, over %s%s\n", loss->value, cells, reason);
     printf("kernels  %s, back by %s\n", forward->name, snapshot->state.job.config.kernel->name);
     snprintf(note, sizeof note, "camera %lld", (long long)(pixel / plane));
     printf("pixels   %lld of %lld feed it; the %s: %s, column %lld, row %lld\n",
@@ -320,7 +324,7 @@ static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const Be
            (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
 }
 
-/* Chooses the pixel to look at: that of --pixel, or the one with the largest gradient. */
+/* Chooses the pixel whose gradients are shown: by --pixel, or by the largest gradient. */
 static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
     const Options *options = snapshot->options;
     const Scene *scene = snapshot->a.workload.scene;
@@ -339,9 +343,10 @@ static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
                    bev_dtypes[snapshot->state.job.config.dtype].title);
 }
 
-static bool go_back(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
+/* Computes the gradients of the loss, which the options choose. */
+static bool run_backward(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
     Side *a = &snapshot->a;
-    const char *choice = "";
+    const char *reason = "";
     int64_t pixel;
     Gradients **made = &a->inputs.gradients;
     if (!inputs_gradients_new(&a->inputs, &snapshot->state.job.config, made, err))
@@ -349,19 +354,19 @@ static bool go_back(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
     GridLoss *loss = &(*made)->loss;
     if (!(snapshot->options->grad_out
               ? loss_of_file(&a->workload, a->inputs.pooled->values, loss, err)
-              : loss_of_cell(snapshot, loss, &choice, err)) ||
+              : loss_of_cell(snapshot, loss, &reason, err)) ||
         !inputs_gradients_run(&a->runner, *made, err))
         return false;
     inputs_fill_frame(&a->inputs, &snapshot->live.frame);
     if (!choose_pixel(snapshot, &pixel, err))
         return false;
-    describe_backward(snapshot, loss, forward->kernel, choice, pixel);
+    describe_backward(snapshot, loss, forward->kernel, reason, pixel);
     return true;
 }
 
 /* ---- figures of the run ---------------------------------------------------------------------- */
 
-static bool measure(Session *session, LiveKernel *row, Err *err) {
+static bool time_kernel(Session *session, LiveKernel *row, Err *err) {
     Timing timing;
     if (!session_time(session, CACHE_WARM, &timing_quick, &timing, err))
         return false;
@@ -373,12 +378,13 @@ static bool measure(Session *session, LiveKernel *row, Err *err) {
     return true;
 }
 
-/* Times the two sides, and for the table each other kernel on the inputs of the first. */
-static bool measure_all(Snapshot *snapshot, Err *err) {
+/* Times the kernels of both sides, and for the table all other kernels on the inputs of the first
+ * side. */
+static bool time_all_kernels(Snapshot *snapshot, Err *err) {
     LiveData *live = &snapshot->live;
     const KernelConfig *shown = &snapshot->state.job.config;
-    bool ok =
-        !snapshot->options->compare || measure(snapshot->b.runner.session, &live->baseline, err);
+    bool ok = !snapshot->options->compare ||
+              time_kernel(snapshot->b.runner.session, &live->baseline, err);
     for (int i = 0; ok && i < live->kernel_count; i++) {
         LiveKernel *row = &live->kernels[i];
         bool selected = row->kernel == shown->kernel;
@@ -387,19 +393,19 @@ static bool measure_all(Snapshot *snapshot, Err *err) {
         PooledGrid *grid = NULL;
         StageTimes times = {{0}};
         if (selected)
-            ok = measure(snapshot->a.runner.session, row, err);
+            ok = time_kernel(snapshot->a.runner.session, row, err);
         else if (snapshot->options->table && !row->skipped &&
                  snapshot->where & 1u << row->kernel->where)
             ok = inputs_pool(&runner, &snapshot->a.inputs, &config, NULL, &grid, &times, err) &&
-                 measure(runner.session, row, err);
+                 time_kernel(runner.session, row, err);
         ref_drop(grid);
         runner_clear(&runner);
     }
     return ok;
 }
 
-/* Latencies as --timing asks for them; for the table the accuracy as well. */
-static bool fill_figures(Snapshot *snapshot, Err *err) {
+/* Fills the latencies by --timing, and for the table the accuracy. */
+static bool fill_latencies(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Job *job = &snapshot->state.job;
     LatencyWanted latency = (LatencyWanted)choices_find(CHOICE_TIMING, options->timing);
@@ -411,7 +417,7 @@ static bool fill_figures(Snapshot *snapshot, Err *err) {
     if (snapshot->b.open)
         timed_kernel_show_recorded(recorded_scene(&snapshot->recorded, &snapshot->b.inputs),
                                    job->baseline.dtype, job->baseline.align, &live->baseline);
-    if (latency == LATENCY_MEASURED && !measure_all(snapshot, err))
+    if (latency == LATENCY_MEASURED && !time_all_kernels(snapshot, err))
         return false;
     if (!options->table)
         return true;
@@ -421,10 +427,20 @@ static bool fill_figures(Snapshot *snapshot, Err *err) {
     return true;
 }
 
-/* ---- what the car saw ------------------------------------------------------------------------ */
+/* ---- cameras and LiDAR ----------------------------------------------------------------------- */
 
-/* Fills the camera pictures: photographs, or rendered views of the world. Backward there are at
- * least black ones. */
+/* Makes black camera pictures with a pixel for each feature. */
+static bool make_black_pictures(const BevShape *s, CameraViews *black, Err *err) {
+    const size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w);
+    *black = (CameraViews){.cameras = s->cameras,
+                           .h = s->feat_h,
+                           .w = s->feat_w,
+                           .color = calloc(pixels, 3 * sizeof(float))};
+    return black->color || err_no_memory(err, "camera views", "");
+}
+
+/* Fills the camera pictures: photographs, or rendered views of the world. Gradients and values of
+ * features are drawn on black pictures, if there are no others. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { PIXELS_PER_FEATURE = 12 };
     const Scene *scene = snapshot->a.workload.scene;
@@ -444,15 +460,8 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                                    PIXELS_PER_FEATURE * frustum->feat_w, seen->time_s, NULL,
                                    &snapshot->views, err);
     }
-    if (snapshot->options->backward || of_values) { /* black, a pixel for each feature */
-        const BevShape *s = &frame->shape;
-        const size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w);
-        snapshot->views = (CameraViews){.cameras = s->cameras,
-                                        .h = s->feat_h,
-                                        .w = s->feat_w,
-                                        .color = calloc(pixels, 3 * sizeof(float))};
-        return snapshot->views.color || err_no_memory(err, "camera views", "");
-    }
+    if (snapshot->options->backward || of_values)
+        return make_black_pictures(&frame->shape, &snapshot->views, err);
     if (scene->has_operator)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "this scene is an operator: it has no cameras");
@@ -460,7 +469,7 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                    "tensors from a file have no camera pictures");
 }
 
-/* Fills the LiDAR sweep of the moment: the file's, or that of a car in the world. */
+/* Fills the LiDAR sweep of the moment, which a file has, and which is simulated for a world. */
 static bool fill_lidar(Snapshot *snapshot, Err *err) {
     const Scene *scene = snapshot->a.workload.scene;
     const State *state = &snapshot->state;
@@ -484,7 +493,7 @@ static bool shows_cameras(const Options *options) {
     return options->cameras || options->strip || options->backward || options->lidar;
 }
 
-/* Fills the frame as the display would have it, and adds what only a figure has. */
+/* Fills the frame as the live display does, and adds latencies, cameras and LiDAR. */
 static bool fill_frame(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const FrameInputs *inputs = &snapshot->a.inputs;
@@ -504,10 +513,8 @@ static bool fill_frame(Snapshot *snapshot, Err *err) {
     live->frame.photos = &snapshot->photos;
     live->frame.baseline_fp64 = other ? other->values : NULL;
     return fill_lidar(snapshot, err) && (!shows_cameras(options) || fill_cameras(snapshot, err)) &&
-           fill_figures(snapshot, err);
+           fill_latencies(snapshot, err);
 }
-
-/* ---- drawing --------------------------------------------------------------------------------- */
 
 static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
@@ -515,8 +522,6 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     BevPicture difference = {.ready = false};
     PictureFile file;
     FigurePage page;
-    uint8_t *bytes = NULL;
-    size_t length = 0;
     Picture *picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
@@ -537,10 +542,8 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     if (ok) {
         figure_page(&spec, 1, &page);
         page.page.scale = file.w > 0 ? file.w * file.scale / page.page.w : 1;
-        ok = page_file(&page.page, file.format, &bytes, &length, err) &&
-             data_write(options->output, bytes, length, err);
+        ok = output_page(&page.page, file.format, options->output, err);
     }
-    free(bytes);
     bev_picture_free(&difference);
     ref_drop(picture);
     return ok;
@@ -565,9 +568,9 @@ static bool make_snapshot(Snapshot *snapshot, Err *err) {
     workload_title(workload, snapshot->title, sizeof snapshot->title);
     return fill_state(snapshot, err) && choose_kernel(snapshot, &forward, err) &&
            pool_side(snapshot, &snapshot->a, workload, scene, &forward, err) &&
-           (!options->compare || compare(snapshot, forward, err)) &&
-           (!options->backward || go_back(snapshot, &forward, err)) && fill_frame(snapshot, err) &&
-           draw_snapshot(snapshot, err);
+           (!options->compare || pool_comparison(snapshot, forward, err)) &&
+           (!options->backward || run_backward(snapshot, &forward, err)) &&
+           fill_frame(snapshot, err) && draw_snapshot(snapshot, err);
 }
 
 bool cmd_snapshot(const Options *options, Err *err) {

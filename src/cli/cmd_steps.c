@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope steps: shows the warps of a kernel step by step, as text or as a picture. */
+/* bevscope steps: shows warps of one or two kernels step by step, as text or as a picture. */
 #include "src/base/data.h"
 #include "src/cli/selection.h"
 #include "src/view/panel/steps_page.h"
@@ -17,7 +17,8 @@ typedef struct {
     HostProblem problem;
     Steps steps[SIDES];
     StepsView views[SIDES];
-    int sides, from, count; /* steps `from` to from + count - 1 are shown */
+    int sides;       /* kernels, side by side */
+    int from, count; /* steps `from` to from + count - 1 are shown */
 } StepsCommand;
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -33,15 +34,17 @@ static const BevKernel *find_kernel(const char *word) {
 }
 
 /* Records a kernel on the points of `cell`. The second kernel follows the same points. With --block
- * these are the points of the block's first cell in the first kernel. */
+ * the second kernel follows the first cell of this block in the first kernel. */
 static bool record_kernel(StepsCommand *command, const BevKernel *kernel, int64_t cell, Err *err) {
     const Options *options = command->options;
     const Scene *scene = command->workload.scene;
     const BevProblem *problem = &command->problem.view;
     int side = command->sides++;
     StepChoice choice = {cell, options->block, (int)options->warp, MOST_WARPS, false};
-    if (side > 0 && options->block >= 0)
-        choice = (StepChoice){steps_first_cell(&command->steps[0]), -1, -1, MOST_WARPS, false};
+    if (side > 0 && options->block >= 0) {
+        choice.cell = steps_first_cell(&command->steps[0]);
+        choice.block = choice.warp = -1;
+    }
     command->views[side] = (StepsView){.steps = &command->steps[side],
                                        .map = &problem->map,
                                        .values = command->workload.features,
@@ -81,8 +84,8 @@ static bool record_kernels(StepsCommand *command, Err *err) {
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Draws part `part` of the page from row `y`: -1 is the head, then follow the steps, then the
- * counters. Returns the rows of the longer side. */
+/* Draws one part of the page from row `y`. Part -1 is the head. Parts 0 to count - 1 are steps. The
+ * last part has the counters. Returns the rows of the longer side. */
 static int draw_part(const StepsCommand *command, Cells *cells, int y, int part) {
     Sheet sheet = cells_sheet(cells);
     int most = 0, number = command->from + part - (part == command->count);
@@ -98,9 +101,9 @@ static int draw_part(const StepsCommand *command, Cells *cells, int y, int part)
 }
 
 /* Reads the range of steps. --from counts from 1. */
-static bool read_range(StepsCommand *command, Err *err) {
+static bool read_step_range(StepsCommand *command, Err *err) {
     const Options *options = command->options;
-    int most = 0, fit = CELLS_MAX_EDGE / ROWS_A_STEP - 1;
+    int most = 0, most_in_picture = CELLS_MAX_EDGE / ROWS_A_STEP - 1;
     for (int i = 0; i < command->sides; i++)
         most = command->steps[i].step_count > most ? command->steps[i].step_count : most;
     command->from = (int)options->from - 1;
@@ -108,8 +111,9 @@ static bool read_range(StepsCommand *command, Err *err) {
         return err_set(err, ERR_USAGE, "--from", "", "there are steps 1 to %d", most);
     int count = options->count ? (int)options->count : USUAL_STEPS, left = most - command->from;
     command->count = count > left ? left : count;
-    return command->count <= fit || !options->png ||
-           err_set(err, ERR_USAGE, "--count", "", "a picture holds at most %d steps", fit);
+    return command->count <= most_in_picture || !options->png ||
+           err_set(err, ERR_USAGE, "--count", "", "a picture holds at most %d steps",
+                   most_in_picture);
 }
 
 /* Prints text part by part, so that the number of steps has no limit. */
@@ -146,7 +150,7 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
 static bool show_steps(StepsCommand *command, Err *err) {
     Cells cells;
     const bool picture = command->options->png != NULL;
-    if (!read_range(command, err) ||
+    if (!read_step_range(command, err) ||
         !cells_init(&cells, command->sides * (SIDE_W + 1),
                     (picture ? command->count + 1 : 1) * ROWS_A_STEP, err))
         return false;

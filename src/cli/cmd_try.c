@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope try: judges a kernel of the learner, and compares its time with the kernels here. */
+/* bevscope try: judges a kernel of the learner, and compares its time with the kernels of this
+ * program. */
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/cli/report.h"
@@ -20,7 +21,7 @@ static double time_limit(const Options *options) {
     return options->limit_s > 0 ? options->limit_s : DEFAULT_LIMIT_S;
 }
 
-/* Names the current work on standard error, if that is a terminal. "": the work has ended. */
+/* Names the current work on standard error, if it is a terminal. "": the work has ended. */
 static void show_progress(const char *what) {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s%s", what, what[0] ? " ..." : "");
@@ -45,7 +46,7 @@ static void print_indented(const char *text) {
     }
 }
 
-/* Prints a wrong case. Of many only the first few are explained. */
+/* Prints a wrong case. Only the first SHOWN_CASES wrong cases are explained. */
 static void show_wrong(const Trial *trial, const char *name, const TryResult *result) {
     if (trial->wrong > SHOWN_CASES) {
         printf("WRONG  %s\n", name);
@@ -60,7 +61,7 @@ static void show_wrong(const Trial *trial, const char *name, const TryResult *re
     }
 }
 
-/* Counts a result, and shows a wrong one. False with an error: the kernel did not return, and no
+/* Counts a result, and shows a wrong result. False with an error: the kernel did not return, so no
  * other case can be judged. */
 static bool show_result(Trial *trial, const char *name, const TryResult *result, Err *err) {
     trial->cases++;
@@ -81,9 +82,9 @@ static bool show_result(Trial *trial, const char *name, const TryResult *result,
                    result->what);
 }
 
-/* Judges a case; NULL: the scene that will be timed, with all its channels. */
-static bool judge(Trial *trial, const char *name, const Case *c, const BevProblem *problem,
-                  Err *err) {
+/* Judges a case. `c` NULL: the problem of the scene that will be timed. */
+static bool judge_case(Trial *trial, const char *name, const Case *c, const BevProblem *problem,
+                       Err *err) {
     TryResult result = {.verdict = TRY_RIGHT};
     const double limit_s = time_limit(trial->options);
     show_progress(name);
@@ -102,12 +103,12 @@ static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
     bool ok = true;
     for (int i = 0; ok && i < case_count(); i++) {
         const Case c = case_at(i);
-        ok = judge(trial, c.name, &c, NULL, err);
+        ok = judge_case(trial, c.name, &c, NULL, err);
     }
     snprintf(scene, sizeof scene, "%s with C = %lld", trial->scene,
              (long long)problem->shape.channels);
-    ok = ok && judge(trial, scene, NULL, problem, err);
-    fflush(stdout); /* so that the text comes before the error's line */
+    ok = ok && judge_case(trial, scene, NULL, problem, err);
+    fflush(stdout); /* the text must come before the line of an error */
     if (!ok)
         return false;
     if (trial->wrong)
@@ -128,8 +129,18 @@ typedef struct {
     Timing timing;
 } TimedRow;
 
-/* Times the learner's kernel and those that it is compared with, each in a process of its own. No
- * launch of the learner's kernel takes longer than the limit. Returns how many; 0: failed. */
+/* Whether the learner's kernel is compared with this kernel: a correct kernel of the same device.
+ */
+static bool is_compared(const TryKernel *own, const BevKernel *kernel, const BevProblem *problem) {
+    bool same_device =
+        own->cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
+    return same_device && bev_is_listed(kernel) && !kernel->wrong_on_purpose &&
+           !bev_unsupported(kernel, problem);
+}
+
+/* Times the learner's kernel and all kernels that it is compared with. Each runs in a process of
+ * its own. No launch of the learner's kernel may take longer than the limit. Returns the number of
+ * kernels; 0: failed. */
 static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow rows[LADDER],
                        Err *err) {
     const double launches = 8; /* the fewest launches of a timing, warm-up included */
@@ -137,12 +148,8 @@ static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow r
     double limit_s = launches * time_limit(trial->options) + timing->max_s;
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < LADDER - 1; i++)
-        if ((trial->kernel.cuda
-                 ? bev_kernels[i]->where == BEV_CUDA
-                 : bev_kernels[i]->where == BEV_CPU && bev_kernels[i]->counterpart) &&
-            bev_is_listed(bev_kernels[i]) && !bev_kernels[i]->wrong_on_purpose &&
-            !bev_unsupported(bev_kernels[i], problem))
-            rows[count++].kernel = bev_kernels[i]; /* a correct one of the device */
+        if (is_compared(&trial->kernel, bev_kernels[i], problem))
+            rows[count++].kernel = bev_kernels[i];
     rows[count++].kernel = NULL;
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
@@ -224,8 +231,6 @@ static bool try_once(const Options *options, Err *err) {
     try_kernel_free(&trial.kernel);
     return ok;
 }
-
-/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool write_template(const char *file, Err *err) {
     char path[4096], *text = NULL;

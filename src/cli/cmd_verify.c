@@ -13,13 +13,12 @@
 
 /* ---- the rows of a moment -------------------------------------------------------------------- */
 
-/* The rows so far: the context of add_row. */
+/* The rows so far: the context of add_verify_row. */
 typedef struct {
     Records records;
-    json_t
-        *classes; /* the errors of each class of cells, over all moments, by selection and class */
-    bool many;    /* a row stands for several moments */
-    int expected; /* failed rows of kernels that are wrong on purpose */
+    json_t *classes; /* errors of each class of cells over all moments, by selection and class */
+    bool many;       /* a row stands for several moments */
+    int expected;    /* failed rows of kernels that are wrong on purpose */
 } Verified;
 
 static double lowest_cosine(const VerifyRow *row) {
@@ -30,8 +29,7 @@ static double lowest_cosine(const VerifyRow *row) {
     return lowest;
 }
 
-/* Adds a line to those that say why a row fails, because the table only has room for the verdict.
- */
+/* Adds a line that says why a row fails. The table has only the verdict. */
 static void add_failure(json_t *failures, const char *format, ...) {
     char line[300];
     va_list arguments;
@@ -83,7 +81,7 @@ static json_t *explain_row(const VerifyRow *row) {
     return failures;
 }
 
-/* Returns the errors of each class of cells, with the sums that join those of several moments. */
+/* Returns the errors of each class of cells, with the sums from which rel_l2 follows. */
 static json_t *list_classes(const VerifyRow *row) {
     json_t *classes = json_array();
     for (int i = 0; i < CLASS_COUNT; i++) {
@@ -103,9 +101,9 @@ static void add_verdict(Report *report, const char *key, const char *heading, co
     add_text(report, key, heading, verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
-/* Adds the columns of a kernel at a moment. The last ones are the moment and the place of the worst
- * error, which people see where there are several moments. */
-static void add_columns(Report *report, const VerifyRow *row) {
+/* Adds the columns of a kernel at a moment. People see the last columns, with the moment and the
+ * place of the worst error, only if there are several moments. */
+static void add_verify_columns(Report *report, const VerifyRow *row) {
     const FormatError *format = &row->format;
     const BevKernel *kernel = row->config.kernel;
     bool ran = !row->skipped[0], forward = kernel->direction != BEV_BACKWARD;
@@ -160,9 +158,9 @@ static void add_columns(Report *report, const VerifyRow *row) {
     add_real(report, "lowest_cosine", "least of classes", 8, lowest_cosine(row));
 }
 
-static void add_row(const VerifyRow *row, void *context) {
+static void add_verify_row(const VerifyRow *row, void *context) {
     Verified *verified = context;
-    add_columns(&verified->records.row, row);
+    add_verify_columns(&verified->records.row, row);
     json_t *added = records_row(&verified->records);
     if (!row->skipped[0]) {
         json_object_set_new(added, "failures", explain_row(row));
@@ -172,17 +170,35 @@ static void add_row(const VerifyRow *row, void *context) {
 
 /* ---- the rows of all moments ----------------------------------------------------------------- */
 
-/* Whether the figures are within the limits of --cosine and --max-abs. NaN is, and so is every
- * figure where no limit was given. */
+/* Whether the figures are within the limits of --cosine and --max-abs. NaN is within every limit.
+ */
 static bool is_within(const Options *options, double max_abs, double cosine) {
     return !(cosine < options->cosine) && !(options->max_abs > 0 && max_abs > options->max_abs);
 }
 
-/* Adds the errors of a row's classes of cells to those of all its moments, by selection and class.
- */
-static void add_classes(json_t *classes, const Records *records, const json_t *row) {
+/* Adds the error of a class at the moment of a row to the error of the class over all moments.
+ * `first`: `all` is a copy of `error`. */
+static void add_class_error(json_t *all, bool first, const json_t *error, const json_t *row) {
     static const char *const sums[] = {"error2", "want2"};
-    static const char *const names[] = {"scene", "kernel", "where", "dtype", "align", "time_s"};
+    static const char *const places[] = {"scene", "kernel", "where", "dtype", "align", "time_s"};
+    json_int_t moments = json_integer_value(json_object_get(all, "moments"));
+    json_object_set_new(all, "moments", json_integer(moments + 1));
+    for (int i = 0; !first && i < 2; i++)
+        json_object_set_new(all, sums[i],
+                            json_real(row_number(all, sums[i]) + row_number(error, sums[i])));
+    if (first || row_number(error, "max_abs") > row_number(all, "max_abs")) {
+        json_object_set(all, "max_abs", json_object_get(error, "max_abs"));
+        for (int i = 0; i < 6; i++)
+            json_object_set(all, places[i], json_object_get(row, places[i]));
+    }
+    if (row_number(error, "cosine") < row_number(all, "cosine"))
+        json_object_set(all, "cosine", json_object_get(error, "cosine"));
+    if (json_is_false(json_object_get(error, "within_atol_1e2")))
+        json_object_set_new(all, "within_atol_1e2", json_false());
+}
+
+/* Adds the errors of a row's classes of cells to the errors over all moments. */
+static void add_classes(json_t *classes, const Records *records, const json_t *row) {
     size_t class;
     const json_t *error;
     json_array_foreach(json_object_get(row, "classes"), class, error) {
@@ -193,25 +209,12 @@ static void add_classes(json_t *classes, const Records *records, const json_t *r
         const bool first = !all;
         if (first)
             json_object_set_new(classes, key, all = json_copy((json_t *)error));
-        json_int_t moments = json_integer_value(json_object_get(all, "moments"));
-        json_object_set_new(all, "moments", json_integer(moments + 1));
-        for (int i = 0; !first && i < 2; i++)
-            json_object_set_new(all, sums[i],
-                                json_real(row_number(all, sums[i]) + row_number(error, sums[i])));
-        if (first || row_number(error, "max_abs") > row_number(all, "max_abs")) {
-            json_object_set(all, "max_abs", json_object_get(error, "max_abs"));
-            for (int i = 0; i < 6; i++)
-                json_object_set(all, names[i], json_object_get(row, names[i]));
-        }
-        if (row_number(error, "cosine") < row_number(all, "cosine"))
-            json_object_set(all, "cosine", json_object_get(error, "cosine"));
-        if (json_is_false(json_object_get(error, "within_atol_1e2")))
-            json_object_set_new(all, "within_atol_1e2", json_false());
+        add_class_error(all, first, error, row);
     }
 }
 
-/* Judges a row by its gates and the lines. */
-static RowVerdict judge_row(void *context, json_t *row) {
+/* Judges a row by its gates and by the limits of --cosine and --max-abs. */
+static RowVerdict judge_verify_row(void *context, json_t *row) {
     Verified *verified = context;
     const Options *options = verified->records.options;
     if (!json_is_null(json_object_get(row, "skipped")))
@@ -233,7 +236,8 @@ static RowVerdict judge_row(void *context, json_t *row) {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Adds a row for each class of a scene, format and align, of the kernel with the largest error. */
+/* Adds a row for each class of a scene, format and align. The row shows the kernel with the largest
+ * error. */
 static void report_classes(Report *report, const Verified *verified) {
     static const ReportColumn columns[] = {
         {"class", "class", 0},          {"scene", "scene", 0},
@@ -250,21 +254,23 @@ static void report_classes(Report *report, const Verified *verified) {
     if (!options->cosine && !options->max_abs)
         report_hide(report, "within_lines");
     json_object_foreach(verified->classes, key, error) {
-        const char *others = strchr(key, '/'); /* what follows the kernel's name */
-        double max_abs = row_number(json_object_get(largest, others), "max_abs");
+        const char *any_kernel = strchr(key, '/'); /* the key without the name of the kernel */
+        double max_abs = row_number(json_object_get(largest, any_kernel), "max_abs");
         if (!(max_abs >= row_number(error, "max_abs")))
-            json_object_set(largest, others, error);
+            json_object_set(largest, any_kernel, error);
     }
     json_object_foreach(largest, key, error) {
         double error2 = row_number(error, "error2"), want2 = row_number(error, "want2");
         bool within = is_within(options, row_number(error, "max_abs"), row_number(error, "cosine"));
         json_object_set_new(error, "rel_l2", cell_real(error2 == 0 ? 0 : sqrt(error2 / want2)));
         json_object_set_new(error, "within_lines", json_boolean(within));
-        report_take(report, error);
+        report_add_object(report, error);
     }
     json_decref(largest);
 }
 
+/* Sorts selections: those that failed first, then by the largest error, then those without a run.
+ */
 static int compare_worst(const void *a, const void *b) {
     const Selection *first = a, *second = b;
     if (!first->moments != !second->moments)
@@ -275,7 +281,7 @@ static int compare_worst(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* What a row of several moments takes from the moment of the largest max abs. */
+/* The keys that a row of several moments copies from the moment of the largest max abs. */
 static const char *const most_keys[][2] = {{"max_abs", "max_abs"},
                                            {"within_atol_1e2", "within_atol_1e2"},
                                            {"max_abs_at_s", "time_s"},
@@ -285,8 +291,8 @@ static const char *const most_keys[][2] = {{"max_abs", "max_abs"},
                                            {"class", "class"},
                                            {NULL, NULL}};
 
-/* Prints on standard error what was left out, and why the rows that are shown fail. */
-static void explain_shown(const Verified *verified) {
+/* Prints on standard error how many values were left out, and why the shown rows fail. */
+static void explain_shown_rows(const Verified *verified) {
     for (int i = 0; i < verified->records.selection_count; i++) {
         const Selection *selection = &verified->records.selections[i];
         const json_t *row = selection->left_out;
@@ -311,12 +317,11 @@ static void explain_shown(const Verified *verified) {
     }
 }
 
-/* Hides from people the columns that this run does not need: those of many moments, those of
- * gradients, and `expected`. */
+/* Hides from people the columns that this run does not need. */
 static void hide_columns(const Verified *verified, Report *report, bool backward) {
-    static const char *const of_many[] = {
-        "moments", "moments_failed", "time_s", "max_abs_at_s", "cell", "x_m", "y_m", "class",
-        "lowest_cosine"};
+    static const char *const of_many[] = {"moments",      "moments_failed", "time_s",
+                                          "max_abs_at_s", "cell",           "x_m",
+                                          "y_m",          "class",          "lowest_cosine"};
     static const char *const of_backward[] = {"direction", "adjoint", "gate_a_output"};
     for (size_t i = 0; !verified->many && i < sizeof of_many / sizeof *of_many; i++)
         report_hide(report, of_many[i]);
@@ -338,8 +343,8 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
     if (verified->many)
         qsort(records->selections, (size_t)records->selection_count, sizeof *records->selections,
               compare_worst);
-    explain_shown(verified);
-    records_rows(records);
+    explain_shown_rows(verified);
+    records_list_rows(records);
     hide_columns(verified, &records->row, backward);
     report_classes(&classes, verified);
     json_t *root =
@@ -347,7 +352,7 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
                   "failed", records->failed, "skipped", records->skipped, "broken", records->broken,
                   "cosine_line", options->cosine, "max_abs_line", options->max_abs, "classes",
                   report_json(&classes), "moments", records->all);
-    static const char gates_said[] =
+    static const char explanation[] =
         "\nA pass of gate B says that the format costs no more than on the shipped scenes, not "
         "that it is enough for a network. Where all correct kernels fail it alike, the format is "
         "at fault. Of several moments a row shows the largest max abs of all, with its moment and "
@@ -358,7 +363,7 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
         "whose FP64 over the original inputs is NaN or infinite. Of channels: rel L2 of each "
         "channel by itself, the root of their mean square. verify --help explains the gates.\n";
     const OutputTable tables[] = {{.report = &records->row},
-                                  {.above = gates_said},
+                                  {.above = explanation},
                                   {"\nBy scene and class: the largest error and the lowest "
                                    "cosine of any moment, rel L2 of all moments together:\n\n",
                                    &classes, NULL, NULL}};
@@ -374,7 +379,7 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
     const int passed = records->passed, failed = records->failed;
     if (!print_verified(verified, plan && plan->directions >> BEV_BACKWARD & 1, err))
         return false;
-    /* all kernels are wanted, but there is no GPU for those of CUDA */
+    /* The options choose all kernels, but no GPU can run the CUDA kernels. */
     bool no_gpu = plan && !options->kernel && !strcmp(options->device, "auto") &&
                   !(plan->where >> BEV_CUDA & 1);
     if (strcmp(options->format, "json"))
@@ -401,9 +406,7 @@ static bool judge_plan(Verified *verified, Err *err) {
     if (!records_plan(records, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, usual, 3,
                       &plan, err))
         return false;
-    plan.moments =
-        records->options->moments ? (int)records->options->moments : records->options->time_s > 0;
-    return records_open(records, &plan, err) && verify_run(&plan, add_row, verified, err) &&
+    return records_open(records, &plan, err) && verify_run(&plan, add_verify_row, verified, err) &&
            records_end(records, err) && judge_rows(verified, &plan, err);
 }
 
@@ -413,15 +416,15 @@ bool verify_results(const Options *options, RecordFile *files, int count, Err *e
                                      .worst_by = "rel_l2",
                                      .most_of = "max_abs",
                                      .most_keys = most_keys,
-                                     .judge = judge_row,
+                                     .judge = judge_verify_row,
                                      .all = strcmp(options->format, "json") ? NULL : json_array()},
                          .classes = json_object(),
                          .many = options->moments > 0};
     verified.records.context = &verified;
     const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
     if (files)
-        add_columns(&verified.records.row, &none);
-    bool ok = files ? records_take_files(&verified.records, files, count, err) &&
+        add_verify_columns(&verified.records.row, &none);
+    bool ok = files ? records_open_files(&verified.records, files, count, err) &&
                           judge_rows(&verified, NULL, err)
                     : judge_plan(&verified, err);
     json_decref(verified.classes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the commands; --help, the manual pages, --list and --complete, all from the tables
- * of the program. */
+/* The table of the commands. --help, the manual pages, --list and --complete, which print the
+ * tables of the program. */
 #include "config.h"
 #include "kernels/clean.h"
 #include "kernels/injected_bugs.h"
@@ -25,11 +25,13 @@ const Subcommand commands[COMMAND_COUNT] = {
      "change what is computed, '?' lists them. The word live may be left out. Where there is no "
      "terminal, control words are read from standard input, a line each, and figures are printed "
      "as plain lines. Without SCENE: intersection.",
-     0, 1, cmd_live},
+     "bevscope\nbevscope live parking --kernel v3 --dtype fp16", 0, 1, cmd_live},
     {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
      "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG, "
      "SVG or PDF (by the name's suffix). The same scene and options give the same pixels, unless "
      "--timing measured puts this moment's clock into the caption.",
+     "bevscope snapshot intersection --cameras -o street.png\n"
+     "bevscope snapshot toy --compare cpu_v2 --kernel cpu_v4 -o two.svg",
      1, 1, cmd_snapshot},
     {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
      "Gate A compares with FP64 over the quantised inputs and a bound for rounding: 1.00 of it is "
@@ -40,23 +42,27 @@ const Subcommand commands[COMMAND_COUNT] = {
      "moments a row has the largest rel L2 and the largest max abs, each with its moment, and a "
      "second table the scenes' classes; --format json has every moment. Without SCENE: "
      "canonical, asymmetric and toy. Exit status 3 when a gate fails.",
-     0, INT_MAX, cmd_verify},
+     "bevscope verify\nbevscope verify clip/ --dtype fp8 --format json", 0, INT_MAX, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of samples, the prepare step apart, effective bandwidth by the "
      "kernel's own traffic model, and the speed-up over V2 on the same device (backward over V2 "
      "(BEVDet), on the CPU over cpu_grad_owner). A warm sample is the mean of up to 256 launches "
      "in a row. Cold: caches flushed before each launch, which is then timed alone: on an H200 "
      "that adds 2.3 us. Without SCENE: the published configurations.",
+     "bevscope bench canonical --quick\n"
+     "bevscope bench canonical --dtype fp16 --format json -o mine.json",
      0, INT_MAX, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
      "intervals, the share of the frustum outside of the grid, gather traffic and footprint.",
-     0, INT_MAX, cmd_info},
+     "bevscope info\nbevscope info net.npz", 0, INT_MAX, cmd_info},
     {"export", "SCENE [OUT.npz]", "write a scene's tensors for NumPy",
      "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
      "bevscope itself read them; and what the scene's car recorded besides, which a world has "
      "rendered: images, camera_names, boxes, box_labels, lidar, timestamps. With --pooled also, "
      "or only, what a kernel computes.",
+     "bevscope export canonical canonical.npz\n"
+     "bevscope export net.npz --kernel v4 --pooled bev.npy",
      1, 2, cmd_export},
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
      "Follows the accesses of the CUDA kernels in the order of their blocks and warps, counts "
@@ -64,19 +70,20 @@ const Subcommand commands[COMMAND_COUNT] = {
      "with its parts: DRAM, L2, issue and dependent loads. All of it is a model and needs no GPU; "
      "recorded and published latencies stand beside it where known. Findings of pooling end with "
      "the four steps: classify, remove traffic, map, validate.",
-     1, 1, cmd_regime},
+     "bevscope regime canonical --gpu h200,a6000", 1, 1, cmd_regime},
     {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
      "KIND is a chart's name, as bevscope --list shows them. The name's suffix chooses PNG, SVG or "
      "PDF. Charts of one GPU show the first of --gpu. Everything modelled says so.",
-     2, 2, cmd_plot},
+     "bevscope plot roofline canonical --gpu h200 -o roofline.svg", 2, 2, cmd_plot},
     {"glossary", "[WORD]...", "say what the words on the screens mean",
-     "Prints what each WORD means; without WORD, the whole glossary.", 0, INT_MAX, cmd_glossary},
+     "Prints what each WORD means; without WORD, the whole glossary.",
+     "bevscope glossary\nbevscope glossary interval footprint", 0, INT_MAX, cmd_glossary},
     {"learn", "[LESSON]", "take a lesson: predict, run, see why",
      "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: "
      "the live display opens with it, asks for predictions, runs what they are about and shows "
      "why. Where there is no terminal it asks and reads lines. A lesson goes on where you left "
      "it. Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
-     0, 1, cmd_learn},
+     "bevscope learn\nbevscope learn 1\nbevscope learn --quiz", 0, 1, cmd_learn},
     {"try", "FILE [SCENE]", "judge and time a kernel of your own",
      "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest. It "
      "is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where that is known, and $CFLAGS; "
@@ -87,25 +94,27 @@ const Subcommand commands[COMMAND_COUNT] = {
      "runs with your rights. FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and "
      "libnvrtc. Exit status 3 when a case is wrong, 1 when the kernel does not compile, crashes or "
      "does not end, 4 without a compiler or a GPU.",
-     1, 2, cmd_try},
+     "bevscope try --new mine.c\nbevscope try mine.c toy", 1, 2, cmd_try},
     {"steps", "[SCENE]", "follow warps of a kernel, step by step",
      "What each instruction of the warps reads, adds and writes: points, sectors of 32 bytes, the "
      "lanes (0 to v) that ask for each word of them, what waits for what, and running counters. "
      "The steps are those that the memory model counts, for CUDA kernels, without a GPU. Without "
      "SCENE: canonical; without a cell, a block or a warp: the cell whose first points have the "
      "most depth weight.",
-     0, 1, cmd_steps},
+     "bevscope steps canonical --kernel v2,v4 --count 4", 0, 1, cmd_steps},
     {"demo", "", "a talk of two minutes in the live display",
      "Plays samples/demo.keys in the live display, with captions: how the grid is made, "
      "four kernels in a race, one that waits, the L2, formats, camera dropout. Esc ends it and "
      "puts everything back; any other key or click takes over. The control tour plays it, too.",
-     0, 0, cmd_demo},
+     "bevscope demo", 0, 0, cmd_demo},
     {"rig", "", "say in a minute how large a problem your rig is",
      "Points, intervals, footprint and, for every GPU of the table, the regime, the fastest "
      "kernel and its latency by the model. --from names a rig that comes with the program "
      "(" RIG_NAMES
      "), or a scene in JSON; the other options change it. -o writes the changed rig, a scene that "
      "every command takes.",
+     "bevscope rig --from waymo\n"
+     "bevscope rig --from nuscenes --input 1408x512 --stride 16 -o mine.json",
      0, 0, cmd_rig},
     {"calibrate", "SCENE... [-o scales.json]", "choose scales beforehand, as a vehicle needs them",
      "Counts the magnitudes of depth, features and output over all moments of all scenes, in "
@@ -113,21 +122,21 @@ const Subcommand commands[COMMAND_COUNT] = {
      "out the largest; entropy has the least Kullback-Leibler divergence, as PyTorch Quantization "
      "and TensorRT define it; mse the least squared error. -o writes the ranges of --method, from "
      "which the scale of each format follows.",
-     1, INT_MAX, cmd_calibrate},
+     "bevscope calibrate clip/ --method mse -o scales.json", 1, INT_MAX, cmd_calibrate},
     {"sensitivity", "SCENE...", "find the tensor that a number format harms most",
      "Depth, features and output in a format, one at a time: the tensor is encoded and decoded, "
      "all else stays FP32, and sums are FP64; all is the three together. The most harmful comes "
      "first, with its bytes and, of all, the latency of V4 as recorded (bench --recorded says "
      "where). A second table has groups of 16 channels, and their share of the error of the whole "
      "grid. Of a clip and with --moments the errors are of all moments.",
-     1, INT_MAX, cmd_sensitivity},
+     "bevscope sensitivity canonical --dtype fp8,int8", 1, INT_MAX, cmd_sensitivity},
     {"merge", "FILE...", "judge results that verify and bench have written",
      "Each FILE is the --format jsonl of one shard, or a --format json. What is printed, and the "
      "exit status, are those of one process that did all moments. A shard that is missing, or was "
      "ended before its end, is refused: the same command again does what is left. Of bench, "
      "--against OLD compares two files with each other. Nothing is computed here. Of more than 32 "
      "scenes a row stands for all of them, and shows the worst.",
-     1, INT_MAX, cmd_merge},
+     "bevscope merge shard-*.jsonl", 1, INT_MAX, cmd_merge},
 };
 
 /* ---- help ------------------------------------------------------------------------------------ */
@@ -146,31 +155,6 @@ static void print_option(const OptionHelp *option, FILE *out) {
         fprintf(out, "\n%*s", HELP_INDENT, "");
     text_wrap(option->help, strlen(option->help), HELP_INDENT, HELP_INDENT, LINE_COLUMNS, out);
 }
-
-/* Two or three uses of each command, a line each. */
-static const char *const examples[COMMAND_COUNT] = {
-    [COMMAND_LIVE] = "bevscope\nbevscope live parking --kernel v3 --dtype fp16",
-    [COMMAND_SNAPSHOT] = "bevscope snapshot intersection --cameras -o street.png\n"
-                         "bevscope snapshot toy --compare cpu_v2 --kernel cpu_v4 -o two.svg",
-    [COMMAND_VERIFY] = "bevscope verify\nbevscope verify clip/ --dtype fp8 --format json",
-    [COMMAND_BENCH] = "bevscope bench canonical --quick\n"
-                      "bevscope bench canonical --dtype fp16 --format json -o mine.json",
-    [COMMAND_INFO] = "bevscope info\nbevscope info net.npz",
-    [COMMAND_EXPORT] = "bevscope export canonical canonical.npz\n"
-                       "bevscope export net.npz --kernel v4 --pooled bev.npy",
-    [COMMAND_REGIME] = "bevscope regime canonical --gpu h200,a6000",
-    [COMMAND_PLOT] = "bevscope plot roofline canonical --gpu h200 -o roofline.svg",
-    [COMMAND_GLOSSARY] = "bevscope glossary\nbevscope glossary interval footprint",
-    [COMMAND_LEARN] = "bevscope learn\nbevscope learn 1\nbevscope learn --quiz",
-    [COMMAND_TRY] = "bevscope try --new mine.c\nbevscope try mine.c toy",
-    [COMMAND_STEPS] = "bevscope steps canonical --kernel v2,v4 --count 4",
-    [COMMAND_DEMO] = "bevscope demo",
-    [COMMAND_RIG] = "bevscope rig --from waymo\n"
-                    "bevscope rig --from nuscenes --input 1408x512 --stride 16 -o mine.json",
-    [COMMAND_CALIBRATE] = "bevscope calibrate clip/ --method mse -o scales.json",
-    [COMMAND_SENSITIVITY] = "bevscope sensitivity canonical --dtype fp8,int8",
-    [COMMAND_MERGE] = "bevscope merge shard-*.jsonl",
-};
 
 static void print_keys(FILE *out) {
     fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
@@ -191,7 +175,7 @@ void help_command(CommandId command, FILE *out) {
     for (int i = 0; options_describe(command, i, &option); i++)
         print_option(&option, out);
     fputs("\nExamples:\n", out);
-    for (const char *line = examples[command]; *line; line += strspn(line, "\n")) {
+    for (const char *line = commands[command].examples; *line; line += strspn(line, "\n")) {
         size_t length = strcspn(line, "\n");
         fprintf(out, "  %.*s\n", (int)length, line);
         line += length;
@@ -273,12 +257,6 @@ static void man_controls(FILE *out) {
     }
 }
 
-static const char operator_files[] =
-    "An operator is a folder of ranks_depth.npy, ranks_feat.npy, ranks_bev.npy (point), depth.npy "
-    "(n) and feat.npy (row, C), where n is a multiple of the rows; weights.npy and bev_shape.npy "
-    "may "
-    "be there.";
-
 static void man_files(FILE *out) {
     SceneArrayHelp help;
     const char *group = "";
@@ -299,7 +277,10 @@ static void man_files(FILE *out) {
         roff_line(out, help.meaning);
     }
     fputs(".SS \"Operators\"\n", out);
-    roff_line(out, operator_files);
+    roff_line(out,
+              "An operator is a folder of ranks_depth.npy, ranks_feat.npy, ranks_bev.npy (point), "
+              "depth.npy (n) and feat.npy (row, C), where n is a multiple of the rows; "
+              "weights.npy and bev_shape.npy may be there.");
 }
 
 static void man_begin(const char *name, const char *summary, FILE *out) {
@@ -312,7 +293,7 @@ static void man_begin(const char *name, const char *summary, FILE *out) {
     roff_line(out, summary);
 }
 
-/* Prints the manual page of a command: short, with its options and examples. */
+/* Prints the manual page of a command. */
 static void man_command(CommandId id, FILE *out) {
     const Subcommand *command = &commands[id];
     char name[32];
@@ -335,7 +316,7 @@ static void man_command(CommandId id, FILE *out) {
         roff_line(out, option.help);
     }
     fputs(".SH EXAMPLES\n.nf\n", out);
-    roff_line(out, examples[id]);
+    roff_line(out, command->examples);
     fputs(".fi\n.SH SEE ALSO\n.BR bevscope (1):\nscenes and their files, controls, words, exit "
           "status\n",
           out);
@@ -396,8 +377,9 @@ bool help_man(const char *command, FILE *out, Err *err) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
-/* Lists every scene file of a group, also files that the user added to the samples, with its title
- * or with the reason why it cannot be loaded. Returns whether all could be; err has the first. */
+/* Lists every scene file of a group, also files that the user added to the samples. Each has its
+ * title, or the reason why it cannot be loaded. Returns whether all could be loaded; err has the
+ * first reason. */
 static bool list_samples(FILE *out, const SceneName *names, size_t count, SceneGroup group,
                          Err *err) {
     bool ok = true;
@@ -515,7 +497,7 @@ static bool print_meaning(const char *word) {
 }
 
 bool cmd_glossary(const Options *options, Err *err) {
-    char words[128] = ""; /* a term of several words, which arrive as separate arguments */
+    char words[128] = ""; /* all arguments, which may be one term of several words */
     for (int i = 0; options->argument_count > 1 && i < options->argument_count; i++)
         text_add(words, sizeof words, "%s%s", i ? " " : "", options->arguments[i]);
     if (words[0] && glossary_find(words))
@@ -533,13 +515,10 @@ bool cmd_glossary(const Options *options, Err *err) {
     return true;
 }
 
-/* ---- bevscope --complete --------------------------------------------------------------------- */
+/* ---- bevscope --complete, for the scripts in assets/completion/ ------------------------------ */
 
-/* bevscope --complete WORD...: what may stand in the place of the last word, from the tables of
- * commands and options. The scripts for bash, zsh and fish in assets/completion/ ask it. */
-
-/* Prints a word, and the first sentence of its help. */
-static void print_word(FILE *out, const char *dashes, const char *word, const char *help) {
+/* Prints a word and the beginning of its help. */
+static void print_completion(FILE *out, const char *dashes, const char *word, const char *help) {
     fprintf(out, "%s%s\t%.*s\n", dashes, word, (int)strcspn(help, ".;(:"), help);
 }
 
@@ -549,21 +528,21 @@ static void print_scenes(FILE *out) {
     size_t count = 0;
     scene_names(names, MOST, &count, NULL);
     for (size_t i = 0; i < count; i++)
-        print_word(out, "", names[i].name, "");
+        print_completion(out, "", names[i].name, "");
 }
 
 static void print_commands(FILE *out) {
     for (int i = 0; i < COMMAND_COUNT; i++)
-        print_word(out, "", commands[i].name, commands[i].summary);
+        print_completion(out, "", commands[i].name, commands[i].summary);
 }
 
 static void print_options(CommandId command, FILE *out) {
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++)
-        print_word(out, "--", option.name, option.help);
+        print_completion(out, "--", option.name, option.help);
 }
 
-/* Prints the values of an option, where they are names. False: `word` is no option with a value. */
+/* Prints the values of an option, if they are names. False: `word` is no option with a value. */
 static bool print_values(CommandId command, const char *word, FILE *out) {
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++) {
@@ -572,7 +551,7 @@ static bool print_values(CommandId command, const char *word, FILE *out) {
         if (!option.argument || (!is_long && !is_letter))
             continue;
         for (int k = 0; option.choices && choices_name(option.choices, k); k++)
-            print_word(out, "", choices_name(option.choices, k), "");
+            print_completion(out, "", choices_name(option.choices, k), "");
         return true;
     }
     return false;
@@ -596,12 +575,12 @@ void help_complete(int count, char **words, FILE *out) {
     } else if (word[0] == '-') {
         print_options(command, out);
         for (int i = 0; count < 2 && help_words[i].word; i++)
-            print_word(out, "--", help_words[i].word, help_words[i].help);
+            print_completion(out, "--", help_words[i].word, help_words[i].help);
     } else {
         if (count < 2)
             print_commands(out);
         for (int i = 0; command == COMMAND_PLOT && count == 2 && i < plot_kind_count; i++)
-            print_word(out, "", plot_kinds[i].name, plot_kinds[i].summary);
+            print_completion(out, "", plot_kinds[i].name, plot_kinds[i].summary);
         if (strstr(commands[command].synopsis, "SCENE") && (command != COMMAND_PLOT || count > 2))
             print_scenes(out);
     }

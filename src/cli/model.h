@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by regime and plot: the memory model on a scene, the chosen GPUs, and known figures. */
+/* Shared by regime, plot, rig and info: the memory model on a scene, the chosen GPUs, and the
+ * tables of objects. */
 #pragma once
 
 #include "kernels/regime.h"
@@ -25,17 +26,18 @@ typedef struct {
     MemoryModel *memory; /* on the chosen GPUs, in their order, then on all others of the table */
 } SceneModel;
 
-/* Loads the scene as select_open does, and replays the accesses of the kernels in `kernels`
- * (model_bits) on all cores. Call scene_model_close also after a failure. */
+/* Loads the scene as select_open does, and replays the accesses of these kernels (model_bits) on
+ * all cores. Call scene_model_close also after a failure. */
 bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
-/* Adds kernels on the scene's problem in another number format, and their recorded latencies. */
+/* Replays these kernels on the scene's problem in another number format, and adds their recorded
+ * latencies. */
 bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
                         unsigned kernels, Err *err);
 
-/* Returns the form that V3 takes on that GPU, and the reason. */
+/* Returns the form that V3 takes on this GPU, and the reason. */
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
 
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
@@ -44,32 +46,32 @@ enum { CHOSEN_GPUS = 16 };
 
 struct ChosenGpus {
     Gpu gpus[CHOSEN_GPUS];
-    /* titles of GPUs that --dram-gb-s, --sms or --clock-ghz change */
-    char titles[CHOSEN_GPUS][128];
+    char titles[CHOSEN_GPUS]
+               [128]; /* titles of GPUs that --dram-gb-s, --sms or --clock-ghz change */
     int count;
-    GpuFile file;
-    Stores stores;        /* what if, of --stores */
+    GpuFile file;         /* the file of --gpu-file */
+    Stores stores;        /* how all kernels store their outputs, by --stores */
     RecordedSet recorded; /* empty where nothing is recorded */
 };
 
-/* Lists the GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gb-s, --sms and --clock-ghz,
- * with --stores. Reads all recordings. Without --gpu and --gpu-file the GPUs of the mask `fallback`
- * are listed (bits by position in gpus[]). */
+/* Lists the GPUs of --gpu and --gpu-file. --l2-mb, --dram-gb-s, --sms and --clock-ghz change them.
+ * Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed (bits by position in
+ * gpus[]). Reads --stores and all recordings. */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 void chosen_close(ChosenGpus *chosen);
 
-/* Whether a recording was taken on that GPU, and none of the GPU's figures was changed. */
-bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
+/* Whether a recording was taken on this GPU, and no figure of the GPU was changed. */
+bool is_recorded_on(const Recording *recording, const Gpu *gpu);
 
-/* Returns the published latency of a kernel on that GPU with warm caches. NaN: unknown. */
-double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
+/* Returns the published latency of a kernel on this GPU with warm caches. NaN: unknown. */
+double published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
 
 /* ---- charts (plots.c) ------------------------------------------------------------------------ */
 
 /* The inputs of a chart, all borrowed. */
 typedef struct {
     SceneModel *model;
-    const ChosenGpus *chosen; /* a chart of one GPU shows the first */
+    const ChosenGpus *chosen; /* a chart of one GPU shows the first GPU */
     const Options *options;   /* --output names the file */
     const BevKernel *kernel;  /* the kernel that titles speak of */
 } PlotRequest;
@@ -77,11 +79,11 @@ typedef struct {
 typedef struct {
     const char *name, *summary;
     Chart chart; /* chart of the memory model, as in the live display */
-    bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
+    bool (*draw)(const PlotRequest *request, Err *err); /* NULL: `chart` is drawn */
 } PlotKind;
 
-/* Returns how many of the values come before value `i` from the largest on; of equal ones the first
- * comes first. */
+/* Returns the place of value `i` if the values were sorted, the largest first. Equal values keep
+ * their order. */
 int plot_rank(const double *values, int count, int i);
 
 extern const PlotKind plot_kinds[];
@@ -89,21 +91,21 @@ extern const int plot_kind_count;
 
 /* Draws the histogram of --tensor over the moments, with the cut of each method. */
 bool plot_calibration(const PlotRequest *request, Err *err);
+/* Draws the position error of each true object by its range. */
 bool plot_objects(const PlotRequest *request, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 
-/* Where the mass of each true object lands, for info --objects. The rig has the
- * fault of the options. The baseline is the rig without the fault, in FP32 and nearest. */
+/* The cells in which the mass of each true object lands, for info --objects. The rig has the fault
+ * of the options. The baseline is the rig without the fault, in FP32 and nearest. */
 typedef struct {
     Objects objects;
     ObjectError *errors, *baseline; /* [objects.count] */
     const ScaleRanges *scales;      /* scales of the workload */
-    Rig right, wrong;               /* the rig without the fault, and with it */
 } ObjectTable;
 
 /* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's
- * rig. Fails where the scene has no rig or no box. Warns on standard error of boxes that cannot be
+ * rig. Fails if the scene has no rig or no box. Warns on standard error of boxes that cannot be
  * measured. Close with object_table_close. */
 bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err);
 void object_table_close(ObjectTable *table);
@@ -113,10 +115,10 @@ bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype
                           BevAlign align, ObjectError *errors, Err *err);
 
 /* Adds the shift that a wrong calibration of a camera causes, in metres seen from above. There is a
- * row for 10, 30, 50 and 80 m from the camera. A row has the shift of points at this range on the
- * pixels' rays, where the grid has their height. Adds no rows where both rigs have the same
- * calibration. */
-void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Report *report);
+ * row for 10, 30, 50 and 80 m from the camera. A row has the shift of the points at this range on
+ * the pixels' rays. Points above and below the grid are left out. A camera with the same
+ * calibration in both rigs has no rows. */
+void fault_table_add(const Workload *workload, const char *scene, Report *report);
 
 /* Adds a row for each object, and a row for each band of range. */
 void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,

@@ -25,8 +25,8 @@ bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype
     return ok;
 }
 
-/* Warns of boxes that show nothing about a map, with one line for each kind. */
-static void say_unmeasured(const Objects *objects, const Grid *grid, const char *scene) {
+/* Warns of boxes that cannot be measured, with one line for each kind. */
+static void warn_of_boxes(const Objects *objects, const Grid *grid, const char *scene) {
     int64_t outside = 0, unseen = 0, flat = 0;
     for (int64_t i = 0; i < objects->count; i++) {
         const double *at = objects->boxes[i].center_m, *size_m = objects->boxes[i].size_m;
@@ -48,7 +48,7 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
                     (long long)lines[i].count, (long long)objects->count, lines[i].text);
 }
 
-/* Finds the objects. A delayed camera's pixels show the objects at its time. */
+/* Finds the objects at the moment of the workload. A delayed camera sees them earlier. */
 static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
     const Rig rig = inputs_rig_at(workload->seen);
@@ -77,13 +77,9 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     table->baseline = calloc(count, sizeof *table->baseline);
     if (!table->errors || !table->baseline)
         return err_no_memory(err, "objects", "");
-    say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
-    if (!object_table_measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
-        !select_use_fault(options, workload, err) || !find_objects(workload, table, err))
-        return false;
-    table->right = inputs_rig_at(workload->seen);
-    table->wrong = workload_rig(workload);
-    return true;
+    warn_of_boxes(&table->objects, &scene->rig.grid, scene->name);
+    return object_table_measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
+           select_use_fault(options, workload, err) && find_objects(workload, table, err);
 }
 
 void object_table_close(ObjectTable *table) {
@@ -168,13 +164,14 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
 
 /* ---- a fault by range ------------------------------------------------------------------------ */
 
-/* Sums over the points of a camera at one range. */
+/* Sums over the points of a camera at one range. `other_cell` counts points in the grid that moved
+ * to another cell. `largest_m` is no sum. */
 typedef struct {
-    int64_t points, in_grid, left_cell; /* left_cell: points in the grid that left their cell */
-    double moved_m, largest_m, ahead_m, left_m; /* sums, except largest_m */
+    int64_t points, in_grid, other_cell;
+    double moved_m, largest_m, ahead_m, left_m;
 } Shift;
 
-/* Adds the shift of a point at that range on a pixel's ray, from the right to the wrong rig. */
+/* Adds the shift of a point at this range on a pixel's ray, from the right to the wrong rig. */
 static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int w, double range_m,
                       Shift *shift) {
     const Frustum *frustum = &right->frustum;
@@ -194,53 +191,59 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     bool in_bins = depth_m <= frustum_depth_m(frustum, (double)frustum_depth_bins(frustum) - 0.5);
     shift->points++;
     shift->in_grid += cell >= 0 && in_bins;
-    shift->left_cell += cell >= 0 && in_bins && grid_cell(&wrong->grid, off) != cell;
+    shift->other_cell += cell >= 0 && in_bins && grid_cell(&wrong->grid, off) != cell;
     shift->moved_m += hypot(dx, dy);
     shift->largest_m = fmax(shift->largest_m, hypot(dx, dy));
     shift->ahead_m += (dx * ray[0] + dy * ray[1]) / level;
     shift->left_m += (dy * ray[0] - dx * ray[1]) / level;
 }
 
-void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Report *report) {
+static void add_range(const Rig *right, const Rig *wrong, const char *scene, int camera,
+                      double range_m, Report *report) {
+    Shift shift = {.points = 0};
+    for (int h = 0; h < right->frustum.feat_h; h++)
+        for (int w = 0; w < right->frustum.feat_w; w++)
+            add_shift(right, wrong, camera, h, w, range_m, &shift);
+    double points = (double)shift.points; /* 0 points: the means are NaN */
+    report->folds = true;
+    report_row(report);
+    add_text(report, "scene", "scene", scene);
+    add_text(report, "camera", "camera", right->cameras[camera].name);
+    add_real(report, "range_m", "range m", 0, range_m);
+    add_int(report, "points", "points", shift.points);
+    add_metres(report, "moved_m", "moved m", shift.moved_m / points);
+    add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
+    add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
+    add_metres(report, "left_m", "left m", shift.left_m / points);
+    add_int(report, "in_grid", "in grid", shift.in_grid);
+    add_real(report, "other_cell", "in other cells", 3,
+             (double)shift.other_cell / (double)shift.in_grid);
+}
+
+void fault_table_add(const Workload *workload, const char *scene, Report *report) {
     static const double ranges_m[] = {10, 30, 50, 80};
-    for (int camera = 0; camera < right->camera_count; camera++)
-        for (int i = 0; i < 4; i++) {
-            Shift shift = {.points = 0};
-            if (!memcmp(&right->cameras[camera], &wrong->cameras[camera], sizeof(Camera)))
-                continue;
-            for (int h = 0; h < right->frustum.feat_h; h++)
-                for (int w = 0; w < right->frustum.feat_w; w++)
-                    add_shift(right, wrong, camera, h, w, ranges_m[i], &shift);
-            double points = (double)shift.points; /* with 0 points the means are unknown */
-            report->folds = true;
-            report_row(report);
-            add_text(report, "scene", "scene", scene);
-            add_text(report, "camera", "camera", right->cameras[camera].name);
-            add_real(report, "range_m", "range m", 0, ranges_m[i]);
-            add_int(report, "points", "points", shift.points);
-            add_metres(report, "moved_m", "moved m", shift.moved_m / points);
-            add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
-            add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
-            add_metres(report, "left_m", "left m", shift.left_m / points);
-            add_int(report, "in_grid", "in grid", shift.in_grid);
-            add_real(report, "other_cell", "in other cells", 3,
-                     (double)shift.left_cell / (double)shift.in_grid);
-        }
+    const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
+    for (int camera = 0; camera < right.camera_count; camera++)
+        for (int i = 0; i < 4; i++)
+            if (memcmp(&right.cameras[camera], &wrong.cameras[camera], sizeof(Camera)) != 0)
+                add_range(&right, &wrong, scene, camera, ranges_m[i], report);
 }
 
 /* ---- plot objects ---------------------------------------------------------------------------- */
 
 enum { WORST = 5 };
 
-/* The dots of the chart, in one block: range, error along the ray and across it of each object. */
+/* The dots of the chart, a range and errors for each object. The four arrays of numbers are one
+ * block of memory. */
 typedef struct {
     double *range_m, *along_m, *across_m, *error_m; /* [count] */
-    const char **labels;                            /* [count]: the worst ones are named */
+    const char **labels;                            /* [count]; NULL: not one of the WORST */
     char names[WORST][48], title[160], subtitle[256];
 } ObjectDots;
 
-/* "Half of 22 objects move by less than 0.12 m; car 7 moves by 1.88 m, 1 is lost" */
-static void name_worst(const ObjectTable *table, ObjectDots *dots, int count, int lost) {
+/* Names the objects with the largest errors, and makes the title: "Half of 22 objects move by less
+ * than 0.12 m; car 7 moves by 1.88 m". */
+static void name_worst_objects(const ObjectTable *table, ObjectDots *dots, int count, int lost) {
     double median_m = 0, worst_m = 0;
     for (int i = 0; i < count; i++) {
         const char *label = table->objects.boxes[i].label;
@@ -291,7 +294,7 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
         most_m = fmax(most_m, fmax(fabs(now->along_m), fabs(now->across_m)));
         lost += now->lost;
     }
-    name_worst(table, &dots, count, lost);
+    name_worst_objects(table, &dots, count, lost);
     PlotSeries series[] = {
         plot_series("along the ray", dots.range_m, dots.along_m, count, 1),
         plot_series("across it, to the left", dots.range_m, dots.across_m, count, 0)};

@@ -69,7 +69,8 @@ typedef bool CommandFunction(const Options *options, Err *err);
 
 typedef struct {
     const char *name, *synopsis, *summary;
-    const char *details; /* paragraphs of --help and the manual page */
+    const char *details;  /* paragraphs of --help and the manual page */
+    const char *examples; /* uses of the command, a line each */
     int min_arguments, max_arguments;
     CommandFunction *run;
 } Subcommand;

@@ -39,22 +39,17 @@ static void draw_sheet(Pen *pen, const void *context) {
 static bool write_page(const Options *options, const RaceView *view, bool straggler, Err *err) {
     const RaceSheet page = {view, straggler ? STRAGGLER_H : PAGE_H, straggler};
     PictureFile file;
-    uint8_t *bytes = NULL;
-    size_t length;
     if (!output_picture(options, options->output, "plot", &file, err))
         return false;
     double scale = file.w > 0 ? file.w * file.scale / PAGE_W : 1;
     const FigureTheme theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    const PageSpec spec = {PAGE_W, page.h, scale, theme, draw_sheet, &page,
-                           straggler ? "The straggler" : "The race"};
-    bool ok = page_file(&spec, file.format, &bytes, &length, err) &&
-              data_write(options->output, bytes, length, err);
-    free(bytes);
-    return ok;
+    const PageSpec spec = {
+        PAGE_W, page.h, scale, theme, draw_sheet, &page, straggler ? "The straggler" : "The race"};
+    return output_page(&spec, file.format, options->output, err);
 }
 
-/* Draws the page of a display that runs a script: this display has the picture and the schedules.
- */
+/* Draws a page of the live display. A display without a screen runs a script, and has the picture
+ * and the schedules of the page. */
 static bool plot_race(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
     const EngineOptions engine = {
@@ -86,19 +81,15 @@ enum { DOTS_MAX = 128, TEXT = 200, NAMED = 8 };
 
 static const double band = 1.3;
 
-/* Published latencies, and recorded ones: a dot each, the known one at x, the model's at y. */
+/* Published [0] and recorded [1] latencies. Each is a dot: x is the known latency, y the latency by
+ * the model, and gap the larger of the two over the smaller. */
 typedef struct {
-    double x[2][DOTS_MAX], y[2][DOTS_MAX];
+    double x[2][DOTS_MAX], y[2][DOTS_MAX], gap[2][DOTS_MAX];
     char names[2][DOTS_MAX][TEXT]; /* "V4, canonical, H200" */
     const char *labels[2][DOTS_MAX];
     int count[2], within;
     char title[2 * TEXT];
 } Comparison;
-
-static double gap_of(const Comparison *all, int kind, int i) {
-    double ratio = all->y[kind][i] / all->x[kind][i];
-    return fmax(ratio, 1 / ratio);
-}
 
 /* Adds a dot for each known latency of the model's kernels on all GPUs of the table. */
 static void add_dots(Comparison *all, const SceneModel *model, int recorded) {
@@ -106,22 +97,24 @@ static void add_dots(Comparison *all, const SceneModel *model, int recorded) {
     for (int g = 0; g < gpu_count; g++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
             int at = all->count[recorded];
-            double known_us = recorded ? kernel->recorded_us[g]
-                                       : chosen_published_us(&gpus[g], model, kernel->kernel);
+            double known_us =
+                recorded ? kernel->recorded_us[g] : published_us(&gpus[g], model, kernel->kernel);
             if (!isfinite(known_us) || at == DOTS_MAX)
                 continue;
             snprintf(all->names[recorded][at], TEXT, "%s%s%s, %s, %s", kernel->title,
                      fp16 ? "" : " ", fp16 ? "" : bev_dtypes[model->memory->dtype].title,
                      model->scene, gpus[g].title);
+            double model_us = kernel->predicted[g].latency_us;
             all->x[recorded][at] = known_us;
-            all->y[recorded][at] = kernel->predicted[g].latency_us;
+            all->y[recorded][at] = model_us;
+            all->gap[recorded][at] = fmax(model_us / known_us, known_us / model_us);
+            all->within += all->gap[recorded][at] <= band;
             all->count[recorded]++;
-            all->within += gap_of(all, recorded, at) <= band;
         }
 }
 
-/* Replays all six configurations in both formats, half a minute of one core. */
-static bool compare_all(const ChosenGpus *chosen, Comparison *all, Err *err) {
+/* Replays all six configurations in both formats. This takes half a minute of one core. */
+static bool compare_configurations(const ChosenGpus *chosen, Comparison *all, Err *err) {
     static const BevDtype formats[] = {BEV_FP16, BEV_FP8};
     static ChosenGpus every; /* all GPUs of the table */
     bool ok = true;
@@ -131,7 +124,7 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *all, Err *err) {
         SceneModel model;
         const char *config = presets[i / 2].name;
         BevDtype dtype = formats[i % 2];
-        unsigned kernels = model_bits(bev_v3()); /* with a published latency; of V3 both forms */
+        unsigned kernels = model_bits(bev_v3()); /* both forms of V3, and all published kernels */
         for (int k = 0; dtype == BEV_FP16 && bev_kernels[k]; k++)
             if (bev_kernels[k]->published)
                 kernels |= model_bits(bev_kernels[k]);
@@ -144,20 +137,13 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *all, Err *err) {
     return ok;
 }
 
-static int rank_of(const Comparison *all, int kind, int i) {
-    int rank = 0;
-    for (int k = 0; k < 2; k++)
-        for (int j = 0; j < all->count[k]; j++)
-            rank += gap_of(all, k, j) > gap_of(all, kind, i);
-    return rank;
-}
-
 /* Names the dots with the largest gaps, and sets the ends of both axes. */
 static void fit_dots(Comparison *all, PlotAxis *x, PlotAxis *y) {
     double lo = INFINITY, hi = 1;
     for (int kind = 0; kind < 2; kind++)
         for (int i = 0; i < all->count[kind]; i++) {
-            bool named = gap_of(all, kind, i) > band && rank_of(all, kind, i) < NAMED;
+            int rank = plot_rank(all->gap[0], 2 * DOTS_MAX, kind * DOTS_MAX + i);
+            bool named = all->gap[kind][i] > band && rank < NAMED;
             all->labels[kind][i] = named ? all->names[kind][i] : NULL;
             lo = fmin(lo, fmin(all->x[kind][i], all->y[kind][i]));
             hi = fmax(hi, fmax(all->x[kind][i], all->y[kind][i]));
@@ -170,7 +156,7 @@ static void fit_dots(Comparison *all, PlotAxis *x, PlotAxis *y) {
 
 static bool plot_published(const PlotRequest *request, Err *err) {
     static Comparison all;
-    if (!compare_all(request->chosen, &all, err))
+    if (!compare_configurations(request->chosen, &all, err))
         return false;
     PlotAxis x = {.title = "published or recorded, µs", .log = true};
     PlotAxis y = {.title = "model, µs", .log = true};
@@ -208,17 +194,23 @@ static bool plot_published(const PlotRequest *request, Err *err) {
 
 /* ---- plot sweep: the latency of a growing problem -------------------------------------------- */
 
-/* Accesses depend only on shapes and the map, so no features are rendered. */
+/* A sweep renders no features, because accesses depend only on shapes and the map. */
 
 enum { SWEEP_MAX = 12 };
 
 typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
 
-/* The settings of each sweep: cells along an axis, channels, or depth bins. 0 ends a row. */
-static const int settings[OVER_COUNT][SWEEP_MAX] = {
-    [OVER_GRID] = {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700},
-    [OVER_CHANNELS] = {16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256},
-    [OVER_POINTS] = {8, 15, 30, 59, 90, 118, 177, 236, 354},
+/* Each sweep with the unit of its axis, the axis title, and the settings, up to a 0: cells along an
+ * axis, channels, or depth bins. */
+static const struct {
+    const char *unit, *axis;
+    int settings[SWEEP_MAX];
+} sweeps[OVER_COUNT] = {
+    [OVER_GRID] = {"cells a side",
+                   "cells a side of the same area",
+                   {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700}},
+    [OVER_CHANNELS] = {"channels", "channels", {16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256}},
+    [OVER_POINTS] = {"points", "points", {8, 15, 30, 59, 90, 118, 177, 236, 354}},
 };
 
 enum { KERNELS = MODEL_KERNELS };
@@ -242,8 +234,8 @@ static void choose_kernels(Sweep *sweep) {
             sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
 }
 
-/* Changes rig and channels to one setting. Returns the setting's place on the axis. For points this
- * is 0, because their number needs the map. */
+/* Changes rig and channels to one setting. Returns the place of the setting on the axis. 0: the map
+ * must say the number of points. */
 static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
     if (over == OVER_GRID)
@@ -290,7 +282,7 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     return ok;
 }
 
-/* Returns where on the axis the footprint reaches `bytes`, interpolated. NaN: nowhere. */
+/* Returns the place on the axis at which the footprint reaches `bytes`. NaN: there is none. */
 static double footprint_reaches(const Sweep *sweep, double bytes) {
     for (int i = 1; i < sweep->count; i++) {
         double from = sweep->footprint[i - 1], to = sweep->footprint[i];
@@ -302,9 +294,8 @@ static double footprint_reaches(const Sweep *sweep, double bytes) {
     return NAN;
 }
 
-/* "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side" */
-static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
-    static const char *const axes[OVER_COUNT] = {"cells a side", "channels", "points"};
+/* Makes the title: "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side". */
+static void describe_sweep(Over over, const Sweep *sweep, char title[TEXT]) {
     const BevKernel *strong = NULL, *baseline = NULL;
     const double *us = NULL, *before_us = NULL;
     double least = INFINITY, most = 0;
@@ -323,16 +314,25 @@ static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
     const UnitText to = text_of_unit(UNIT_COUNT, sweep->x[sweep->count - 1]);
     if (strong && baseline)
         snprintf(title, TEXT, "%s is %.3g to %.3g times as fast as %s from %s to %s %s",
-                 strong->title, least, most, baseline->title, from.text, to.text, axes[over]);
+                 strong->title, least, most, baseline->title, from.text, to.text,
+                 sweeps[over].unit);
     else
-        snprintf(title, TEXT, "Latency from %s to %s %s", from.text, to.text, axes[over]);
+        snprintf(title, TEXT, "Latency from %s to %s %s", from.text, to.text, sweeps[over].unit);
+}
+
+/* Returns an axis that holds all latencies of the sweep. */
+static PlotAxis latency_axis(const Sweep *sweep) {
+    double lo = INFINITY, hi = 0;
+    for (int r = 0; r < sweep->kernel_count; r++)
+        for (int i = 0; i < sweep->count; i++) {
+            lo = fmin(lo, sweep->latency[r][i]);
+            hi = fmax(hi, sweep->latency[r][i]);
+        }
+    return (PlotAxis){"predicted latency, µs", true, lo / 1.5, hi * 1.5, NULL};
 }
 
 static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
-    static const char *const axes[OVER_COUNT] = {"cells a side of the same area", "channels",
-                                                 "points"};
     const Gpu *gpu = &request->chosen->gpus[0];
-    double half = gpu->l2_bytes / 2, full = gpu->l2_bytes, lo = INFINITY, hi = 0;
     char subtitle[TEXT], title[TEXT], labels[2][TEXT];
     PlotSeries series[KERNELS];
     PlotMark marks[2];
@@ -344,16 +344,16 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
         series[r].baseline = kernel->is_baseline;
         series[r].peer = true;
     }
-    for (int i = 0; i < 2; i++) {
-        double at = footprint_reaches(sweep, i ? full : half);
-        snprintf(labels[mark_count], TEXT, "%s of %.4g MiB is full", i ? "L2" : "half an L2",
-                 full / 1048576);
+    for (int whole = 0; whole < 2; whole++) {
+        double at = footprint_reaches(sweep, whole ? gpu->l2_bytes : gpu->l2_bytes / 2);
+        snprintf(labels[mark_count], TEXT, "%s of %.4g MiB is full", whole ? "L2" : "half an L2",
+                 gpu->l2_bytes / 1048576);
         if (isfinite(at)) {
-            marks[mark_count] = (PlotMark){at, labels[mark_count], i == 1};
+            marks[mark_count] = (PlotMark){at, labels[mark_count], whole == 1};
             mark_count++;
         }
     }
-    sweep_finding(over, sweep, title);
+    describe_sweep(over, sweep, title);
     snprintf(subtitle, TEXT, "%.99s, %s, on %.60s with %g MiB of L2", request->model->label,
              bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
              gpu->l2_bytes / 1048576);
@@ -363,20 +363,13 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
         .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
                 "it; without a line it does not within this sweep. Model and recorded latencies "
                 "stand side by side in plot published.",
-        .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1], NULL},
-        .y = {"predicted latency, µs", true, 0, 0, NULL},
+        .x = {sweeps[over].axis, true, sweep->x[0], sweep->x[sweep->count - 1], NULL},
+        .y = latency_axis(sweep),
         .series = series,
         .series_count = sweep->kernel_count,
         .marks = marks,
         .mark_count = mark_count,
     };
-    for (int r = 0; r < sweep->kernel_count; r++)
-        for (int i = 0; i < sweep->count; i++) {
-            lo = fmin(lo, sweep->latency[r][i]);
-            hi = fmax(hi, sweep->latency[r][i]);
-        }
-    spec.y.lo = lo / 1.5;
-    spec.y.hi = hi * 1.5;
     return output_chart(request->options, &spec, request->options->output, err);
 }
 
@@ -387,9 +380,9 @@ static bool plot_sweep(const PlotRequest *request, Err *err) {
     if (!request->model->workload.scene->has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
-    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
+    for (int i = 0; i < SWEEP_MAX && sweeps[over].settings[i]; i++) {
         progress_step("sweep", (double)i / SWEEP_MAX, (i + 1.0) / SWEEP_MAX);
-        if (!add_setting(request, over, settings[over][i], &sweep, err))
+        if (!add_setting(request, over, sweeps[over].settings[i], &sweep, err))
             return false;
     }
     return draw_sweep(request, over, &sweep, err);
@@ -397,7 +390,8 @@ static bool plot_sweep(const PlotRequest *request, Err *err) {
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
-/* Whether more than the L2 of a GPU of the table is changed. */
+/* Whether a figure of the GPU differs from its row in the table. The size of the L2 does not count.
+ */
 static bool is_changed(const Gpu *gpu) {
     const Gpu *row = gpu_find(gpu->name);
     const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
@@ -438,8 +432,8 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
     return ok;
 }
 
-/* Computes the relative L2 error of a format on the CPU against FP64 over the FP32 originals.
- * The first call computes `*fp64_original`, which the other formats share. */
+/* Computes the relative L2 error of a format on the CPU against FP64 over the original inputs. The
+ * first call computes `*fp64_original`, which all later calls use. */
 static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_original, double *rel_l2,
                         Err *err) {
     KernelConfig config = {bev_default(BEV_CPU, BEV_FORWARD), dtype, model->problem.view.align};
@@ -517,8 +511,6 @@ static const PlotKind *plot_kind_find(const char *name, Err *err) {
     err_set(err, ERR_USAGE, "plot", hint, "'%s' is not a kind of chart", name);
     return NULL;
 }
-
-/* ---- the command ---------------------------------------------------------------------------- */
 
 bool cmd_plot(const Options *options, Err *err) {
     const PlotKind *kind = plot_kind_find(options->arguments[0], err);

@@ -31,8 +31,8 @@ static void print_xml(FILE *out, const char *text) {
             fputc(*text, out);
 }
 
-/* Begins the test case of a moment; `error` NULL: it was done. */
-static void print_case(FILE *out, const json_t *record, const char *error) {
+/* Begins the test case of a moment; `error` "": the moment was done. */
+static void print_test_case(FILE *out, const json_t *record, const char *error) {
     fputs(" <testcase classname=\"", out);
     print_xml(out, row_text(record, "scene"));
     fprintf(out, "\" name=\"moment %lld\">\n",
@@ -60,9 +60,9 @@ static bool print_junit(Records *records, Err *err) {
     return ok && output_close(&whole, records->options->output, err);
 }
 
-/* ---- taking records -------------------------------------------------------------------------- */
+/* ---- adding records -------------------------------------------------------------------------- */
 
-static int64_t row_count(const json_t *row, const char *key) {
+static int64_t row_integer(const json_t *row, const char *key) {
     return json_integer_value(json_object_get(row, key));
 }
 
@@ -76,8 +76,8 @@ void records_key(const Records *records, const json_t *row, char key[SELECTION_K
              lists_scenes(records) ? row_text(row, "scene") : "");
 }
 
-/* Returns the selection of a row, which is new for its first moment. NULL: no memory. */
-static Selection *find_selection(Records *records, const json_t *row) {
+/* Returns the selection of a row, and makes it for the first row. NULL: no memory. */
+static Selection *selection_of(Records *records, const json_t *row) {
     char key[SELECTION_KEY];
     records_key(records, row, key);
     const json_t *known = json_object_get(records->index, key);
@@ -93,48 +93,50 @@ static Selection *find_selection(Records *records, const json_t *row) {
     return &more[count];
 }
 
-/* Whether a row is shown rather than the one so far. */
+/* Whether `row` is shown in place of the row `shown`. */
 static bool is_worse(const Records *records, const json_t *row, const json_t *shown) {
-    bool fails = row_count(row, "moments_failed"), failed = row_count(shown, "moments_failed");
+    bool fails = row_integer(row, "moments_failed"), failed = row_integer(shown, "moments_failed");
     double figure = row_number(row, records->worst_by), best = row_number(shown, records->worst_by);
-    bool ran = row_count(row, "moments"), had = row_count(shown, "moments");
+    bool ran = row_integer(row, "moments"), had = row_integer(shown, "moments");
     return fails != failed ? fails
            : ran != had    ? ran
                            : figure > best || isnan(best) > isnan(figure);
 }
 
-static bool take_row(Records *records, json_t *row, Err *err) {
+static void keep_row(json_t **kept, json_t *row) {
+    json_decref(*kept);
+    *kept = json_incref(row);
+}
+
+/* Judges a row of a moment and adds it to its selection. */
+static bool add_record_row(Records *records, json_t *row, Err *err) {
     RowVerdict verdict = records->judge(records->context, row);
-    Selection *selection = find_selection(records, row);
+    Selection *selection = selection_of(records, row);
     records->skipped += verdict == ROW_SKIPPED;
     records->passed += verdict == ROW_PASSED;
     records->failed += verdict == ROW_FAILED;
     if (!selection)
         return err_no_memory(err, "results", "choose fewer scenes");
     json_object_set_new(row, "moments_failed", json_integer(verdict == ROW_FAILED));
-    int64_t moments = row_count(row, "moments");
+    int64_t moments = row_integer(row, "moments");
     selection->moments += moments;
     selection->failed += verdict == ROW_FAILED;
     if (records->mean_of && moments)
         selection->sum += (double)moments * row_number(row, records->mean_of);
-    if (!selection->row || is_worse(records, row, selection->row)) {
-        json_decref(selection->row);
-        selection->row = json_incref(row);
-    }
-    if (records->most_of &&
-        (!selection->most || isnan(row_number(selection->most, records->most_of)) ||
-         row_number(row, records->most_of) > row_number(selection->most, records->most_of))) {
-        json_decref(selection->most);
-        selection->most = json_incref(row);
-    }
-    if (row_count(row, "left_out") && !selection->moments_left_out++)
+    if (!selection->row || is_worse(records, row, selection->row))
+        keep_row(&selection->row, row);
+    double most = records->most_of ? row_number(selection->most, records->most_of) : INFINITY;
+    if (isnan(most) || row_number(row, records->most_of) > most)
+        keep_row(&selection->most, row);
+    if (row_integer(row, "left_out") && !selection->moments_left_out++)
         selection->left_out = json_incref(row);
     if (records->all && lists_scenes(records))
         json_array_append(records->all, row);
     return true;
 }
 
-bool records_take(Records *records, json_t *record, Err *err) {
+/* Judges the rows of a record and keeps those that are shown. */
+static bool add_record(Records *records, json_t *record, Err *err) {
     size_t i, line;
     json_t *row, *why;
     const char *error = row_text(record, "error");
@@ -143,10 +145,10 @@ bool records_take(Records *records, json_t *record, Err *err) {
     records->moments++;
     records->broken += error[0] != '\0';
     if (out)
-        print_case(out, record, error);
+        print_test_case(out, record, error);
     json_array_foreach(json_object_get(record, "results"), i, row) {
         int failed = records->failed;
-        if (!take_row(records, row, err))
+        if (!add_record_row(records, row, err))
             return false;
         if (!out || records->failed == failed)
             continue;
@@ -166,7 +168,7 @@ bool records_take(Records *records, json_t *record, Err *err) {
     return true;
 }
 
-void records_rows(Records *records) {
+void records_list_rows(Records *records) {
     report_clear(&records->row);
     for (int i = 0; i < records->selection_count; i++) {
         const Selection *selection = &records->selections[i];
@@ -179,7 +181,7 @@ void records_rows(Records *records) {
         for (int k = 0; selection->most && records->most_keys[k][0]; k++)
             json_object_set(row, records->most_keys[k][0],
                             json_object_get(selection->most, records->most_keys[k][1]));
-        report_take(&records->row, row);
+        report_add_object(&records->row, row);
         json_decref(row);
     }
 }
@@ -207,14 +209,17 @@ json_t *records_row(Records *records) {
     return row;
 }
 
-static void moment_key(char key[48], int64_t scene, int64_t moment) {
-    snprintf(key, 48, "%lld,%lld", (long long)scene, (long long)moment);
+enum { MOMENT_KEY = 48 };
+
+static void moment_key(char key[MOMENT_KEY], int64_t scene, int64_t moment) {
+    snprintf(key, MOMENT_KEY, "%lld,%lld", (long long)scene, (long long)moment);
 }
 
-/* Moments are dealt to shards in turn: of scene s the moment m goes to shard (s + m) mod shards. */
+/* Whether the moment belongs to this shard and is not in the file. Moment m of scene s belongs to
+ * the shard (s + m) mod shards. */
 static bool wants_moment(void *context, int scene, int moment) {
     const Records *records = context;
-    char key[48];
+    char key[MOMENT_KEY];
     moment_key(key, scene, moment);
     return (scene + moment) % records->shards == records->shard - 1 &&
            !json_object_get(records->done, key);
@@ -242,20 +247,18 @@ static bool end_moment(void *context, int scene, int moment, const Err *failed, 
         return false;
     }
     json_t *record = json_copy(records->head);
-    json_t *what = json_pack("{si so si}", "scene_number", scene, "scene", fields_text(name),
-                             "moment", moment);
-    json_object_update(record, what);
+    json_object_update_new(record, json_pack("{si so si}", "scene_number", scene, "scene",
+                                             fields_text(name), "moment", moment));
     if (failed)
         err_line(failed, line, sizeof line);
     json_object_set_new(record, failed ? "error" : "results",
                         failed ? fields_text(line) : json_copy(records->rows));
     bool ok =
-        records_take(records, record, err) && (records->fd < 0 || write_line(records, record, err));
+        add_record(records, record, err) && (records->fd < 0 || write_line(records, record, err));
     if (failed)
         fprintf(stderr, "bevscope: %s\n", line);
     json_array_clear(records->rows);
     json_decref(record);
-    json_decref(what);
     return ok;
 }
 
@@ -269,7 +272,7 @@ bool records_end(Records *records, Err *err) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Reads "I/N" of --shard; without it there is one shard. */
+/* Reads "I/N" of --shard. Without the option there is one shard. */
 static bool parse_shard(Records *records, Err *err) {
     const char *text = records->options->shard;
     int used = 0;
@@ -282,8 +285,10 @@ static bool parse_shard(Records *records, Err *err) {
                    "'%s' is no part I/N of the moments", text);
 }
 
-bool records_alike(const json_t *own, const json_t *other, const char *also, const char *path,
-                   Err *err) {
+/* Refuses a record of another run: its command, version, options or scenes differ, or its value of
+ * the key `also`, which may be NULL. */
+static bool check_same_run(const json_t *own, const json_t *other, const char *also,
+                           const char *path, Err *err) {
     const char *const keys[] = {"command", "version", "options", "scenes", also};
     for (size_t i = 0; i < sizeof keys / sizeof *keys && keys[i]; i++) {
         const json_t *a = json_object_get(own, keys[i]), *b = json_object_get(other, keys[i]);
@@ -299,18 +304,18 @@ bool records_alike(const json_t *own, const json_t *other, const char *also, con
     return true;
 }
 
-/* Takes the records of an earlier run, and cuts off a line that was not completed. */
+/* Adds the records of an earlier run, and cuts off a line that was not completed. */
 static bool resume_records(Records *records, Err *err) {
     RecordFile file;
     const char *path = records->options->output;
     bool ok = record_file_open(&file, path, err);
     while (ok && file.record) {
-        char key[48];
+        char key[MOMENT_KEY];
         const json_t *record = file.record;
-        moment_key(key, row_count(record, "scene_number"), row_count(record, "moment"));
+        moment_key(key, row_integer(record, "scene_number"), row_integer(record, "moment"));
         json_object_set_new(records->done, key, json_true());
-        ok = records_alike(records->head, record, "shard", path, err) &&
-             records_take(records, file.record, err) && record_file_next(&file, err);
+        ok = check_same_run(records->head, record, "shard", path, err) &&
+             add_record(records, file.record, err) && record_file_next(&file, err);
     }
     records->ended = file.ended;
     if (ok && ftruncate(records->fd, file.whole) != 0)
@@ -320,7 +325,7 @@ static bool resume_records(Records *records, Err *err) {
 }
 
 /* Opens the file of --format jsonl, which one process at a time may write. */
-static bool open_lines(Records *records, Err *err) {
+static bool open_record_lines(Records *records, Err *err) {
     const char *path = records->options->output;
     if (!path || !strcmp(path, "-")) {
         records->fd = STDOUT_FILENO;
@@ -335,10 +340,11 @@ static bool open_lines(Records *records, Err *err) {
     return lseek(records->fd, 0, SEEK_END) <= 0 || resume_records(records, err);
 }
 
-/* Splits the file of --scenes into lines; empty ones are left out. */
+/* Reads the scenes of the plan from the file of --scenes. Empty lines are left out. */
 static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
     const char *path = records->options->scenes;
     size_t length, lines = 1;
+    plan->scene_count = 0;
     if (records->options->argument_count)
         return err_set(err, ERR_USAGE, "--scenes", "leave the others out",
                        "scenes are named twice");
@@ -357,7 +363,7 @@ static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
 bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char *const *usual,
                   int count, BenchPlan *plan, Err *err) {
     const Options *options = records->options;
-    if (!select_plan(options, dtypes, aligns, plan, err) ||
+    if (!select_plan(options, dtypes, aligns, usual, count, plan, err) ||
         (!(plan->directions >> BEV_BACKWARD & 1) &&
          !options_refuse(options, "grad-out", "add --direction backward",
                          "only backward has a gradient of the output", err)) ||
@@ -365,11 +371,7 @@ bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char
         return false;
     if (options->grad_out)
         plan->grad_file = &records->grad_out;
-    if (options->scenes)
-        return read_scenes(records, plan, err);
-    plan->scenes = options->argument_count ? options->arguments : usual;
-    plan->scene_count = options->argument_count ? options->argument_count : count;
-    return true;
+    return !options->scenes || read_scenes(records, plan, err);
 }
 
 bool records_open(Records *records, BenchPlan *plan, Err *err) {
@@ -389,12 +391,10 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
     options_given(records->options, options, sizeof options);
     snprintf(shard, sizeof shard, "%d/%d", records->shard, records->shards);
     records->head = output_head(records->command);
-    json_t *run =
-        json_pack("{ss ss si}", "options", options, "shard", shard, "scenes", records->scene_count);
-    json_object_update(records->head, run);
-    json_decref(run);
+    json_object_update_new(records->head, json_pack("{ss ss si}", "options", options, "shard",
+                                                    shard, "scenes", records->scene_count));
     return (!is_format(records, "junit") || memory_stream_open(&records->junit, err)) &&
-           (!is_format(records, "jsonl") || open_lines(records, err));
+           (!is_format(records, "jsonl") || open_record_lines(records, err));
 }
 
 void records_close(Records *records) {
@@ -419,11 +419,7 @@ void records_close(Records *records) {
     report_free(&records->row);
 }
 
-/* ---- files of records, and bevscope merge ---------------------------------------------------- */
-
-/* bevscope merge: reads records of verify and bench, to judge and print them together. */
-
-/* ---- a file ---------------------------------------------------------------------------------- */
+/* ---- a file of records ----------------------------------------------------------------------- */
 
 bool record_file_next(RecordFile *file, Err *err) {
     json_error_t error;
@@ -466,7 +462,7 @@ bool record_file_open(RecordFile *file, const char *path, Err *err) {
     *file = (RecordFile){.path = path, .file = data_open(path, err)};
     if (!file->file)
         return false;
-    /* A record says how many scenes there are; its line may have been cut. */
+    /* The first record says how many scenes there are, but its line may have been cut. */
     bool lines = getline(&file->line, &file->room, file->file) <= 0 ||
                  strstr(file->line, "\"scenes\"") || !strncmp(file->line, "{\"command\":\"", 12);
     rewind(file->file);
@@ -482,33 +478,33 @@ void record_file_close(RecordFile *file) {
     *file = (RecordFile){.path = NULL};
 }
 
-/* ---- all files ------------------------------------------------------------------------------- */
+/* ---- bevscope merge: the records of several files -------------------------------------------- */
 
-/* Refuses files of different runs, a shard that is there twice, and one that is missing. */
+/* Refuses files of different runs, a shard that two files have, and a shard that no file has. */
 static bool check_shards(const RecordFile *files, int count, Err *err) {
-    static const char *of[RECORDS_MAX_SHARDS + 1];
+    static const char *file_of[RECORDS_MAX_SHARDS + 1];
     int shard, shards = 0, wanted = 0;
     for (int i = 0; i < count; i++) {
-        if (!records_alike(files[0].head, files[i].head, NULL, files[i].path, err))
+        if (!check_same_run(files[0].head, files[i].head, NULL, files[i].path, err))
             return false;
         if (sscanf(row_text(files[i].head, "shard"), "%d/%d", &shard, &shards) != 2 || shard < 1 ||
             shard > shards || shards > RECORDS_MAX_SHARDS)
             continue; /* the file has no shards */
-        if (of[shard] || (wanted && wanted != shards))
+        if (file_of[shard] || (wanted && wanted != shards))
             return err_set(err, ERR_USAGE, files[i].path, "name each shard of a run once",
                            "it is shard %d/%d, beside %s", shard, shards,
-                           of[shard] ? of[shard] : files[0].path);
-        of[shard] = files[i].path;
+                           file_of[shard] ? file_of[shard] : files[0].path);
+        file_of[shard] = files[i].path;
         wanted = shards;
     }
     for (int i = 1; i <= wanted; i++)
-        if (!of[i])
+        if (!file_of[i])
             return err_set(err, ERR_FAILED, "merge", "name the files of all shards",
                            "shard %d/%d is missing", i, wanted);
     return true;
 }
 
-/* Returns the file whose record comes next, by scene and moment. NULL: all are taken. */
+/* Returns the file whose record comes next, by scene and moment. NULL: no record is left. */
 static RecordFile *next_file(RecordFile *files, int count) {
     RecordFile *next = NULL;
     for (int i = 0; i < count; i++) {
@@ -521,13 +517,13 @@ static RecordFile *next_file(RecordFile *files, int count) {
     return next;
 }
 
-bool records_take_files(Records *records, RecordFile *files, int count, Err *err) {
+bool records_open_files(Records *records, RecordFile *files, int count, Err *err) {
     if (!records_open(records, NULL, err))
         return false;
     records->scene_count = (int)json_integer_value(json_object_get(files[0].head, "scenes"));
     for (RecordFile *next; (next = next_file(files, count));) {
-        if (!records_alike(files[0].head, next->record, NULL, next->path, err) ||
-            !records_take(records, next->record, err) || !record_file_next(next, err))
+        if (!check_same_run(files[0].head, next->record, NULL, next->path, err) ||
+            !add_record(records, next->record, err) || !record_file_next(next, err))
             return false;
     }
     for (int i = 0; i < count; i++)

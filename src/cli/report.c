@@ -143,8 +143,8 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
         snprintf(text, size, "%s", head->digits != DIGITS_BLANK ? "n/a" : "");
 }
 
-/* Whether a column is folded: all rows have the same value, which is no number. Of a single row
- * only the column `group` is. */
+/* Whether a column is folded: all rows have the same value, and the value is no number. A table of
+ * one row folds only the column `group`. */
 static bool is_folded(const Report *report, int column) {
     const json_t *first = cell_at(report, 0, column);
     bool groups = report->group && !strcmp(report->columns[column].key, report->group);
@@ -156,12 +156,12 @@ static bool is_folded(const Report *report, int column) {
 }
 
 /* Whether people see the column: it has a heading and is not folded. */
-static bool report_shows(const Report *report, int column) {
+static bool shows_column(const Report *report, int column) {
     return report->columns[column].heading && !is_folded(report, column);
 }
 
-/* Writes the folded columns as words: "dtype fp16, align nearest". "": there are none. */
-static void report_folded(const Report *report, char *text, size_t size) {
+/* Writes the folded columns as words: "dtype fp16; align nearest". "": no column is folded. */
+static void describe_folded(const Report *report, char *text, size_t size) {
     text[0] = '\0';
     for (int column = 0; column < report->column_count; column++) {
         char cell[128], heading[64];
@@ -191,8 +191,8 @@ static int column_width(const Report *report, int column) {
     return width;
 }
 
-/* Whether the column holds words. They are aligned to the left, numbers to the right. */
-static bool report_is_text(const Report *report, int column) {
+/* Whether the column holds words. Words are aligned to the left, numbers to the right. */
+static bool is_text_column(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (!json_is_null(cell_at(report, row, column)))
             return json_is_string(cell_at(report, row, column));
@@ -214,7 +214,7 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-/* Prints a row. `widths` are those of the columns, 0: not shown. `words` stand at the left. */
+/* Prints a row. A column of width 0 is not shown. Columns of `words` are aligned to the left. */
 static void print_row(const Report *report, int row, const int *widths, const bool *words,
                       bool markdown, FILE *out) {
     char text[256];
@@ -237,7 +237,7 @@ static void print_row(const Report *report, int row, const int *widths, const bo
 static void print_columns(const Report *report, const int *widths, bool markdown, FILE *out) {
     bool words[REPORT_COLUMNS];
     for (int column = 0; column < report->column_count; column++)
-        words[column] = report_is_text(report, column);
+        words[column] = is_text_column(report, column);
     print_row(report, -1, widths, words, markdown, out);
     for (int column = 0; markdown && column < report->column_count; column++)
         if (widths[column])
@@ -249,35 +249,36 @@ static void print_columns(const Report *report, const int *widths, bool markdown
 
 enum { BETWEEN = 2 }; /* blanks between two columns */
 
-/* Sets the width of each shown column, and 0 for the others. Returns the width of the table. */
+/* Sets the width of each shown column, and 0 for all others. Returns the width of the table. */
 static int measure_columns(const Report *report, int *widths) {
     int width = -BETWEEN;
     for (int column = 0; column < report->column_count; column++) {
-        widths[column] = report_shows(report, column) ? column_width(report, column) : 0;
+        widths[column] = shows_column(report, column) ? column_width(report, column) : 0;
         width += widths[column] ? widths[column] + BETWEEN : 0;
     }
     return width;
 }
 
 /* Returns how many columns at the beginning identify a row. */
-static int name_columns(const Report *report) {
+static int count_name_columns(const Report *report) {
     int names = 0;
     if (report->names_to)
         return report_column(report, report->names_to) + 1;
     while (names < report->column_count &&
-           (!report_shows(report, names) || report_is_text(report, names)))
+           (!shows_column(report, names) || is_text_column(report, names)))
         names++;
     return names;
 }
 
-/* Takes as many columns from `next` on as fit the screen, at least one. Returns the next. */
-static int fill_screen(int next, int column_count, int used, const int *widths, int *taken) {
+/* Adds as many columns from `next` on as the screen holds, at least one, to the widths `shown`.
+ * `used` is the width that the screen has no more. Returns the next column. */
+static int fill_screen(int next, int column_count, int used, const int *widths, int *shown) {
     for (bool any = false; next < column_count; next++) {
         int width = widths[next] ? widths[next] + BETWEEN : 0;
         if (any && used + width > report_screen_columns + BETWEEN)
             break;
         used += width;
-        taken[next] = widths[next];
+        shown[next] = widths[next];
         any |= width > 0;
     }
     return next;
@@ -285,26 +286,26 @@ static int fill_screen(int next, int column_count, int used, const int *widths, 
 
 /* Prints several tables that fit the screen. Each begins with the columns that identify a row. */
 static void print_split(const Report *report, const int *widths, FILE *out) {
-    const int names = name_columns(report);
+    const int names = count_name_columns(report);
     int used = 0;
     for (int column = 0; column < names; column++)
         used += widths[column] ? widths[column] + BETWEEN : 0;
     for (int next = names; next < report->column_count;) {
-        int taken[REPORT_COLUMNS] = {0};
-        memcpy(taken, widths, (size_t)names * sizeof *taken);
+        int shown[REPORT_COLUMNS] = {0};
+        memcpy(shown, widths, (size_t)names * sizeof *shown);
         fputs(next > names ? "\n" : "", out);
-        next = fill_screen(next, report->column_count, used, widths, taken);
-        print_columns(report, taken, false, out);
+        next = fill_screen(next, report->column_count, used, widths, shown);
+        print_columns(report, shown, false, out);
     }
 }
 
-/* Prints the columns that all rows share as words, then the table. `narrow`: splits a wide
- * table. */
+/* Prints the folded columns as words, then the table. `narrow`: a table that is wider than the
+ * screen is split. */
 static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
     int widths[REPORT_COLUMNS];
     char folded[512];
     int width = measure_columns(report, widths);
-    report_folded(report, folded, sizeof folded);
+    describe_folded(report, folded, sizeof folded);
     if (folded[0])
         fprintf(out, "In every row: %s.\n\n", folded);
     if (narrow && width > report_screen_columns)
@@ -399,7 +400,7 @@ void report_columns(Report *report, const ReportColumn *columns, size_t count) {
     report->column_count += (int)count;
 }
 
-void report_take(Report *report, const json_t *row) {
+void report_add_object(Report *report, const json_t *row) {
     report_row(report);
     for (int i = 0; i < report->column_count; i++) {
         const ReportColumn *column = &report->columns[i];
@@ -421,7 +422,8 @@ void report_hide(Report *report, const char *key) {
 
 const char output_command[] = "        ";
 
-/* Returns the indent for the rest of a long line: its last column, which two blanks precede. */
+/* Returns the indent for the rest of a long line: the place of its last column. Two blanks stand
+ * before a column. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
     for (size_t i = 2; i < length; i++)
@@ -475,7 +477,7 @@ ReportPrinter *output_printer(const Options *options) {
     return print == report_csv ? NULL : print;
 }
 
-/* Prints `root` with the rows as text, and what every result has, as far as it lacks that. */
+/* Prints `root` with the rows of the report, and the keys of output_head that `root` lacks. */
 static void print_json(const Options *options, const Report *report, json_t *root, FILE *out) {
     json_t *head = output_head(commands[options->command].name);
     json_object_update_missing(root, head);
@@ -516,7 +518,7 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
-/* Reads a length in units of a page, 1/96 inch. A picture of a length in mm, pt or in has 300
+/* Reads a length in units of a page, 1/96 inch. A PNG whose length is in mm, pt or in has 300
  * pixels an inch. */
 static bool read_width(const char *text, PictureFile *file) {
     static const struct {
@@ -555,18 +557,20 @@ bool output_picture(const Options *options, const char *path, const char *comman
                    "'%s' is no width of a picture", options->width);
 }
 
-bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err) {
+bool output_page(const PageSpec *page, PictureFormat format, const char *path, Err *err) {
     uint8_t *bytes = NULL;
     size_t length = 0;
+    bool ok = page_file(page, format, &bytes, &length, err) && data_write(path, bytes, length, err);
+    free(bytes);
+    return ok;
+}
+
+bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err) {
     PictureFile file;
     PlotPage page;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    bool ok =
-        output_picture(options, path, "plot", &file, err) &&
-        page_file(plot_page(spec, file.w, file.scale, &page), file.format, &bytes, &length, err) &&
-        data_write(path, bytes, length, err);
-    free(bytes);
-    return ok;
+    return output_picture(options, path, "plot", &file, err) &&
+           output_page(plot_page(spec, file.w, file.scale, &page), file.format, path, err);
 }
 
 static const char *text_or_null(const char *text) {

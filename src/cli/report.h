@@ -13,11 +13,11 @@
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-/* A cell is a value in JSON. null, an empty cell, prints as "n/a" for people. */
+/* A cell is a value in JSON. null is an empty cell, which people see as "n/a". */
 json_t *cell_text(const char *text); /* cleaned; NULL: an empty cell */
 json_t *cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
 
-/* Returns a row's number, NaN for none, and its text, "" for none. */
+/* Return a number and a text of a row. NaN and "": the row has none. */
 double row_number(const json_t *row, const char *key);
 const char *row_text(const json_t *row, const char *key);
 
@@ -35,15 +35,15 @@ typedef struct {
     ReportColumn columns[REPORT_COLUMNS];
     json_t *rows; /* objects; NULL: there are no rows */
     int column_count, row_count;
-    bool unknown; /* cells that are added now are empty, until the next row */
-    bool folds; /* values that all rows share are printed once, before the table */
+    bool unknown; /* until the next row, every cell that is added is empty */
+    bool folds;   /* a value that all rows share is printed once, before the table */
     /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a row;
-     * NULL: the columns of words at the start. `group` becomes a line above its rows. */
+     * NULL: the columns of words at the start. Each value of `group` is a line above its rows. */
     const char *names_to, *group;
 } Report;
 
-/* Begins a row. Then call report_add for each column, which takes the cell, or a function below.
- * `key` and `heading` must be string literals or live as long. */
+/* Begins a row. Then call report_add, or a function below, for each column. report_add owns the
+ * cell afterwards. `key` and `heading` must live as long as the report. */
 void report_row(Report *report);
 void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell);
 void add_text(Report *report, const char *key, const char *heading, const char *text);
@@ -61,10 +61,10 @@ void report_add_config(Report *report, const char *scene, const KernelConfig *co
 /* Adds columns to a report without rows. */
 void report_columns(Report *report, const ReportColumn *columns, size_t count);
 
-/* Adds a row of the report's columns, which it has, with the values of a JSON object. */
-void report_take(Report *report, const json_t *row);
+/* Adds a row with the values that a JSON object has for the report's columns. */
+void report_add_object(Report *report, const json_t *row);
 
-/* Hides a column from people. Files keep it. */
+/* Hides a column from people. Files have the column nevertheless. */
 void report_hide(Report *report, const char *key);
 
 void report_clear(Report *report); /* removes the rows, keeps the columns */
@@ -76,14 +76,14 @@ int report_column(const Report *report, const char *key);
 /* Writes one cell as people see it. Row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 
-/* Writes `digits` significant digits: "12.3". For 1e-3 <= |value| < 1e10 without an exponent. */
+/* Writes `digits` significant digits: "12.3". Values from 1e-3 to 1e10 have no exponent. */
 void report_number(char *text, size_t size, double value, int digits);
 
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text;
 
-/* The width of the terminal on which tables and prose for people appear; 0: no terminal. Wider
- * tables are split. Longer lines are broken at blanks. */
+/* The width of the terminal that shows tables and prose for people; 0: no terminal. A table that is
+ * too wide is split. A line that is too long is broken at a blank. */
 extern int report_screen_columns;
 
 /* Returns the rows as an array of objects, which the caller owns. */
@@ -91,42 +91,42 @@ json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
-/* Begins a line with a command to paste, which no terminal's width breaks. */
+/* The beginning of a line with a command to paste. Such a line is never broken. */
 extern const char output_command[];
 
 /* Returns the width of the terminal that is standard output; 0: no terminal. */
 int output_screen_columns(void);
 
-/* Ends a result that was collected in memory, so that a file is replaced completely or not at all.
- * Writes to `path`, or to standard output when `path` is NULL. */
+/* Writes a result that was collected in memory to `path`. NULL: to standard output. A file is
+ * replaced completely or not at all. */
 bool output_close(MemoryStream *output, const char *path, Err *err);
 
 /* Returns the printer of --format for people, text or Markdown. NULL: the format is CSV or JSON. */
 ReportPrinter *output_printer(const Options *options);
 
-/* Prints a report in the format of --format. For JSON, `root` gets the rows under "results" and is
- * printed. Releases `root` in all cases. */
+/* Prints a report in the format of --format. The JSON format prints `root`, with the rows under
+ * "results". Releases `root` in all cases. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
 /* A table of a result, with the text that people see above it. */
 typedef struct {
     const char *above;
     const Report *report; /* NULL: only the text */
-    const char *key;      /* of its rows in JSON; NULL: JSON does not have the table */
+    const char *key;      /* the key of the rows in JSON; NULL: JSON does not have the table */
     ReportPrinter *print; /* NULL: the printer of --format */
 } OutputTable;
 
-/* Prints several tables as output_report does. CSV has only the first, JSON as its results. People
- * see all tables with rows, and always the first. */
+/* Prints several tables as output_report does. CSV has only the first table, and the results of
+ * JSON are its rows. People see the first table, and all others that have rows. */
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Warns on standard error that errors of a scene leave out `values` values where FP64 is not
+/* Warns on standard error that the errors of a scene leave out `values` values, whose FP64 is not
  * finite. Several calls for one scene in succession warn once. `values` 0: no warning. `time_s` is
- * the first of the `moments`; NaN: the scene has one moment. */
+ * the first of the `moments` with such values; NaN: the scene has one moment. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
 
-/* Returns what every result in JSON has: its command, the version and this machine. */
+/* Returns an object that every result in JSON has: the command, the version and this machine. */
 json_t *output_head(const char *command);
 
 /* Returns the JSON block about the machine of a result. */
@@ -138,6 +138,9 @@ json_t *output_machine(const Machine *machine);
  * another suffix or with a wrong width. `command` heads the error. */
 bool output_picture(const Options *options, const char *path, const char *command,
                     PictureFile *file, Err *err);
+
+/* Writes a page to `path`; "-" is standard output. */
+bool output_page(const PageSpec *page, PictureFormat format, const char *path, Err *err);
 
 /* Writes a chart to `path` in the theme of --theme and the width of --width. */
 bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err);

@@ -10,7 +10,7 @@
 
 bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err) {
-    Gpu list[MODEL_GPUS]; /* the chosen GPUs, then all others of the table */
+    Gpu list[MODEL_GPUS]; /* the chosen GPUs, then all other GPUs of the table */
     int count = chosen->count;
     *model = (SceneModel){.scene = scene};
     if (!select_open(&model->workload, scene, options, err) ||
@@ -50,7 +50,7 @@ static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, con
     for (int i = 0; calibrated && i < chosen->recorded.count; i++) {
         const RecordedSet one = {&chosen->recorded.recordings[i], 1};
         const RecordedRow *row =
-            chosen_recorded_on(one.recordings, gpu)
+            is_recorded_on(one.recordings, gpu)
                 ? recorded_row(&one, model->label, problem->shape.channels, kernel->name, dtype,
                                problem->align, cache_names[cache], NULL)
                 : NULL;
@@ -95,7 +95,7 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
             return false;
         chosen->gpus[chosen->count++] = chosen->file.gpu;
     }
-    /* The title names the changes, but not that of the L2, whose size tables and charts show. */
+    /* The title names all changes but that of the L2. Tables and charts show the size of the L2. */
     const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
                          options->clock_ghz};
     GpuEdit named = all;
@@ -117,12 +117,12 @@ void chosen_close(ChosenGpus *chosen) {
     recorded_free(&chosen->recorded);
 }
 
-bool chosen_recorded_on(const Recording *recording, const Gpu *gpu) {
+bool is_recorded_on(const Recording *recording, const Gpu *gpu) {
     const Gpu *on = gpu_of_device(recording->label);
     return on && gpu_same(on, gpu);
 }
 
-double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel) {
+double published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
     const Gpu *known = gpu_find(gpu->name);
     if (!known || !gpu_same(known, gpu) || problem->align != BEV_NEAREST ||

@@ -15,14 +15,10 @@
 #include "src/run/cuda/device.h"
 
 enum { HAS_CUDA = 1 };
-
-static bool open_cuda(int index, Err *err) {
-    return device_open(index, err);
-}
 #else
 enum { HAS_CUDA = 0 };
 
-static bool open_cuda(int index, Err *err) {
+static bool device_open(int index, Err *err) {
     (void)index;
     return err_set(err, ERR_DEVICE, "cuda", "configure it --with-cuda, or use --device cpu",
                    "this build has no CUDA kernels");
@@ -41,7 +37,7 @@ bool select_devices(const char *word, unsigned *where, Err *err) {
         return err_set(err, ERR_USAGE, "--device", "auto, cpu, cuda or a number from 0",
                        "'%s' is no device", word);
     Err why = {0};
-    if (open_cuda(is_number ? (int)index : 0, &why)) {
+    if (device_open(is_number ? (int)index : 0, &why)) {
         *where = automatic ? *where | 1u << BEV_CUDA : 1u << BEV_CUDA;
         return true;
     }
@@ -66,9 +62,9 @@ static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDir
     return NULL;
 }
 
-/* Finds the kernel of that direction that `word` names. A word is a name or a title. The name of a
- * kernel of the other direction stands for its title. "v4" may also run on the CPU; "cpu_v4" runs
- * on the CPU alone. NULL, without an error: none can run. */
+/* Finds a kernel of this direction by its name or title. The name of a kernel of the other
+ * direction stands for the title of that kernel. "v4" may also run on the CPU, but "cpu_v4" never
+ * runs on a GPU. NULL, without an error: no such kernel can run. */
 static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
     const BevKernel *named = bev_kernel_find(word), *found = NULL;
     bool same = named && named->direction == direction;
@@ -83,14 +79,14 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
     return found;
 }
 
-/* Fills `err` with the reason why find_kernel found nothing. */
+/* Fills `err` with the reason why find_kernel found no kernel of these directions. */
 static bool refuse_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
-    bool fits = named && directions >> named->direction & 1;
-    if (fits && bev_unavailable(named))
+    bool right_way = named && directions >> named->direction & 1;
+    if (right_way && bev_unavailable(named))
         return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel %s",
                        bev_unavailable(named));
-    if (named && named->direction == BEV_BACKWARD && !fits)
+    if (named && named->direction == BEV_BACKWARD && !right_way)
         return err_set(err, ERR_USAGE, word, "bench and verify run it, --direction backward",
                        "this kernel computes gradients");
     if (!(directions & 1u << BEV_FORWARD))
@@ -316,37 +312,40 @@ Job select_job(const Options *options) {
     return job;
 }
 
-/* Lists the kernels of each item of a list in these directions; 0: in their own, or forward. "all"
- * and NULL give 0, which stands for every kernel. */
+/* Finds the kernels that a list names, in these directions. Directions 0: each kernel in its own
+ * direction, and titles forward. "all" and NULL give 0, which stands for every kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
                            KernelSet *kernels, Err *err) {
     *kernels = 0;
     for (char word[CHOICE_ITEM]; choices_item(&list, word);) {
         const BevKernel *named = bev_kernel_find(word);
-        unsigned ways = directions ? directions : 1u << (named ? named->direction : BEV_FORWARD);
+        unsigned wanted = directions ? directions : 1u << (named ? named->direction : BEV_FORWARD);
         KernelSet found = 0;
         if (!strcmp(word, "all")) {
             *kernels = 0;
             return true;
         }
-        for (int way = 0; way < BEV_DIRECTION_COUNT; way++) {
-            const BevKernel *kernel =
-                ways >> way & 1 ? find_kernel(word, where, (BevDirection)way) : NULL;
+        for (BevDirection way = 0; way < BEV_DIRECTION_COUNT; way++) {
+            const BevKernel *kernel = wanted >> way & 1 ? find_kernel(word, where, way) : NULL;
             found |= kernel ? kernel_bit(kernel) : 0;
         }
         if (!found)
-            return refuse_kernel(word, where, ways, err);
+            return refuse_kernel(word, where, wanted, err);
         *kernels |= found;
     }
     return true;
 }
 
-bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
-                 Err *err) {
+bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
+                 int count, BenchPlan *plan, Err *err) {
     static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
     int which = choices_or(CHOICE_DIRECTION, options->direction, -1);
     unsigned asked = which < 0 ? 0 : which == BEV_DIRECTION_COUNT ? both : 1u << which;
-    *plan = (BenchPlan){.dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
+    bool named = options->argument_count > 0;
+    *plan = (BenchPlan){.scenes = named ? options->arguments : usual,
+                        .scene_count = named ? options->argument_count : count,
+                        .moments = options->moments ? (int)options->moments : options->time_s > 0,
+                        .dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
                         .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
                         .job = select_job(options)};
     if (!select_devices(options->device, &plan->where, err) ||

@@ -8,43 +8,43 @@
 #include "src/run/recorded.h"
 #include "src/scene/slice.h"
 
-/* Finds the devices to run on, as a bit mask of BevWhere. "auto" finds the available ones; a build
- * with CUDA then says on standard error why it found no GPU. A named device that is missing is
- * ERR_DEVICE. */
+/* Finds the devices to run on, as a bit mask of BevWhere. "auto" finds all that are available. If
+ * it finds no GPU, a build with CUDA says on standard error why. A named device that is missing
+ * gives ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
 /* Finds a forward kernel by name, or by title on the chosen devices, the GPU first. On the CPU "v3"
  * is cpu_v3. NULL with an error: the kernel does not run there. */
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 
-/* Finds the forward and the backward kernel of --kernel, which may name either. The kernel that is
- * not named has the same title, or is the default of the same device. NULL after an error. */
+/* Finds the forward and the backward kernel of --kernel. The option may name either of them. The
+ * other kernel has the same title, or is the default of the same device. NULL after an error. */
 const BevKernel *select_both_ways(const Options *options, unsigned where,
                                   const BevKernel **backward, Err *err);
 
 /* Returns the last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
-/* Makes the plan of bench and verify from --device, --kernel, --direction, --dtype, --align and
- * the options of the workload. `dtypes` and `aligns` are the default masks. The caller adds the
- * scenes. */
-bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
-                 Err *err);
+/* Makes a plan from --device, --kernel, --direction, --dtype, --align, --moments, the scenes and
+ * the options of the workload. By default `dtypes` and `aligns` are the masks, and the `count`
+ * scenes `usual` are the scenes. */
+bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
+                 int count, BenchPlan *plan, Err *err);
 
 /* Refuses a list in --dtype or --align where only one value is possible: "SAYS, not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
-/* Lists each --align and --dtype (default: nearest, FP16); the dtypes vary fastest. Returns their
- * number. `list` has MAX_FORMATS elements. */
+/* Lists each pair of --align and --dtype (default: nearest, FP16). The aligns are the outer order.
+ * Returns the number of pairs. `list` has MAX_FORMATS elements. */
 enum { MAX_FORMATS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 int select_formats(const Options *options, KernelConfig *list);
 
-/* Opens a scene with the job of the options; NULL: unchanged. Warns on standard error of a likely
- * other meaning of the scene's file. */
+/* Opens a scene with the job of the options. `options` NULL: the scene stays unchanged. Warns on
+ * standard error if the scene's file may have another meaning. */
 bool select_open(Workload *workload, const char *scene, const Options *options, Err *err);
 
-/* Warns on standard error of a map without points, and says why. Warns once for a scene and align.
- * Only one thread may call this. */
+/* Warns on standard error of a map without points, with the reason. Several calls for one scene and
+ * align in succession warn once. Only one thread may call this function. */
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points, const Pruned *pruned);
 
 /* Reads "X,Y", a cell of the grid, as its number. */
@@ -63,7 +63,7 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Checks whether a fault or --dropout changes a camera. The camera must be named. */
+/* Sets `*fault` if a fault or --dropout changes a camera. Fails if the camera is not named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Applies the fault and the grid's rounding to a workload. */
