@@ -53,11 +53,11 @@ typedef struct {
     LessonRun run;
     int saved_page;  /* the page that progress was saved with; -1: not yet */
     int saved_asked; /* the number of questions answered when it was saved */
-    bool waits;      /* it waits for figures that only repeats can bring, ... */
-    double waits_ms; /* ... since then */
-    double pause_ms; /* the next frame of its animation */
+    bool waits;      /* the lesson waits for figures that only repeats can bring */
+    double waits_ms; /* the time when that wait began */
+    double pause_ms; /* the time of the next frame of its animation */
     int noted;       /* answers of the lesson that were remembered or forgotten as missed */
-    bool quizzes;    /* it is one of the questions of the quiz */
+    bool quizzes;    /* the lesson is opened for one question of the quiz */
     Quiz quiz;
 } LessonDesk;
 
@@ -70,7 +70,7 @@ typedef struct {
     Action changes[UNDO_STEPS]; /* the controls that made them */
     int count;
     Action last;
-    const State *lesson; /* one of them: before the lesson that is open; NULL: none is */
+    const State *lesson; /* the one of `states` before the lesson that is open; NULL: none is */
 } Undo;
 
 /* Keeps a copy of `before` and returns it; NULL: the change belongs to the last one, or there is no
@@ -87,9 +87,9 @@ void undo_free(Undo *undo);
 
 typedef struct {
     char *text;       /* the script; NULL: none is played */
-    const char *at;   /* its next line */
-    double due_ms;    /* when that is used */
-    double said_ms;   /* until when the caption stays */
+    const char *at;   /* the next line of the script */
+    double due_ms;    /* the time at which that line is used */
+    double said_ms;   /* the time until which the caption stays */
     uint64_t request; /* the engine's number of the picture that the last line asked for */
 } Tour;
 
@@ -131,7 +131,7 @@ typedef struct {
     bool serves;      /* a lesson's own commands are no changes of the user's */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;
-    uint64_t loads, errors, notes; /* of the newest frame: scenes loaded, told so far */
+    uint64_t loads, errors, notes; /* the counters of the newest frame, as in EngineFrame */
     bool empty;                    /* the map of the last frame has no point */
     ScatterStats map;              /* of the last frame */
     KernelConfig config;           /* of the last frame */

@@ -38,48 +38,48 @@ static bool is_certain(const Reading *reading) {
     return reading->source != SOURCE_UNKNOWN && !reading->stale;
 }
 
-/* Writes "10.2 to 6.1 MB", or "" for a figure that is unknown or of an earlier moment. A figure
- * that is doubtful or not measured here has its mark. A stale figure of the same source counts as
- * the one before, because the reader saw it. */
+/* Writes "10.2 to 6.1 MB". The text is "" where `after` is unknown or stale. A doubtful figure has
+ * its mark. A stale figure `before` is compared, because the reader saw it. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
-    bool counts = before->source == after->source && !before->doubtful;
+    bool comparable = before->source == after->source && !before->doubtful;
     text[0] = '\0';
     if (!is_certain(after))
         return;
-    unit_change(unit, counts ? before->value : NAN, after->value, text, size);
+    unit_change(unit, comparable ? before->value : NAN, after->value, text, size);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     if (mark[0])
         text_add(text, size, " %s", mark);
 }
 
-/* Whether a complete latency is to follow the first estimate: the two are not compared. */
+/* Whether `after` has a first estimate in place of a complete latency, which follows. */
 static bool latency_follows(const Headline *before, const Headline *after) {
     return after->estimate && !before->estimate;
 }
 
-/* Writes the change of the latency. A latency within the swing before the change is no effect of
- * the change and gets no text: the screen would soon show another figure. */
+/* Writes the change of the latency. A latency within the noise of the figure before is no effect of
+ * the change. */
 static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
     const Reading none = {.source = SOURCE_UNKNOWN}, *is = &after->latency_us;
-    const bool same = !strcmp(before->latency_of, after->latency_of) &&
-                      before->estimate == after->estimate;
-    if (is_certain(is) && latency_follows(before, after)) {
+    const bool comparable =
+        !strcmp(before->latency_of, after->latency_of) && !before->estimate && !after->estimate;
+    const Reading *was = comparable ? &before->latency_us : &none;
+    const bool within_noise = was->source == is->source && !is->doubtful &&
+                              before->swing_us[0] <= is->value && is->value <= before->swing_us[1];
+    char change[64];
+    change_text(UNIT_US, was, is, change, sizeof change);
+    text[0] = '\0';
+    if (!is_certain(is))
+        return;
+    if (latency_follows(before, after))
         snprintf(text, size, "follows");
-        return;
-    }
-    const Reading *was = same && !after->estimate ? &before->latency_us : &none;
-    bool swings = was->source == is->source && is_certain(is) && before->swing_us[0] <= is->value &&
-                  is->value <= before->swing_us[1];
-    if (!swings || is->doubtful) {
-        snprintf(text, size, "%s", after->estimate ? "~" : "");
-        change_text(UNIT_US, was, is, text + strlen(text), size - strlen(text));
-        if (text[after->estimate] && after->latency_of[0])
-            text_add(text, size, " (%.60s%s)", after->latency_of,
-                     after->estimate ? ", ~ first estimate" : "");
-        return;
-    }
-    snprintf(text, size, "within its noise");
+    else if (within_noise)
+        snprintf(text, size, "within its noise");
+    else
+        snprintf(text, size, "%s%s", after->estimate ? "~" : "", change);
+    if (!latency_follows(before, after) && !within_noise && after->latency_of[0])
+        text_add(text, size, " (%.60s%s)", after->latency_of,
+                 after->estimate ? ", ~ first estimate" : "");
 }
 
 static void add_change(LogLine *line, const char *name, const char *change) {
@@ -91,14 +91,14 @@ static void add_change(LogLine *line, const char *name, const char *change) {
 /* Writes the change of the largest error. Errors of other moments are not compared. */
 static void error_text(const Headline *before, const Headline *after, char *text, size_t size) {
     const Reading none = {.source = SOURCE_UNKNOWN};
-    const bool same = !strcmp(before->max_abs_of, after->max_abs_of);
-    const bool formats = same && before->dtype != after->dtype && is_certain(&before->max_abs);
-    char was[32], is[32];
-    change_text(UNIT_ERROR, same ? &before->max_abs : &none, &after->max_abs, text, size);
-    unit_text(UNIT_ERROR, before->max_abs.value, was, sizeof was);
-    unit_text(UNIT_ERROR, after->max_abs.value, is, sizeof is);
-    if (text[0] && formats)
-        snprintf(text, size, "%s (%s) to %s", was, bev_dtypes[before->dtype].title, is);
+    const bool comparable = !strcmp(before->max_abs_of, after->max_abs_of);
+    const bool other_format =
+        comparable && before->dtype != after->dtype && is_certain(&before->max_abs);
+    change_text(UNIT_ERROR, comparable ? &before->max_abs : &none, &after->max_abs, text, size);
+    if (text[0] && other_format)
+        snprintf(text, size, "%s (%s) to %s", text_of_unit(UNIT_ERROR, before->max_abs.value).text,
+                 bev_dtypes[before->dtype].title,
+                 text_of_unit(UNIT_ERROR, after->max_abs.value).text);
     if (text[0] && after->max_abs_of[0])
         text_add(text, size, " %s%s", after->max_abs_of,
                  after->more_moments ? " (the worst moment follows)" : "");
@@ -142,11 +142,12 @@ void log_result(Log *log, const Headline *after) {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Completes the command with its number: the argument, or a step from the value `now`. A step stops
- * at the bounds of the row. Returns false, with a line in the log, outside of them. */
-static bool take_number(State *state, Command *command) {
+/* Completes the command with its number: the argument, or a step from the control's value. A step
+ * stops at the bounds of the row. Returns false, with a line in the log, for an argument outside of
+ * the bounds. */
+static bool complete_number(State *state, Command *command) {
     const KeyRow *row = &keys[command->action];
-    const double finest = 1e6; /* steps leave no rounding errors: ten of 0.1 and ten back give 0 */
+    const double finest = 1e6; /* rounded to 1e-6, ten steps of 0.1 and ten back give 0 again */
     char value[64];
     double now = row->value(state, value, sizeof value);
     command->number = strtod(command->argument, NULL);
@@ -167,7 +168,7 @@ static unsigned tell_value(State *state, const KeyRow *row, const char *idea) {
     SAY(state, row->action, "%s %s%s%s", row->word, state_value(state, row->action).text,
         idea ? ": " : "", idea ? idea : "");
     if (row->asks & STEP_RUN)
-        return control_told(state, row->asks & (STEP_RUN_VALUES & ~STEP_RUN));
+        return control_await_figures(state, row->asks & (STEP_RUN_VALUES & ~STEP_RUN));
     return STEP_REDRAW | row->asks;
 }
 
@@ -230,9 +231,9 @@ static const char *no_cameras(const SceneFacts *scene) {
                                  : "this scene came without its cameras";
 }
 
-/* Returns why the control does nothing here; NULL: it has what it needs. A scene that is not loaded
- * yet may have it. */
-static const char *lacks(const State *state, const KeyRow *row) {
+/* Returns why the control does nothing here; NULL: its condition holds. A scene that is not loaded
+ * yet may meet most conditions. */
+static const char *why_unusable(const State *state, const KeyRow *row) {
     const SceneFacts *scene = &state->scene;
     const bool loaded = scene->nx > 0;
     switch (row->needs) {
@@ -261,17 +262,18 @@ static const char *lacks(const State *state, const KeyRow *row) {
 
 unsigned control_use(State *state, const Command *given) {
     const KeyRow *row = &keys[given->action];
-    const char *lacking = lacks(state, row);
+    const char *why = why_unusable(state, row);
     Command taken = *given, *command = &taken;
-    if (lacking)
-        return SAY(state, row->action, "%s: %s", row->word, lacking);
+    if (why)
+        return SAY(state, row->action, "%s: %s", row->word, why);
     if (row->group == GROUP_CAMERAS && !control_take_camera(state, command))
         return STEP_REDRAW;
     if (row->picks) {
         char now[96];
         command->place = control_pick(state, command, (int)row->value(state, now, sizeof now));
     }
-    if (command->place < 0 || (row->argument == ARGUMENT_NUMBER && !take_number(state, command)))
+    if (command->place < 0 ||
+        (row->argument == ARGUMENT_NUMBER && !complete_number(state, command)))
         return STEP_REDRAW;
     return row->handler(state, command);
 }
@@ -283,7 +285,7 @@ unsigned control_changed(State *state) {
     return STEP_REDRAW | STEP_RUN | STEP_CHANGE;
 }
 
-unsigned control_told(State *state, bool values_only) {
+unsigned control_await_figures(State *state, bool values_only) {
     unsigned bits = control_changed(state);
     LogLine *line = &state->log.lines[0];
     line->open = state->job.serial;

@@ -55,7 +55,9 @@ static inline int wrapped(int value, int count) {
 /* Returns the position in the control's list that a command picks: a neighbour of `now`, or the
  * value named by the argument. Returns -1, with a line in the log, where no value has that name. */
 int control_pick(State *state, const Command *command, int now);
-int control_find(const State *state, const Command *command); /* as control_pick, without a line */
+
+/* Returns the position of the value that the argument names; -1: no value has that name. */
+int control_find(const State *state, const Command *command);
 
 /* Carries out a command: completes its place or number and calls the handler. A line of the log
  * says where the scene lacks what the control needs, or the argument is no value. */
@@ -76,9 +78,9 @@ bool control_switched(const Command *command, bool now);
 /* Marks the job as changed: its serial grows. Returns the STEP_* bits of a change. */
 unsigned control_changed(State *state);
 
-/* Marks the job as changed, and completes the newest log line when the figures arrive.
- * `values_only`: only values of depth or features change, not the footprint or the latency. */
-unsigned control_told(State *state, bool values_only);
+/* Marks the job as changed. The figures complete the newest log line when they arrive. With
+ * `values_only` neither footprint nor latency change. */
+unsigned control_await_figures(State *state, bool values_only);
 
 /* Shows one slice of the scene's grid, or all slices. The picture then has the cells of that slice.
  * Cursor and view go to its middle, unless `keep` is set. */
@@ -141,9 +143,11 @@ void control_fit_viewport(State *state);
 
 /* Zooms the view. The point (x, y), in cells, stays where it is on the screen. */
 unsigned control_zoom_about(State *state, double zoom, double x, double y);
+
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
-/* Logs a change of the job; its figures complete the line. */
-#define TOLD(state, ...) (SAY(state, __VA_ARGS__), control_told(state, false))
+
+/* Logs a change of the job. All figures complete the line. */
+#define SAY_CHANGE(state, ...)  (SAY(state, __VA_ARGS__), control_await_figures(state, false))
 
 /* Adds a line to the log. A control whose row is HELD replaces its own last line. ACTION_COUNT
  * marks a note. Returns STEP_REDRAW. */

@@ -17,28 +17,26 @@ static BevDtype element_of(BevDtype dtype, BitsOf of) {
                        : of == BITS_OUTPUT ? bev_dtypes[dtype].out
                        : of == BITS_E5M2   ? BEV_E5M2
                                            : dtype;
-    return bev_is_whole(element) ? BEV_INT8 : element; /* the same codes, whatever the output is */
+    return bev_is_whole(element) ? BEV_INT8 : element; /* all formats of whole numbers share it */
 }
 
 int bits_width(BevDtype element, BitsPart part) {
     const BevDtypeInfo *format = &bev_dtypes[element];
-    bool rest = (part == PART_NUMBER) == (format->exponent == 0);
+    const BitsPart last = format->exponent ? PART_FRACTION : PART_NUMBER;
     return part == PART_SIGN       ? format->sign
            : part == PART_EXPONENT ? format->exponent
-           : rest                  ? format->bits - format->sign - format->exponent
+           : part == last          ? format->bits - format->sign - format->exponent
                                    : 0;
 }
 
 ShortText bits_title(BevDtype element) {
     ShortText title;
-    char fields[16] = "";
-    const char *name = bev_dtypes[element].title;
-    if (bev_dtypes[element].exponent)
-        snprintf(fields, sizeof fields, "E%dM%d", bev_dtypes[element].exponent,
-                 bits_width(element, PART_FRACTION));
-    bool named_so = !*fields || !strcmp(name, fields);
-    snprintf(title.text, sizeof title.text, "%s%s%s", name, named_so ? "" : " ",
-             named_so ? "" : fields);
+    char parts[16];
+    const BevDtypeInfo *format = &bev_dtypes[element];
+    snprintf(title.text, sizeof title.text, "%s", format->title);
+    snprintf(parts, sizeof parts, "E%dM%d", format->exponent, bits_width(element, PART_FRACTION));
+    if (format->exponent && strcmp(format->title, parts) != 0)
+        text_add(title.text, sizeof title.text, " %s", parts);
     return title;
 }
 
@@ -71,6 +69,7 @@ ShortText bits_digits(BevDtype element, uint32_t code) {
     return digits;
 }
 
+/* Whether no value of the format has this code, such as -128 in INT8. */
 static bool is_unused(BevDtype element, uint32_t code) {
     return !bev_dtypes[element].exponent &&
            fabs(bev_code_value(element, code)) > bev_dtypes[element].largest;
@@ -89,7 +88,7 @@ const char *bits_class(BevDtype element, uint32_t code) {
 }
 
 /* Returns the position of a number in the order of the format's numbers. Both zeros are at 0. */
-static int64_t place_of(BevDtype element, uint32_t code) {
+static int64_t place_of_code(BevDtype element, uint32_t code) {
     const BevDtypeInfo *format = &bev_dtypes[element];
     uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
     if (!format->exponent)
@@ -98,7 +97,7 @@ static int64_t place_of(BevDtype element, uint32_t code) {
 }
 
 /* Writes the code at a position in that order. Returns false where there is no such position. */
-static bool code_at(BevDtype element, int64_t place, uint32_t *code) {
+static bool code_at_place(BevDtype element, int64_t place, uint32_t *code) {
     const BevDtypeInfo *format = &bev_dtypes[element];
     uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
     int64_t most = ((int64_t)1 << (format->bits - format->sign)) - 1;
@@ -114,7 +113,7 @@ static bool code_at(BevDtype element, int64_t place, uint32_t *code) {
 bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
     uint32_t found;
     bool is_there = !isnan(bev_code_value(element, code)) &&
-                    code_at(element, place_of(element, code) + step, &found) &&
+                    code_at_place(element, place_of_code(element, code) + step, &found) &&
                     !isnan(bev_code_value(element, found)) && !is_unused(element, found);
     if (is_there)
         *next = found;
@@ -124,8 +123,9 @@ bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
 bool bits_then_nan(BevDtype element, uint32_t code) {
     uint32_t next;
     double value = bev_code_value(element, code);
+    const int outwards = value < 0 ? -1 : 1;
     return !isnan(value) &&
-           code_at(element, place_of(element, code) + (value < 0 ? -1 : 1), &next) &&
+           code_at_place(element, place_of_code(element, code) + outwards, &next) &&
            isnan(bev_code_value(element, next));
 }
 

@@ -277,7 +277,7 @@ unsigned control_steps_speed(State *state, const Command *command) {
 }
 
 unsigned control_steps_tick(State *state, double seconds) {
-    const double almost = 1e-9; /* ten times 0.1 are a little less than 1 */
+    const double almost = 1e-9; /* in binary, ten times 0.1 are a little less than 1 */
     int last = state->shown.step_count - 1;
     if (!state->job.steps || state->step_speed == 0 || last < 0)
         return 0;
@@ -336,9 +336,9 @@ unsigned control_steps_of(State *state, const Command *command) {
     if (command->step || !strcmp(text, "cell"))
         return follow_warps(state, command->action, -1, -1, -1);
     int found = sscanf(text, "%lld,%d,%d%c", &block, &warp, &lane, &rest);
-    bool fits = found >= 1 && found <= 3 && block >= 0 && (found < 2 || warp >= 0) &&
-                (found < 3 || (lane >= 0 && lane < LANES)) && text[strlen(text) - 1] != ',';
-    if (!fits)
+    bool well_formed = found >= 1 && found <= 3 && block >= 0 && (found < 2 || warp >= 0) &&
+                       (found < 3 || (lane >= 0 && lane < LANES)) && text[strlen(text) - 1] != ',';
+    if (!well_formed)
         return SAY(state, command->action,
                    "steps-of: '%s' is not cell, BLOCK, BLOCK,WARP or BLOCK,WARP,LANE", text);
     return follow_warps(state, command->action, block, warp, lane);

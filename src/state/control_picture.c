@@ -15,8 +15,8 @@ RgbChoice rgb_from(int64_t first, int64_t channels) {
     return rgb;
 }
 
-/* Reads "12" or "12:LOW:HIGH" at the start of `text`; returns its length; 0: neither form. */
-static int parse_one(const char *text, RgbChoice *rgb, int k) {
+/* Reads "12" or "12:LOW:HIGH" at the start of `text`. Returns its length; 0: neither form fits. */
+static int parse_rgb_channel(const char *text, RgbChoice *rgb, int k) {
     long long channel;
     int used = 0, more = 0;
     if (text[0] < '0' || text[0] > '9' || sscanf(text, "%6lld%n", &channel, &used) != 1)
@@ -33,7 +33,7 @@ static int parse_one(const char *text, RgbChoice *rgb, int k) {
 bool rgb_parse(const char *text, RgbChoice *rgb) {
     RgbChoice read = {{0}, {0}, {0}};
     for (int k = 0; k < 3; k++) {
-        int used = parse_one(text, &read, k);
+        int used = parse_rgb_channel(text, &read, k);
         if (!used || text[used] != (k < 2 ? ',' : '\0'))
             return false;
         text += used + 1;
@@ -63,8 +63,7 @@ unsigned control_compare(State *state, const Command *command) {
     int mode = command->place;
     if (mode && state->job.config.kernel->direction == BEV_BACKWARD)
         return SAY(state, command->action,
-                   "compare: pooled grids are compared, not gradients: %s "
-                   "goes forward",
+                   "compare: pooled grids are compared, not gradients: %s goes forward",
                    key_of(ACTION_DIRECTION).name);
     state->compare = (Compare)mode;
     state->job.pool_baseline = mode != COMPARE_OFF;

@@ -24,8 +24,8 @@ static unsigned use_scene(State *state, Action action, int scene) {
     state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
-    return TOLD(state, action, "%s %s%s", keys[action].word, state->menu.scenes.names[scene],
-                state_scene_group(state, scene) == SCENES_OPERATOR ? " (an operator)" : "");
+    return SAY_CHANGE(state, action, "%s %s%s", keys[action].word, state->menu.scenes.names[scene],
+                      state_scene_group(state, scene) == SCENES_OPERATOR ? " (an operator)" : "");
 }
 
 ShortText state_config(const State *state) {
@@ -53,13 +53,13 @@ static unsigned change_points(State *state, const Command *command) {
         return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
                    command->argument, (long long)least, OPERATOR_MAX_POINTS);
     state->job.sizes.points = (int64_t)next;
-    return TOLD(state, command->action, "%.0f points", next);
+    return SAY_CHANGE(state, command->action, "%.0f points", next);
 }
 
 unsigned control_skew(State *state, const Command *command) {
     state->job.sizes.skewed = true;
     state->job.sizes.skew = command->number;
-    return TOLD(state, command->action, "skew %g", command->number);
+    return SAY_CHANGE(state, command->action, "skew %g", command->number);
 }
 
 unsigned control_config(State *state, const Command *command) {
@@ -170,7 +170,7 @@ unsigned control_prune(State *state, const Command *command) {
             next.below);
     else
         SAY(state, command->action, "prune off: every point is read");
-    return control_told(state, false);
+    return control_await_figures(state, false);
 }
 
 const char *scales_name(const State *state, int scales) {
@@ -202,7 +202,7 @@ unsigned control_scales_from(State *state, const Command *command) {
         job->scales = SCALES_METHODS + SCALE_MAX;
     SAY(state, command->action, "scales by %s, from the first moments of %s",
         scales_name(state, job->scales), scene ? job->scales_scene : "this scene");
-    return control_told(state, true);
+    return control_await_figures(state, true);
 }
 
 /* Returns the camera that the argument names, by name or by number from 0. Returns -1, with a line
@@ -252,8 +252,8 @@ unsigned control_camera_dropout(State *state, const Command *command) {
     uint32_t bit = (uint32_t)1 << state->camera;
     bool drops = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = drops ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
-    return TOLD(state, command->action, "%s %s", state_camera_name(state),
-                drops ? "off (camera dropout)" : "on again");
+    return SAY_CHANGE(state, command->action, "%s %s", state_camera_name(state),
+                      drops ? "off (camera dropout)" : "on again");
 }
 
 int state_seeing(const State *state) {
@@ -266,7 +266,8 @@ int state_seeing(const State *state) {
 unsigned control_see(State *state, const Command *command) {
     int all = state->scene.camera_count, count = (int)command->number;
     state->job.camera_mask = count >= all ? UINT32_MAX : (1u << count) - 1;
-    return TOLD(state, command->action, "%d of %d cameras see", count < all ? count : all, all);
+    return SAY_CHANGE(state, command->action, "%d of %d cameras see", count < all ? count : all,
+                      all);
 }
 
 /* Changes an error of the selected camera, or of all: an error of the car's own pose shows in all
@@ -287,10 +288,11 @@ unsigned control_calibration(State *state, const Command *command) {
         command->all ? "all cameras" : state_camera_name(state),
         state_value(state, command->action).text,
         delay && command->number > 0 ? ": what moves leaves ghosts" : "");
-    return delay ? control_changed(state) : control_told(state, false); /* no figure is of it */
+    return delay ? control_changed(state)
+                 : control_await_figures(state, false); /* no figure is of it */
 }
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
-    return TOLD(state, command->action, "cameras and depth repaired");
+    return SAY_CHANGE(state, command->action, "cameras and depth repaired");
 }

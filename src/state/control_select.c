@@ -52,7 +52,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
         return STEP_REDRAW;
     if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
-    return control_told(state, false);
+    return control_await_figures(state, false);
 }
 
 /* Returns the rung of the ladder that is `step` rungs from the selection. A kernel that is no rung
@@ -218,7 +218,7 @@ unsigned control_channels(State *state, const Command *command) {
                                      : (int64_t)command->number;
     state->job.channels = channels;
     state->channel = state->channel < channels ? state->channel : 0;
-    return TOLD(state, command->action, "C = %lld", (long long)channels);
+    return SAY_CHANGE(state, command->action, "C = %lld", (long long)channels);
 }
 
 static unsigned say_gpu(State *state, Action action) {

@@ -746,38 +746,47 @@ static ShortText recorded_text(const Story *story, const State *state, const Liv
     return machine;
 }
 
-/* Writes where the times are from: the machine, and another configuration until its own is
- * known. */
+/* Writes the earlier format or map that the model still has: ", FP16 nearest until FP8 is known".
+ */
+static ShortText earlier_config_text(const State *state, const LiveData *live) {
+    const KernelConfig *now = &state->job.config;
+    const MemoryModel *model = live->model;
+    ShortText text = {""};
+    if (model->dtype != now->dtype || model->align != now->align)
+        snprintf(text.text, sizeof text.text, ", %s %s until %s is known",
+                 bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
+                 model->dtype != now->dtype ? bev_dtypes[now->dtype].title
+                                            : bev_aligns[now->align].name);
+    else if (live->model_of_before)
+        snprintf(text.text, sizeof text.text, ", of the map before until this one's are known");
+    return text;
+}
+
+/* Writes how many bars have a complete time, where others are first estimates. */
+static ShortText estimate_text(const Story *story, const State *state) {
+    int counted = 0;
+    ShortText text = {""};
+    for (int i = 0; i < story->count; i++)
+        counted += isfinite(story->bars[i].us) && !story->bars[i].estimate;
+    if (story->estimate && !story->other_config)
+        snprintf(text.text, sizeof text.text, ", ~ first estimate%s, %d of %d kernels counted",
+                 gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted, story->count);
+    return text;
+}
+
+/* Writes where the times are from: the machine, and what is not yet of this configuration. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
-    char config[80] = "", estimate[80] = "";
-    ShortText on = prediction_gpu(state);
+    ShortText config = {""}, on = prediction_gpu(state);
     if (story->source == SOURCE_MEASURED)
         snprintf(on.text, sizeof on.text, "%s", live->device.name);
     else if (story->source == SOURCE_RECORDED)
         on = recorded_text(story, state, live);
-    if (story->source == SOURCE_MODEL) {
-        const KernelConfig *now = &state->job.config;
-        const MemoryModel *model = live->model;
-        bool other_format = model->dtype != now->dtype || model->align != now->align;
-        story->other_config = other_format || live->model_of_before;
-        if (story->other_config)
-            snprintf(config, sizeof config, ", of the map before until this one's are known");
-        if (other_format)
-            snprintf(config, sizeof config, ", %s %s until %s is known",
-                     bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-                     model->dtype != now->dtype ? bev_dtypes[now->dtype].title
-                                                : bev_aligns[now->align].name);
-        story->estimate = story->selection.estimate || story->baseline.estimate;
-        int counted = 0;
-        for (int i = 0; i < story->count; i++) {
-            story->estimate |= story->bars[i].estimate;
-            counted += isfinite(story->bars[i].us) && !story->bars[i].estimate;
-        }
-        if (story->estimate && !story->other_config)
-            snprintf(estimate, sizeof estimate, ", ~ first estimate%s, %d of %d kernels counted",
-                     gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted,
-                     story->count);
-    }
+    else if (story->source == SOURCE_MODEL)
+        config = earlier_config_text(state, live);
+    story->other_config = config.text[0] != '\0';
+    story->estimate = story->selection.estimate || story->baseline.estimate;
+    for (int i = 0; i < story->count; i++)
+        story->estimate |= story->bars[i].estimate;
     snprintf(story->of, sizeof story->of, "%s%s%s",
              story->source == SOURCE_MODEL       ? "model of "
              : story->source == SOURCE_MEASURED  ? "measured on "
@@ -785,8 +794,8 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
              : !model_follows(&live->job.config) ? "no model of these kernels"
              : live->timed                       ? "times follow"
                                                  : "not recorded",
-             story->source ? on.text : "", config);
-    snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate);
+             story->source ? on.text : "", config.text);
+    snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate_text(story, state).text);
 }
 
 Story story_of(const State *state, const LiveData *live) {

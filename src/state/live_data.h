@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
- * engine fills it, and views only read it. A script measures nothing (engine_render.c). `device` is
- * made anew for each frame. Every figure names its source. An
- * unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure of an earlier selection may
- * stay, marked stale. */
+ * engine fills it, and views only read it. A script measures nothing (engine_render.c). Every
+ * figure names its source. An unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure
+ * of an earlier selection may stay, marked stale. */
 #pragma once
 
 #include "src/inputs/inputs.h"
@@ -47,7 +46,7 @@ typedef struct {
 
 /* A latency that was recorded on one kind of GPU, on a scene of this map. */
 typedef struct {
-    double us;         /* NaN: none was */
+    double us;         /* NaN: none was recorded */
     const char *label; /* of the recording: "NVIDIA H200, driver ..., 2026-11-20"; NULL: none */
 } RecordedOnGpu;
 
@@ -58,7 +57,7 @@ typedef struct {
     bool failed;         /* the kernel failed on the selection here */
     bool being_timed;    /* the kernel is timed at the moment */
     Reading median_us, p95_us, p99_us;
-    double least_us, most_us;   /* of the measured medians of this problem so far; 0: none */
+    double least_us, most_us;   /* the range of this problem's measured medians; 0: none yet */
     int turns;                  /* series of launches that were timed so far */
     bool unsettled;             /* the samples drifted: do not quote the figure */
     bool single;                /* timed by single launches on the background thread, as a launch
@@ -69,15 +68,15 @@ typedef struct {
      * warm launches, which are kept beside a measured median. */
     Reading cold_us, single_us, recorded_us;
     Reading counted[COUNTER_COUNT]; /* recorded counters of a warm launch */
-    Reading published_us[MODEL_GPUS]; /* by rows of gpus[], as the next */
-    RecordedOnGpu on_gpu[MODEL_GPUS]; /* CUDA kernels */
+    Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
+    RecordedOnGpu on_gpu[MODEL_GPUS]; /* by rows of gpus[]; of CUDA kernels alone */
     Reading prepare_us;
     /* GPU: registers of a thread, and theoretical occupancy (0..1). Of a launch with several
      * kernels these are the most registers and the least occupancy. */
     Reading registers, occupancy;
     char recorded_on[96]; /* of recorded_us: the machine and date, "NVIDIA H200 ..."; "": none */
     char recorded_file[48];         /* in samples/recorded/ */
-    Reading ceiling_gb_s;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
+    Reading ceiling_gb_s;           /* of the machine of recorded figures; else see LiveDevice */
 } LiveKernel;
 
 /* The speed-up: how many times as long as the selection the baseline takes. A measured one is the
@@ -110,9 +109,9 @@ typedef struct {
     unsigned fixed;         /* bit i: the fixed moment i is judged */
     double max_abs, time_s; /* the largest error, and its moment */
     bool fails;             /* gate B, at any of them */
-    double prune_change;    /* the largest of them */
-    bool paused;            /* a moment that was paused at is judged: */
-    double here, here_s;    /* its error, its time */
+    double prune_change;    /* the most that pruned points change an output, at any of them */
+    bool paused;            /* the moment that the world is paused at is judged */
+    double here, here_s;    /* error and time of that moment */
 } LiveMoments;
 
 /* The accuracy of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
@@ -187,7 +186,7 @@ typedef struct {
 
 /* Where the mass of the ground-truth objects lies, by range. */
 typedef struct {
-    bool known, compared; /* there are objects; of a baseline as well */
+    bool known, compared; /* there are objects; the baseline has some, too */
     ObjectBand now[OBJECT_BANDS], baseline[OBJECT_BANDS];
 } LiveObjects;
 
@@ -208,8 +207,8 @@ typedef struct {
     const float *pooled;                            /* (cell, c), selection */
     const float *baseline;                          /* (cell, c), while a comparison is on */
     const BevKernel *pooled_by, *baseline_by;       /* the kernels of these two */
-    const double *fp64_original;                    /* (cell, c), FP64 over the original inputs, */
-    const double *baseline_fp64;                    /* and of the baseline's inputs */
+    const double *fp64_original;                    /* (cell, c), FP64 over the original inputs */
+    const double *baseline_fp64;                    /* (cell, c), FP64 over the baseline's inputs */
     const BevMap *map, *baseline_map;
     const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
@@ -243,9 +242,9 @@ typedef struct {
     const Race *race;         /* of this map, while its page is open, borrowed; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
-    bool machine_busy;        /* other programs take many of the cores: */
-    double others_share;      /* this share of them */
-    bool complete; /* all figures of this job were taken once; those to come are repeats */
+    bool machine_busy;        /* other programs take many of the cores */
+    double others_share;      /* the share of the cores that other programs take */
+    bool complete; /* all figures of this job were taken once; later figures are repeats */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     /* Recorded figures of kernels of other builds, and of the view transform. */

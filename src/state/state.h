@@ -28,15 +28,15 @@ typedef struct {
  * aligns and GPUs are read from their own tables. */
 typedef struct {
     Menu scenes;                     /* as scene_load takes them: the sizes (presets) first */
-    const char *const *scene_titles; /* of each, NULL or "" where it is unknown; NULL: of none */
-    const char *const *view_ideas, *const *lesson_ideas; /* a line about each; NULL: of none */
+    const char *const *scene_titles; /* one for each scene; an unknown title is NULL or "" */
+    const char *const *view_ideas, *const *lesson_ideas; /* a line about each view and lesson */
     int preset_count;                /* how many of `scenes` are presets */
     int operator_first;              /* first of `scenes` that is an operator */
     int operator_count;
     Menu views;                      /* src/view/bev/decode.h, in its order */
     int error_view, channel_view;    /* positions in `views`; -1: none */
-    int rgb_view, plain_view;        /* the same: three channels; what every scene can show */
-    unsigned world_views;            /* bit mask of those that only rendered features have */
+    int rgb_view, plain_view;        /* views of three channels, and of what every scene can show */
+    unsigned world_views;            /* bit mask of the views that only rendered features have */
     Menu colormaps;     /* "auto" first: each view's usual one; then colormaps[] in its order */
     Menu lessons;       /* of the course, by number */
     const char *scales; /* a file of ranges; NULL: none */
@@ -105,13 +105,13 @@ typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
 typedef struct {
     bool open; /* a lesson runs: the screens show it */
     char title[80];
-    int step, steps; /* from 1; 0: a page of text, which has none */
+    int step, steps; /* the step that is shown, from 1, and how many; 0: a page of text */
     int right, asked;
     LessonPanel point;
     LessonAsks asks;
-    bool covers; /* a question is ahead: figures that it does not point at are covered */
-    bool computing;          /* waits for figures */
-    KernelSet model_kernels; /* whose memory model it asks for */
+    bool covers;             /* figures that the next question does not point at are covered */
+    bool computing;          /* the lesson waits for figures */
+    KernelSet model_kernels; /* kernels whose memory model the lesson needs */
     bool ended;
     int scroll; /* rows that the learner moved the text by */
     PaneText body;
@@ -161,17 +161,16 @@ extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" *
 
 /* The figures that a log line compares before and after a change. */
 typedef struct {
-    uint64_t serial; /* of the job that they belong to */
+    uint64_t serial; /* of the job that the figures belong to */
     Reading footprint_bytes, latency_us, max_abs;
-    double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
+    double swing_us[2]; /* a measured latency between the two counts as unchanged; 0, 0: unknown */
     bool estimate;      /* the latency is a first estimate of the model */
     char latency_of[160]; /* "model of RTX A6000"; "": this machine */
     BevDtype dtype;
-    /* of which moments max_abs is the largest: "at t 0.00 s", "(worst of 8 moments)"; "": of one */
-    char max_abs_of[48];
-    bool more_moments;  /* others are being judged */
-    double prune_change; /* the most that pruned points change an output, beside max_abs */
-    int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */
+    char max_abs_of[48]; /* its moments: "at t 0.00 s", "(worst of 8 moments)"; "": only one */
+    bool more_moments;   /* other moments are being judged */
+    double prune_change; /* the most that pruned points change an output; max_abs leaves it out */
+    int step_count;      /* recorded steps of the kernel that has more of them; 0: none */
     int64_t fullest_cell, fullest_points; /* the cell of the longest interval; 0 points: none */
 } Headline;
 
@@ -187,7 +186,7 @@ enum { LOG_LINES = 8, LOG_SAID = 256, LOG_LENGTH = 416 };
 
 typedef struct {
     char text[LOG_LENGTH]; /* the whole line, figures included */
-    char said[LOG_SAID];   /* its beginning, without them */
+    char said[LOG_SAID];   /* its beginning, without figures */
     Action action;         /* the control that said it; ACTION_COUNT: a note */
     uint64_t open;         /* serial of the job whose figures it waits for; 0: complete */
     Headline before;
@@ -197,10 +196,10 @@ typedef struct {
 typedef struct {
     LogLine lines[LOG_LINES]; /* [0] is the newest */
     int count;
-    uint64_t said; /* lines so far, those included that are no longer kept */
+    uint64_t said; /* lines logged so far, forgotten lines included */
 } Log;
 
-enum { MOST_SHOWN_WARPS = 128 }; /* whose steps are recorded */
+enum { MOST_SHOWN_WARPS = 128 }; /* so many warps have their steps recorded */
 
 /* A control's request for a lesson. The code of lessons, above the state, carries it out. */
 /* clang-format off */
@@ -238,7 +237,7 @@ typedef struct {
     bool open;
     char text[PALETTE_TEXT];
     int row;
-    bool tries;                     /* a value is shown that Enter keeps, and Esc takes back */
+    bool tries;                     /* a value is tried: Enter keeps it, Esc takes it back */
     Command recent[PALETTE_RECENT]; /* the newest first */
     int recent_count;
 } Palette;
@@ -266,8 +265,8 @@ struct State {
     bool large;          /* for a projector: fewer panels, larger figures */
     bool all;            /* all figures as tables, in place of the three questions */
     double text_percent; /* size of the window's text */
-    int gpu;             /* predicted: a row of gpus[], */
-    GpuEdit edit;        /* and the user's changes */
+    int gpu;             /* the predicted GPU: a row of gpus[] */
+    GpuEdit edit;        /* the user's changes of that GPU */
     Chart chart;
 
     bool playing;
@@ -277,17 +276,17 @@ struct State {
 
     int64_t cursor_x, cursor_y; /* cell under cursor or mouse */
     bool cursor_shown;          /* false until the first move */
-    int64_t pixel; /* backward: under the mouse, (camera * feat_h + h) * feat_w + w; -1: none */
+    int64_t pixel;              /* the feature pixel under the mouse, for gradients; -1: none */
     bool pinned;
     int64_t pin_x, pin_y;
     int step_at;           /* the recorded step that is shown, from 0 */
-    int step_lane;         /* the lane that is looked at; -1: all alike */
+    int step_lane;         /* the lane that steps are shown of; -1: all lanes */
     double step_speed;     /* steps a second; below 0: backwards; 0: still */
     double step_clock;     /* part of a step that has passed */
     BitsPage bits;
     RacePage race;
     bool race_paused; /* by `play`; a race runs when it opens, also where the world is paused */
-    double race_s; /* since the race began; the world stands still meanwhile */
+    double race_s;    /* seconds since the race began; the world stands still meanwhile */
     Viewport viewport;
 
     bool help;
@@ -298,11 +297,11 @@ struct State {
 
     LessonWish lesson_wish;      /* with STEP_LESSON: what was asked for */
     char lesson_name[64];        /* WISH_OPEN: which lesson; "": the next one */
-    int finding;                 /* WISH_EXPLAIN: which one, from 0 */
+    int finding;                 /* WISH_EXPLAIN: which finding, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
 
-    bool tours;       /* a tour is played: what its pages show is made before they open */
-    char waiting[96]; /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
+    bool tours;       /* a tour is played: its pages are computed before they open */
+    char waiting[96]; /* the stage of a slow picture: "computing dense: map, 1.2 s"; "": none */
 
     /* Facts, counters and screens: a reset and an undo leave them, from here to the end. */
     uint64_t counts; /* how often hardware counters were asked for */
@@ -326,17 +325,17 @@ struct State {
 typedef enum {
     EVENT_COMMAND, /* a key or script word: `command` */
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
-    EVENT_PIXEL,   /* mouse over a camera view: feature pixel `x`, as State.pixel */
-    EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell; `on`: clicked,
-                      the log names the cell */
-    EVENT_CLICK,   /* pins the cell at (x, y), or releases it; `on`: it is the nearest to a cell
-                      without points */
-    EVENT_FRAME,   /* the engine has a frame: `scene`, if it was loaded for it, and `headline` */
-    EVENT_DRAG,    /* the picture was dragged by (x, y) cells */
-    EVENT_WHEEL,   /* `steps` up (+) or down (-): zooms about (x, y) */
-    EVENT_WIPE,    /* the wipe was dragged to `x` in 0..1 */
-    EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
-    EVENT_WINDOW,  /* a window was opened or closed: `on` */
+    EVENT_PIXEL,  /* mouse over a camera view: feature pixel `x`, (camera * h + row) * w + column */
+    EVENT_HOVER,  /* mouse over cell coordinates (x, y); outside the grid: no cell; `on`: clicked,
+                     the log names the cell */
+    EVENT_CLICK,  /* pins the cell at (x, y), or releases it; `on`: it is the nearest to a cell
+                     without points */
+    EVENT_FRAME,  /* the engine has a frame: `scene`, if it was loaded for it, and `headline` */
+    EVENT_DRAG,   /* the picture was dragged by (x, y) cells */
+    EVENT_WHEEL,  /* `steps` up (+) or down (-): zooms about (x, y) */
+    EVENT_WIPE,   /* the wipe was dragged to `x` in 0..1 */
+    EVENT_RESIZE, /* the terminal has `columns` x `rows` */
+    EVENT_WINDOW, /* a window was opened or closed: `on` */
     EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_TIP,     /* the mouse rests on something, or left: `text` is State.tip */
     EVENT_SCROLL,  /* the help goes on by `steps` entries, or a lesson's text by rows */
