@@ -336,14 +336,18 @@ void app_note(App *app, const char *text) {
     app_step(app, &(Event){.kind = EVENT_NOTE, .text = text});
 }
 
-void app_note_error(App *app, const Err *err) {
+void app_note_warning(App *app, const Err *err) {
     char line[512];
+    err_line(err, line, sizeof line);
+    app_note(app, line);
+}
+
+void app_note_error(App *app, const Err *err) {
     if (app->script && !app->failed) {
         app->failed = true;
         app->err = *err;
     }
-    err_line(err, line, sizeof line);
-    app_note(app, line);
+    app_note_warning(app, err);
 }
 
 State app_drawn(const App *app) {

@@ -174,8 +174,9 @@ bool app_words(App *app, const char *line, Err *err);
  * measured so far (NULL: none). */
 bool app_take_frame(App *app, const Pace *pace);
 
-/* Logs a line; an error, which ends a script. */
+/* Log a line. An error ends a script, a warning does not. */
 void app_note(App *app, const char *text);
+void app_note_warning(App *app, const Err *err);
 void app_note_error(App *app, const Err *err);
 
 /* Returns the bits of state_step() since the last call. STEP_RUN or STEP_LOOK: a frame was asked

@@ -357,12 +357,6 @@ static void serve_lesson(App *app) {
     }
 }
 
-static void tell_unsaved(App *app, const Err *err) {
-    char line[512];
-    err_line(err, line, sizeof line);
-    app_note(app, line);
-}
-
 void app_lesson_turn(App *app, bool pause_over) {
     LessonDesk *desk = &app->desk;
     Err unsaved;
@@ -378,7 +372,7 @@ void app_lesson_turn(App *app, bool pause_over) {
     if (desk->open)
         show_lesson(app);
     if (!kept)
-        tell_unsaved(app, &unsaved);
+        app_note_warning(app, &unsaved);
     LessonWants after = lesson_run_wants(&desk->run);
     if (after != LESSON_WANTS_FIGURES)
         desk->waits = false;

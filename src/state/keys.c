@@ -455,14 +455,6 @@ static bool bits_keys(const State *state, Open open) {
     return open == OPEN_BITS || (open == OPEN_LESSON && state->bits.open);
 }
 
-static const KeyRow *next_by_rank(const KeyRow *row) {
-    const KeyRow *best = NULL;
-    for (int i = 0; i < ACTION_COUNT; i++)
-        if (keys[i].rank > (row ? row->rank : 0) && (!best || keys[i].rank < best->rank))
-            best = &keys[i];
-    return best;
-}
-
 static KeyHint hint_of(Action action) {
     return (KeyHint){keys_name(keys[action].keys[0]), keys[action].label, action};
 }
@@ -492,10 +484,11 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
             hint.label = "answer";
         hints[count++] = hint;
     }
-    for (const KeyRow *row = next_by_rank(NULL); row; row = next_by_rank(row))
-        if ((open == OPEN_NOTHING || open >= OPEN_LESSON) && row->direct &&
-            row->action != ACTION_HELP && row->action != ACTION_COMMANDS)
-            hints[count++] = hint_of(row->action);
+    bool shows_picture_keys = open != OPEN_PALETTE && open != OPEN_HELP;
+    for (int rank = 1; shows_picture_keys && rank <= KEY_HINTS; rank++)
+        for (int i = 0; i < ACTION_COUNT; i++)
+            if (keys[i].rank == rank)
+                hints[count++] = hint_of((Action)i);
     hints[count++] = hint_of(ACTION_COMMANDS);
     hints[count++] = hint_of(ACTION_HELP);
     return count;

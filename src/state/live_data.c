@@ -368,7 +368,7 @@ bool pooled_alike(const LiveData *live) {
 
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
     const LiveDifference *difference = &live->difference;
-    char moved[48] = "", whose[64] = "";
+    const KernelConfig *base = &live->job.baseline;
     text[0] = '\0';
     if (!difference->known)
         return;
@@ -378,22 +378,21 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
                                 : "until the other picture is computed");
         return;
     }
-    if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
-        snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
-                 difference->moved_m);
-    char from[48] = "the pinned one";
-    const KernelConfig *base = &live->job.baseline;
-    if (!live->job.baseline_pinned && base->kernel)
-        snprintf(from, sizeof from, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
-    if (live->frame.other_name[0])
-        snprintf(from, sizeof from, "%.47s", live->frame.other_name);
     if (live->stand_in)
-        snprintf(whose, sizeof whose, "picture by %s: ", live->stand_in->title);
-    snprintf(text, size, "%s%s cell%s from %s%s%s%s", whose,
+        snprintf(text, size, "picture by %s: ", live->stand_in->title);
+    text_add(text, size, "%s cell%s from ",
              text_of_unit(UNIT_COUNT, (double)difference->cells).text,
-             difference->cells == 1 ? " differs" : "s differ", from,
-             difference->most > 0 ? ", by up to " : "",
-             difference->most > 0 ? text_of_unit(UNIT_ERROR, difference->most).text : "", moved);
+             difference->cells == 1 ? " differs" : "s differ");
+    if (live->frame.other_name[0])
+        text_add(text, size, "%.47s", live->frame.other_name);
+    else if (live->job.baseline_pinned || !base->kernel)
+        text_add(text, size, "the pinned one");
+    else
+        text_add(text, size, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
+    if (difference->most > 0)
+        text_add(text, size, ", by up to %s", text_of_unit(UNIT_ERROR, difference->most).text);
+    if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
+        text_add(text, size, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M, difference->moved_m);
 }
 
 const char *model_whose(const LiveData *live) {

@@ -336,12 +336,14 @@ bool palette_drops(const State *state, const PaletteRow *row) {
     const char *text = state->palette.text;
     const KeyRow *typed = keys_beginning(text);
     char word[PALETTE_TEXT];
-    bool more = false;
-    for (text += typed ? strlen(typed->word) : 0; typed && sscanf(text, "%63s", word) == 1;) {
+    if (!typed || row->kind != PALETTE_CONTROL || row->command.action != typed->action)
+        return false;
+    for (text += strlen(typed->word); sscanf(text, "%63s", word) == 1;) {
         text = strstr(text, word) + strlen(word);
-        more |= !is_filler(word);
+        if (!is_filler(word))
+            return true;
     }
-    return more && row->kind == PALETTE_CONTROL && row->command.action == typed->action;
+    return false;
 }
 
 /* Runs the row, for Enter, like a script with this line. A group has no command, and opens. A
