@@ -50,9 +50,9 @@ const Gpu *gpu_of_device(const char *device_name) {
 
 static const double USUAL_GHZ = 1.5; /* the clock of a GPU whose data sheet has no FP32 rate */
 
-/* Each lane does two operations a cycle: it multiplies and adds. */
 double gpu_clock_ghz(const Gpu *gpu) {
-    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * gpu->sm_lanes * 2.0);
+    enum { OPERATIONS = 2 }; /* of a lane in a cycle: a multiplication and an addition */
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * gpu->sm_lanes * (double)OPERATIONS);
     return isfinite(ghz) ? ghz : USUAL_GHZ;
 }
 
@@ -144,8 +144,8 @@ static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 
 enum { MAX_FILE_BYTES = 1 << 16 };
 
-/* Fills in what the file leaves out: lanes and warps of a GPU of the table of the same compute
- * capability, else those of most. */
+/* Fills in lanes and warps that the file leaves out: those of a GPU of the table with the same
+ * compute capability. Without such a GPU, those of most GPUs. */
 static void complete_multiprocessor(Gpu *gpu) {
     int lanes = 128, warps = GPU_MOST_WARPS;
     for (int i = 0; i < gpu_count; i++)

@@ -2,10 +2,9 @@
 /* Published facts of GPUs, for predictions on GPUs that are not in this machine. On a real device
  * the driver gives these facts.
  *
- * To add a GPU, add one row to gpus.c. The two of the article come first; the others stand in the
- * order of their L2 sizes, which the key U and `--list` follow. Then run `make goldens`: some
- * tests' pictures list all GPUs.
- * A GPU of your own needs no code: describe it in a file for --gpu-file (below). */
+ * To add a GPU, add one row to gpus.c. The two GPUs of the article come first, the others follow in
+ * the order of their L2 sizes. The key U and `--list` have this order. Then run `make goldens`:
+ * some tests' pictures list all GPUs. */
 #pragma once
 
 #include "src/base/units.h"
@@ -28,7 +27,7 @@ typedef struct {
     double l2_gb_s;     /* measured read rate of all multiprocessors together; NaN: not known */
     double fp32_tflops; /* NaN: not published */
     bool converts_fp8;  /* the hardware has an instruction that converts FP8 */
-    const char *note;   /* the card and the sources, where a row mixes two; NULL: it does not */
+    const char *note;   /* the card and the sources of a row that mixes two cards; else NULL */
 } Gpu;
 
 enum { GPUS_AT_MOST = 16, GPU_MOST_WARPS = 64 };
@@ -48,8 +47,8 @@ double gpu_clock_ghz(const Gpu *gpu);
 /* Returns the facts of a GPU that bev_v3_choose() and the estimates of kernels/ take. */
 BevGpuFacts gpu_facts(const Gpu *gpu);
 
-/* Names the formats below 16 bits that the GPU's hardware converts or multiplies: "INT8, FP8".
- * Compute capability 6.1 brought INT8 (dp4a), 10.0 brought NVFP4. */
+/* Names the formats below 16 bits that the GPU's hardware converts or multiplies: "INT8, FP8". INT8
+ * (dp4a) came with compute capability 6.1, NVFP4 with 10.0. */
 const char *gpu_narrow_formats(const Gpu *gpu);
 
 /* Figures of a GPU that the user has changed. A 0 leaves the GPU's own figure. */
@@ -65,19 +64,18 @@ bool gpu_edit_any(const GpuEdit *edit);
 /* Writes the changes as " with 24 MiB of L2, 300 GB/s", or "" if there are none. */
 ShortText gpu_edit_text(const GpuEdit *edit);
 
-/* Whether two rows describe the same GPU with the same figures. Latencies that were recorded or
- * published for one then hold for the other. */
+/* Whether two rows describe the same GPU with the same figures. Recorded and published latencies of
+ * one row then hold for the other row. */
 bool gpu_same(const Gpu *a, const Gpu *b);
 
-/* A user describes a GPU in a JSON file. Every field is checked:
+/* A GPU that a user describes in a JSON file, for --gpu-file. Every field is checked:
  *
  *     {"name": "my GPU", "compute_capability": [8, 6], "multiprocessors": 84, "l2_mb": 6,
  *      "dram_gb_s": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
  *
  * A megabyte of l2_mb has 2^20 bytes. The fields fp32_tflops, converts_fp8, l2_gb_s and
- * l2_partitions (1 or 2) may be left out. So may sm_lanes and sm_warps: a GPU of the table of the
- * same compute capability has them. */
-
+ * l2_partitions (1 or 2) may be left out. Without sm_lanes and sm_warps those of a GPU of the table
+ * with the same compute capability are taken. */
 typedef struct {
     char name[64];
     Gpu gpu; /* gpu.name and gpu.title point to `name`: do not copy the struct */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/limits.h"
 
+#include <jansson.h>
 #include <math.h>
 
 const LimitInfo limit_infos[LIMIT_COUNT] = {
@@ -60,8 +61,7 @@ Limits limits_read(const json_t *object) {
     Limits limits = limits_unknown();
     for (int i = 0; i < LIMIT_COUNT; i++) {
         const json_t *value = json_object_get(object, limit_infos[i].key);
-        if (json_is_number(value))
-            limits.value[i] = json_number_value(value);
+        limits.value[i] = json_is_number(value) ? json_number_value(value) : NAN;
     }
     return limits;
 }

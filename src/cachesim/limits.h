@@ -5,8 +5,6 @@
 
 #include "src/cachesim/gpus.h"
 
-#include <jansson.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,9 +44,10 @@ double limits_ceiling_gb_s(const Limits *limits, double footprint_bytes, double 
 Limits limits_of_data_sheet(const Gpu *gpu);
 
 /* Reads limits from a JSON object. A limit without its key is unknown. */
-Limits limits_read(const json_t *object);
+struct json_t; /* of jansson.h, which nvcc need not find */
+Limits limits_read(const struct json_t *object);
 /* Returns a new JSON object with the known limits. NULL: out of memory. */
-json_t *limits_json(const Limits *limits);
+struct json_t *limits_json(const Limits *limits);
 
 #ifdef __cplusplus
 }

@@ -8,13 +8,14 @@
 #include <math.h>
 
 #define CHART(id, word, title, idea, replays, topic) {word, title, idea, REPLAYS_##replays},
-const ChartRow charts[CHART_COUNT] = {
-    {"none", "panels again", "the panels again", REPLAYS_NOTHING}, CHARTS(CHART)};
+const ChartRow charts[CHART_COUNT] = {{"none", "panels again", "the panels again", REPLAYS_NOTHING},
+                                      CHARTS(CHART)};
 #undef CHART
 
 static const double MIB = 1048576;
 
-/* The number of the first size of what_if_l2 with each step, and the size before it. */
+/* The sizes of what_if_l2. From size number `first` on, sizes are step_mib apart. from_mib is the
+ * size before number `first`. */
 static const struct {
     int first;
     double from_mib, step_mib;
@@ -233,7 +234,8 @@ double model_work(const BevShape *shape) {
            (double)shape->channels;
 }
 
-static bool is_replayed(const BevProblem *problem, unsigned kernels, int place) {
+/* Whether row `place` is one of the set, and takes the problem. */
+static bool can_replay(const BevProblem *problem, unsigned kernels, int place) {
     return kernels >> place & 1 && !bev_refuses(traced_kernel(place), problem);
 }
 
@@ -258,13 +260,13 @@ bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernel
     int count = 0;
     bool ok = true;
     for (int i = 0; i < model->kernel_count; i++)
-        count += is_replayed(problem, kernels, i);
+        count += can_replay(problem, kernels, i);
     progress_expect(count * model_work(&problem->shape));
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < model->kernel_count; i++) {
         Profile profile;
         Err own;
-        if (!is_replayed(problem, kernels, i))
+        if (!can_replay(problem, kernels, i))
             continue;
         bool made = make_profile(model, problem, i, &profile, &own);
 #pragma omp critical(model_replay)

@@ -21,8 +21,8 @@ enum {
  * of the smallest form, idea, what is replayed for it besides the selection, topic of origin.inc
  * that says where its figures come from). charts.c (src/view/chart) fills a chart in. */
 #define CHARTS(ROW)                                                                                \
-    ROW(MRC, "mrc", "DRAM traffic by L2 size",                                                     \
-        "bytes to and from DRAM, over the size of the L2", KERNELS, CHART)                         \
+    ROW(MRC, "mrc", "DRAM traffic by L2 size", "bytes to and from DRAM, over the size of the L2",  \
+        KERNELS, CHART)                                                                            \
     ROW(ROOFLINE, "roofline", "Roofline, TFLOP/s",                                                 \
         "whether bytes or arithmetic limit each kernel", KERNELS, CHART)                           \
     ROW(WORKING_SET, "working-set", "Working set in each L2",                                      \
@@ -53,8 +53,8 @@ typedef struct {
     double sectors_per_request; /* sectors that a warp's instruction touches to read features */
     double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;
-    double own_bytes; /* that it touches: each sector once, with its sums in FP32 */
-    bool estimate;    /* replayed on a sample of the multiprocessors, without L2 */
+    double own_bytes; /* bytes that the kernel touches: each sector once, with its sums in FP32 */
+    bool estimate;    /* only a sample of the multiprocessors was replayed, without L2 */
     bool sampled;     /* L2 was simulated for a sample of all lines, not for every line */
     Prediction predicted[MODEL_GPUS];    /* predictions with a warm L2 */
     Prediction cold[MODEL_GPUS];         /* predictions with a cold L2 */
@@ -69,8 +69,7 @@ typedef struct {
 typedef struct {
     BevWorkload workload;
     PredictedKernel small_l2, large_l2; /* the forms of V3 */
-    PredictedKernel
-        other; /* the kernel that was replayed last, of a format that is not the model's */
+    PredictedKernel other;              /* of the other kernels the one that was replayed last */
 } ModelFormat;
 
 typedef struct {
@@ -79,8 +78,8 @@ typedef struct {
     FigureSource source;  /* SOURCE_MODEL: computed from the data sheet */
 } ModelCeilings;
 
-/* What if all kernels stored their outputs in one way. STREAMING: a stored line leaves L2 before
- * all others ("evict first"). */
+/* The way in which all kernels store their outputs, as an experiment. STREAMING: a stored line
+ * leaves L2 before all others ("evict first"). */
 typedef enum { STORES_AS_COMPILED, STORES_PLAIN, STORES_STREAMING, STORES_COUNT } Stores;
 extern const char *const stores_names[STORES_COUNT + 1];
 
@@ -91,7 +90,7 @@ typedef struct {
     double latency_us[MODEL_GPUS];
 } PrunedKernel;
 typedef struct {
-    bool tried; /* even where nothing was found */
+    bool tried; /* true also if nothing was found */
     int count;
     double below, share; /* the bound, and the share of the points below it */
     PrunedKernel kernels[PRUNED_KERNELS];
@@ -154,7 +153,7 @@ const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel
 const PredictedKernel *model_in_format(const MemoryModel *model, BevDtype dtype,
                                        const BevKernel *kernel, const Gpu *gpu);
 
-/* Returns the form that V3 takes on `gpu`, with the reason. */
+/* Returns the form that V3 takes on `gpu`, and why. */
 BevV3Choice model_v3_choice(const ModelFormat *format, const Gpu *gpu);
 
 /* Returns the prediction of the form that V3 takes on `gpu`. NULL: it has not been replayed. */

@@ -15,33 +15,38 @@ const char *limit_brief(const char *text) {
     return strncmp(text, start, sizeof start - 1) ? text : text + sizeof start - 1;
 }
 
-/* Data sheets do not give these constants. They come from this program's probes on an H200 (`info
- * --probe`, run 1 in samples/experiments/model.md); more of them are in regime.h. On another GPU
- * the rates are assumed to grow with its multiprocessors and its clock.
- *
- * DRAM: a copy reaches 4,220 of 4,800 GB/s.
- * L2: multiprocessors read 9,250 GB/s, and recorded clears write 5,160 GB/s. In a nanosecond L2
- * does 104 additions spread over many sectors, 105 stores of 4 bytes, or 95 reads with a store
- * behind them (model.md, *Slices*).
- * Latency: FAR_CYCLES are the cycles that a hit in the other partition takes on top of a hit in
- * this one. DRAM_CYCLES are those of a miss. regime.h has the 3 cycles of an instruction of a warp
- * alone: it is the one figure from a recorded latency, V2+DO's on canonical.
- * Launches: LAUNCH_US is an empty kernel in a graph. START_CYCLES pass from the end of a block to
- * the start of the next one in its place: 2,112 blocks of V4's size that end at once, eight in each
- * place, take 1.48 us more than an empty kernel (model.md, *V4's instructions, counted by a test*).
- * On hires and coarse the kernel that transposes the depth takes TRANSPOSE_US more (v4.md, *What
- * the last tiles wait for*). A clear and the encoding are further launches. The encoding takes 7.8
- * us for 3.2 million elements. In a graph of its own, as behind a flush, an empty kernel takes 2.9
- * us (model.md, *Cold caches*). */
+/* Data sheets do not give the constants below. This program's probes on an H200 gave them (`info
+ * --probe`, run 1 in samples/experiments/model.md). More of them are in regime.h. On another GPU
+ * the rates are assumed to grow with its multiprocessors and its clock. */
+
+/* A copy in DRAM reaches 4,220 of 4,800 GB/s. */
 static const double DRAM_SHARE = 0.88;
+
+/* Multiprocessors read 9,250 GB/s from L2, and recorded clears write 5,160 GB/s. In a nanosecond L2
+ * does 104 additions spread over many sectors, 105 stores of 4 bytes, or 95 reads with a store
+ * behind them (model.md, *Slices*). */
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364; /* sectors a cycle and multiprocessor */
 static const double ALL_BYTES = 1e15; /* the size of an L2 that keeps every line */
-static const double ENCODED = 1.57;   /* elements a cycle and multiprocessor */
+
+/* A hit in the other partition takes FAR_CYCLES more than a hit in this one. A miss takes
+ * DRAM_CYCLES more. */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
-static const double LAUNCH_US = 0.6;
-static const double CLEAR_US = 0.7, ALONE_US = 2.3;
-static const double START_CYCLES = 366, TRANSPOSE_US = 1.9;
+
+/* An empty kernel takes LAUNCH_US in a graph. In a graph of its own, as behind a flush, an empty
+ * kernel takes ALONE_US more (model.md, *Cold caches*). A clear and the encoding are further
+ * launches. The encoding takes 7.8 us for 3.2 million elements. */
+static const double LAUNCH_US = 0.6, ALONE_US = 2.3, CLEAR_US = 0.7;
+static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
+
+/* START_CYCLES pass from the end of a block to the start of the next one in its place: 2,112 blocks
+ * of V4's size that end at once, eight in each place, take 1.48 us more than an empty kernel
+ * (model.md, *V4's instructions, counted by a test*). */
+static const double START_CYCLES = 366;
+
+/* The kernel that transposes the depth takes this time on hires and coarse (v4.md, *What the last
+ * tiles wait for*). */
+static const double TRANSPOSE_US = 1.9;
 
 double predict_dram_gb_s(const Gpu *gpu) {
     return gpu->dram_gb_s * DRAM_SHARE;
@@ -74,7 +79,7 @@ static void count_passes(const BevProblem *problem, Profile *profile) {
     }
 }
 
-/* Guesses the curves of a sampled replay, as if each array were read once. */
+/* Guesses the curves of a sampled replay, as if the kernel read each array once. */
 static bool guess_curves(const BevProblem *problem, Profile *profile, Err *err) {
     const BevFootprint f = bev_footprint(problem);
     const TraceCounts *counts = &profile->counts;
@@ -106,8 +111,6 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
 }
 
 void profile_free(Profile *profile) {
-    if (!profile)
-        return;
     reuse_curves_free(&profile->whole);
     reuse_curves_free(&profile->divided);
     *profile = (Profile){0};
@@ -162,11 +165,12 @@ static double loads_cycles(const TraceWaits *loads, double longest, double at_on
         BEV_L2_CYCLES - BEV_L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
     double cycles = (BEV_L1_CYCLES * longest + beyond * loads->beyond) / at_once;
     double first = fmin(loads->first / fmax(longest, 1), 1), together = fmax(at_once, 1);
-    double waits = longest / together * (1 - pow(1 - first, together));
+    double any_first = 1 - pow(1 - first, together); /* of the loads in flight one is a first */
+    double waits = longest / together * any_first;
     return cycles + (l2->cold ? DRAM_CYCLES * waits : 0);
 }
 
-/* Returns the multiprocessors of the replay for each of the GPU's. */
+/* Returns the multiprocessors of the replay divided by those of the GPU. */
 static double replayed_share(const Gpu *gpu) {
     return (double)TRACE_MULTIPROCESSORS / gpu->sms;
 }
@@ -182,28 +186,48 @@ static int loads_before_points(const BevAccess *form) {
     return form->owner == BEV_OWNS_CELL ? 2 : form->owner_bytes > 0;
 }
 
+/* Whether the replay has counted the instructions of whole warps, as for V4's tiles. Otherwise
+ * instructions are counted by step. */
+static bool counts_whole_warps(const TraceCounts *counts) {
+    return counts->slowest_instructions > 0;
+}
+
 /* Returns the term of the dependent loads. A warp loads, for each point of the slowest interval,
  * the indices, then depth and features together. Points that the kernel loads together overlap.
  * Their arithmetic does not overlap. Blocks that follow each other wait one after the other. */
 static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                                  const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
-    double longest = (double)counts->slowest;
-    double cycles =
-        loads_cycles(&counts->indices, longest, bev_indices_ahead(counts->form, profile->dtype),
-                     l2) +
-        loads_cycles(&counts->values, longest, bev_points_in_flight(counts->form, profile->dtype),
-                     l2) +
-        BEV_CHAIN_CYCLES * (counts->chain_instructions > 0 ? (double)counts->chain_instructions
-                                                           : instructions_a_step * longest);
-    if (counts->chain_instructions == 0) {
+    double steps = (double)counts->slowest;
+    double indices =
+        loads_cycles(&counts->indices, steps, bev_indices_ahead(counts->form, profile->dtype), l2);
+    double values = loads_cycles(&counts->values, steps,
+                                 bev_points_in_flight(counts->form, profile->dtype), l2);
+    double instructions = counts_whole_warps(counts) ? (double)counts->slowest_instructions
+                                                     : instructions_a_step * steps;
+    double cycles = indices + values + BEV_CHAIN_CYCLES * instructions;
+    if (!counts_whole_warps(counts)) {
         int64_t later = counts->rounds - counts->longest; /* below 0 in a sample */
         double more = fmax((double)later, 0) * replayed_share(gpu);
-        cycles *= 1 + more / fmax(longest, 1);
+        cycles *= 1 + more / fmax(steps, 1);
         cycles += waves_on(counts, gpu) *
                   (START_CYCLES + BEV_L2_CYCLES * loads_before_points(counts->form));
     }
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
+}
+
+/* Returns the time of the kernel's own launch, and of the launches that transpose, clear and
+ * encode. */
+static double launches_us(const Profile *profile, const Gpu *gpu) {
+    double a_us = gpu_clock_ghz(gpu) * 1e3; /* cycles */
+    double us = LAUNCH_US;
+    if (counts_whole_warps(&profile->counts))
+        us += waves_on(&profile->counts, gpu) * START_CYCLES / a_us;
+    us += profile->counts.transposed * TRANSPOSE_US;
+    us += (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
+    us += (profile->encoded > 0) * LAUNCH_US +
+          profile->encoded / (ENCODED * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
+    return us;
 }
 
 L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm) {
@@ -231,9 +255,9 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
     BevGpuFacts facts = gpu_facts(gpu);
     double instructions =
-        bev_step_instructions(profile->counts.form, profile->tile, profile->dtype, &facts);
-    if (profile->counts.chain_instructions > 0) /* counted turn by turn */
-        instructions = 0;
+        counts_whole_warps(&profile->counts)
+            ? 0
+            : bev_step_instructions(profile->counts.form, profile->tile, profile->dtype, &facts);
     Prediction p = {.hit_rate = l2->hit_rate};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
@@ -241,26 +265,17 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     set_issue_term(profile, gpu, instructions, &p);
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);
-    p.launch_us = LAUNCH_US;
-    if (profile->counts.chain_instructions > 0)
-        p.launch_us += waves_on(&profile->counts, gpu) * START_CYCLES / (gpu_clock_ghz(gpu) * 1e3);
-    p.launch_us += profile->counts.transposed * TRANSPOSE_US;
-    p.launch_us +=
-        (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
-    p.launch_us += (profile->encoded > 0) * LAUNCH_US +
-                   profile->encoded / (ENCODED * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
+    p.launch_us = launches_us(profile, gpu);
     for (int term = 0; term < TERM_COUNT; term++)
         if (p.term_us[term] > p.term_us[p.limiter])
             p.limiter = (LatencyTerm)term;
-    p.latency_us = predict_latency_us(&p, 1);
+    p.latency_us = predict_latency_us(&p);
     return p;
 }
 
-double predict_latency_us(const Prediction *prediction, double factor) {
+double predict_latency_us(const Prediction *prediction) {
     double squares = 0;
-    for (int part = 0; part < TERM_COUNT; part++) {
-        double us = prediction->term_us[part] * (part == TERM_DEPENDENT_LOADS ? factor : 1);
-        squares += us * us;
-    }
+    for (int term = 0; term < TERM_COUNT; term++)
+        squares += prediction->term_us[term] * prediction->term_us[term];
     return sqrt(squares) + prediction->launch_us;
 }

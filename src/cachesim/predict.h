@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Predicts DRAM bytes and a latency from a kernel's accesses and a GPU's published facts. A latency
- * has four terms that overlap, and the launch. Views must label a prediction as a model. Constants
- * that data sheets do not give are in predict.c, with their sources.
+ * has four terms that overlap, and the launch. Views must label a prediction as a model.
  *
  * The terms do not overlap perfectly. The latency is the root of the sum of their squares, which
  * lies between the longest term and the sum of the terms. 18 recorded H200 latencies decided for
@@ -17,10 +16,10 @@
 typedef enum { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_DEPENDENT_LOADS, TERM_COUNT } LatencyTerm;
 extern const char *const term_names[TERM_COUNT]; /* "DRAM", "L2", "issue", "dependent loads" */
 
-/* Names for a kernel by its longest term: "issue-bound", "latency-bound". */
+/* Names for a kernel by its longest term: "issue-bound", "limited by L2 bandwidth". */
 extern const char *const limit_names[TERM_COUNT];
 
-/* Returns a text that begins with such a name without its "limited by ": "L2 bandwidth". */
+/* Returns a text without "limited by " at its beginning: "L2 bandwidth: atomics". */
 const char *limit_brief(const char *text);
 
 typedef struct {
@@ -42,7 +41,7 @@ static inline double prediction_dram_bytes(Prediction p) {
 typedef struct {
     const BevKernel *kernel;
     BevDtype dtype; /* the format of the problem */
-    int tile;       /* channels of a thread */
+    int tile;       /* the number of channels of a thread */
     TraceCounts counts;
     ReuseCurves whole, divided; /* reuse in an L2 of one partition, and of two partitions */
     bool estimate;              /* the counts are of a sample, and the curves a guess */
@@ -52,16 +51,15 @@ typedef struct {
 } Profile;
 
 /* Replays the accesses of a kernel. A million accesses take at most a tenth of a second. `watch`
- * may be NULL. With `watch->sample` it is an estimate, and the L2 is not simulated: an L2 that is
- * smaller than the arrays misses each sector once. Free the profile with profile_free, which
- * accepts NULL. */
+ * may be NULL. With `watch->sample` the profile is an estimate, and the L2 is not simulated: an L2
+ * that is smaller than the arrays misses each sector once. Free the profile with profile_free. */
 bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
 
-/* Predicts the latency of a launch. With `warm` the L2 is as the launch before left it, and
- * launches follow each other in a graph. Otherwise the L2 is empty, and the launch is alone in its
- * graph. `bench` times both in the same way. */
+/* Predicts the latency of a launch. With `warm` launches follow each other in a graph, and each
+ * leaves its L2 to the next. Otherwise the L2 is empty, and the launch is alone in its graph.
+ * `bench` times both in the same way. */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);
 
 /* The result of a kernel's accesses in an L2 of one size. */
@@ -69,7 +67,7 @@ typedef struct {
     double hit_rate;           /* L2 hits / sectors looked up; NaN: no lookups */
     double misses, writebacks; /* sectors that DRAM reads and writes */
     double missed, crossed;    /* shares of fetches served by DRAM, by the other partition */
-    bool cold;                 /* the L2 began empty; `missed` leaves out first accesses then */
+    bool cold;                 /* the L2 began empty; `missed` then leaves out first accesses */
 } L2Answer;
 
 /* Returns the result of the profile's accesses in an L2 of `bytes` in 1 or 2 partitions. */
@@ -83,6 +81,5 @@ double predict_dram_gb_s(const Gpu *gpu);
 double predict_l2_gb_s(const Gpu *gpu);
 double predict_fp32_gflops(const Gpu *gpu);
 
-/* Returns the latency if the dependent loads, those of the longest interval, took `factor` times as
- * long. Factor 1 gives the predicted latency. */
-double predict_latency_us(const Prediction *prediction, double factor);
+/* Returns the latency that follows from the terms and the launch. */
+double predict_latency_us(const Prediction *prediction);

@@ -81,7 +81,7 @@ static void *allocate_zeros(size_t bytes) {
     return memory ? memset(memory, 0, whole) : NULL;
 }
 
-/* Allocates a cache of that many lines. Every sector begins clean and without a reader. */
+/* Allocates a cache of `lines` lines. Every sector begins clean, and without an access. */
 static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
@@ -124,12 +124,13 @@ void reuse_free(Reuse *reuse) {
     free(reuse);
 }
 
-/* Whether the analysis follows a line: one line in reuse->one_in has a hash that, scaled to
- * [0, one_in), is 0. */
+/* Whether the analysis follows a line. The hash of a line is scaled to [0, one_in), and lines with
+ * hash 0 are followed. */
 static bool is_followed(const Reuse *reuse, uint32_t line) {
     return ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
 }
 
+/* Numbers the followed lines in order. False: out of memory. */
 static bool number_lines(Reuse *reuse) {
     for (uint32_t line = 0; line < reuse->lines; line++)
         reuse->followed_lines += is_followed(reuse, line);
@@ -174,38 +175,47 @@ static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t dist
     counts->at[distance + 1].writeback_steps--;
 }
 
-/* Counts an access whose distance is `distance` in the home partition and `copy` in the copy. A
- * read is served by the nearer one. */
-static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t distance,
-                         uint32_t copy) {
-    uint32_t clean_below = sector->clean_below;
-    if (distance != NEVER)
-        count_writebacks(counts, clean_below, distance);
-    if (!overwrites(kind) && MIN(distance, copy) != NEVER)
-        counts->at[MIN(distance, copy)].fetches++;
-    sector->clean_below = kind != REUSE_READ ? 0 : MAX(clean_below, distance);
+/* Counts an access to a sector. Its distance is `at_home` in the home partition and `at_copy` in
+ * the other one. The shorter distance decides whether the access hits. */
+static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t at_home,
+                         uint32_t at_copy) {
+    uint32_t clean_below = sector->clean_below, shorter = MIN(at_home, at_copy);
+    if (at_home != NEVER)
+        count_writebacks(counts, clean_below, at_home);
+    if (!overwrites(kind) && shorter != NEVER)
+        counts->at[shorter].fetches++;
+    sector->clean_below = kind != REUSE_READ ? 0 : MAX(clean_below, at_home);
+}
+
+/* Returns the stack that has the lines of this kind of access. */
+static LruStack *stack_of(Cache *cache, int part, ReuseKind kind) {
+    return kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];
 }
 
 /* Touches a line in a partition and returns the distance of the touch. For an evict-first line the
  * ordinary lines touched so far are added, because an evict-first line is evicted before them. Each
  * evict-first line meets at most WAYS - 1 ordinary lines in its set, which limits their number. */
 static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
-    if (kind != REUSE_EVICT_FIRST)
-        return lru_stack_touch(&cache->stack[part], line);
-    uint32_t distance = lru_stack_touch(&cache->evict_first[part], line);
-    uint64_t met = distance == NEVER ? 0 : (uint64_t)distance * (WAYS - 1);
+    uint32_t distance = lru_stack_touch(stack_of(cache, part, kind), line);
+    if (kind != REUSE_EVICT_FIRST || distance == NEVER)
+        return distance;
+    uint64_t met = (uint64_t)distance * (WAYS - 1);
     return distance + (uint32_t)MIN(met, cache->stack[part].distinct);
+}
+
+/* Notes a touch of a line at this distance in the copies of its sectors. */
+static void raise_copies(Cache *cache, uint32_t line, uint32_t distance) {
+    Copy *copies = &cache->copies[line * LINE_SECTORS];
+    for (int i = 0; i < LINE_SECTORS && distance != NEVER; i++)
+        copies[i].reach = MAX(copies[i].reach, distance);
 }
 
 /* Touches the copy of sector `number` in partition `side`. Returns NEVER at the first access. */
 static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
-    Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
     Copy *copy = &cache->copies[number];
-    uint32_t distance = touch_line(cache, side, number / LINE_SECTORS, kind);
-    if (distance > 0 && distance != NEVER)
-        for (int i = 0; i < LINE_SECTORS; i++)
-            line[i].reach = MAX(line[i].reach, distance);
-    distance = copy->reach;
+    uint32_t line = number / LINE_SECTORS;
+    raise_copies(cache, line, touch_line(cache, side, line, kind));
+    uint32_t distance = copy->reach;
     copy->reach = 0;
     if (copy->first_home != UNSEEN)
         return distance;
@@ -286,37 +296,45 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
  * a line that is touched twice does not change the distance of a line that is still untouched. */
 
 /* Counts the first access of a sector in the second pass. */
-static void count_second_access(Counts *counts, Sector *sector, ReuseKind kind,
-                                uint32_t line_distance) {
+static void repeat_sector(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
     uint32_t distance = MAX(line_distance, MAX(sector->reach, sector->first_reach));
     count_access(counts, sector, kind, distance, NEVER);
     /* A sector that is only read stays dirty from the first pass. */
     if (kind == REUSE_READ)
         count_writebacks(counts, sector->clean_below, sector->read_reach);
-    sector->first_reach = distance; /* count_second_copy needs the distance at home */
+    sector->first_reach = distance; /* repeat_copy needs the distance at home */
 }
 
-/* Replays the second pass in one partition: its lines in the order of their first touches. */
-static void replay_second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
-    const LruStack *stack =
-        kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];
+/* Counts the first access of each sector of a line, in the line's home partition. */
+static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, uint32_t distance) {
+    uint32_t first = reuse->line_of[line] * LINE_SECTORS;
+    for (uint32_t i = 0; i < LINE_SECTORS && first + i < reuse->sectors; i++) {
+        uint8_t kind = reuse->first_kind[first + i];
+        if (kind != NO_ACCESS)
+            repeat_sector(&cache->warm, &cache->sectors[line * LINE_SECTORS + i], (ReuseKind)kind,
+                          distance);
+    }
+}
+
+static bool is_home(const Reuse *reuse, const Cache *cache, uint32_t line, int part) {
+    return cache->partitions == 1 || reuse_home(reuse->line_of[line] * LINE_SECTORS) == part;
+}
+
+/* Touches all lines of one stack again, in the order of their first touches. */
+static void repeat_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
+    const LruStack *stack = stack_of(cache, part, kind);
     for (uint32_t i = 0; i < stack->distinct; i++) {
         uint32_t line = stack->order[i], distance = touch_line(cache, part, line, kind);
-        uint32_t number = line * LINE_SECTORS, sector = reuse->line_of[line] * LINE_SECTORS;
-        uint32_t end = MIN(sector + LINE_SECTORS, reuse->sectors);
-        bool home = cache->partitions == 1 || reuse_home(sector) == part;
-        for (; sector < end; sector++, number++)
-            if (!home)
-                cache->copies[number].reach = MAX(cache->copies[number].reach, distance);
-            else if (reuse->first_kind[sector] != NO_ACCESS)
-                count_second_access(&cache->warm, &cache->sectors[number],
-                                    (ReuseKind)reuse->first_kind[sector], distance);
+        if (is_home(reuse, cache, line, part))
+            repeat_home_line(reuse, cache, line, distance);
+        else
+            raise_copies(cache, line, distance);
     }
 }
 
 /* Counts the first read of a copy in the second pass. The read found no copy in the first pass. Now
  * it finds the copy that the first pass left. */
-static void count_second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
+static void repeat_copy(Counts *counts, const Copy *copy, const Sector *sector) {
     uint32_t distance = MAX(copy->reach, copy->first_reach);
     uint32_t home = copy->first_home == NEVER ? sector->first_reach : copy->first_home;
     if (copy->first_home == UNSEEN || distance == NEVER)
@@ -327,8 +345,8 @@ static void count_second_copy(Counts *counts, const Copy *copy, const Sector *se
     counts->at[MIN(home, distance)].fetches++;
 }
 
-/* Fills the counts of the warm pass: those of the cold pass, corrected for first accesses. Then
- * counts the write-backs of the flush that ends the cold pass. */
+/* Fills the counts of the warm pass: those of the cold pass, corrected for first accesses. Adds the
+ * write-backs of the flush that ends the cold pass to the counts of the cold pass. */
 static void count_second_pass(const Reuse *reuse, Cache *cache) {
     Counts *warm = &cache->warm;
     const uint32_t sectors = reuse->followed_lines * LINE_SECTORS;
@@ -338,11 +356,11 @@ static void count_second_pass(const Reuse *reuse, Cache *cache) {
         if (cache->sectors[number].clean_below != NEVER)
             cache->cold.at[cache->sectors[number].clean_below + 1].writeback_steps++;
     for (int part = 0; part < cache->partitions; part++) {
-        replay_second_lines(reuse, cache, part, REUSE_READ);
-        replay_second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
+        repeat_lines(reuse, cache, part, REUSE_READ);
+        repeat_lines(reuse, cache, part, REUSE_EVICT_FIRST);
     }
     for (uint32_t number = 0; cache->partitions == 2 && number < sectors; number++)
-        count_second_copy(warm, &cache->copies[number], &cache->sectors[number]);
+        repeat_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
 /* ---- curves --------------------------------------------------------------------------------- */
@@ -355,9 +373,9 @@ static uint32_t lines_in(const Cache *cache, int part) {
 static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;
-    for (int s = 0; s < 2 && cache->partitions == 2; s++)
+    for (int s = 0; s < 2; s++)
         for (uint32_t i = 0; i < stacks[s]->distinct; i++)
-            copies += reuse_home(reuse->line_of[stacks[s]->order[i]] * LINE_SECTORS) != part;
+            copies += !is_home(reuse, cache, stacks[s]->order[i], part);
     return copies;
 }
 
@@ -370,14 +388,32 @@ static bool allocate_curve(ReuseCurve *curve) {
     return curve->misses;
 }
 
-/* Adds the counts of one pass up to curves over the cache size. The fuller partition decides. */
+/* Adds the counts of one pass up over the cache size. */
+static void fill_curve(const Reuse *reuse, const Counts *counts, ReuseCurve *curve) {
+    const size_t sizes = (size_t)curve->lines + 1;
+    uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;
+    int64_t writebacks = 0;
+    for (size_t size = 0; size < sizes; size++)
+        crossings += counts->at[size].crossings;
+    for (size_t size = 0; size < sizes; size++) {
+        curve->misses[size] = misses;
+        curve->crossings[size] = crossings;
+        misses -= counts->at[size].fetches;
+        crossings -= counts->at[size].crossings;
+        writebacks += counts->at[size].writeback_steps;
+        curve->writebacks[size] = (uint64_t)writebacks;
+    }
+    /* Without a cache every write goes to DRAM, as with a cache of a single line. */
+    curve->writebacks[0] = curve->lines ? curve->writebacks[1] : 0;
+}
+
+/* Makes the curve of one pass. The sizes are those of the fuller partition. */
 static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
                        ReuseCurve *curve) {
     int part = lines_in(cache, 1) > lines_in(cache, 0);
     uint32_t lines = lines_in(cache, part);
     uint32_t copies = copies_in(reuse, cache, part);
     uint32_t others = lines_in(cache, !part) - (copies ? copies_in(reuse, cache, !part) : 0);
-    size_t sizes = (size_t)lines + 1;
     *curve = (ReuseCurve){.partitions = cache->partitions,
                           .one_in = reuse->one_in,
                           .scale = 1,
@@ -392,21 +428,17 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
         return false;
     if (reuse->followed)
         curve->scale = (double)(reuse->fetches + reuse->writes) / (double)reuse->followed;
-    uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;
-    int64_t writebacks = 0;
-    for (size_t size = 0; size < sizes; size++)
-        crossings += counts->at[size].crossings;
-    for (size_t size = 0; size < sizes; size++) {
-        curve->misses[size] = misses;
-        curve->crossings[size] = crossings;
-        misses -= counts->at[size].fetches;
-        crossings -= counts->at[size].crossings;
-        writebacks += counts->at[size].writeback_steps;
-        curve->writebacks[size] = (uint64_t)writebacks;
-    }
-    /* Without a cache every write goes to DRAM, as with a cache of a single line. */
-    curve->writebacks[0] = lines ? curve->writebacks[1] : 0;
+    fill_curve(reuse, counts, curve);
     return true;
+}
+
+/* Returns `made`. If the curves were not made, frees them and fills `err`. */
+static bool end_curves(bool made, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
+    if (made)
+        return true;
+    reuse_curves_free(whole);
+    reuse_curves_free(divided);
+    return err_no_memory(err, "reuse distances", "choose a smaller scene");
 }
 
 bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
@@ -420,13 +452,10 @@ bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err)
              make_curve(reuse, caches[i], &caches[i]->warm, &curves[i]->warm);
     }
     reuse_free(reuse);
-    if (ok)
-        return true;
-    reuse_curves_free(whole);
-    reuse_curves_free(divided);
-    return err_no_memory(err, "reuse distances", "choose a smaller scene");
+    return end_curves(ok, whole, divided, err);
 }
 
+/* Makes a curve whose cache misses each sector once, unless the cache holds all sectors. */
 static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, ReuseCurve *curve) {
     enum { ONE_IN = 64 };
     const double sectors = guess->read_once + guess->written_once;
@@ -451,12 +480,10 @@ static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, Reus
 
 bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
     *whole = *divided = (ReuseCurves){0};
-    if (guess_curve(guess, 1, false, &whole->cold) && guess_curve(guess, 1, true, &whole->warm) &&
-        guess_curve(guess, 2, false, &divided->cold) && guess_curve(guess, 2, true, &divided->warm))
-        return true;
-    reuse_curves_free(whole);
-    reuse_curves_free(divided);
-    return err_no_memory(err, "reuse distances", "");
+    bool made =
+        guess_curve(guess, 1, false, &whole->cold) && guess_curve(guess, 1, true, &whole->warm) &&
+        guess_curve(guess, 2, false, &divided->cold) && guess_curve(guess, 2, true, &divided->warm);
+    return end_curves(made, whole, divided, err);
 }
 
 void reuse_curves_free(ReuseCurves *curves) {

@@ -13,14 +13,14 @@
 /* A warp that waits for its next step. */
 typedef struct {
     double ready_us;
-    int32_t left; /* steps that follow; 0: the warp ends */
-    int room;
+    int32_t left; /* the number of steps that follow; 0: the warp ends */
+    int room;     /* the number of its block's room on the multiprocessor */
     void *state;
 } Waiting;
 
 typedef struct {
     double free_us; /* when the last step was issued */
-    double next_us; /* when the first of `waiting` goes on; INFINITY: none waits */
+    double next_us; /* when the first waiting warp goes on; INFINITY: no warp waits */
     int count;
     Waiting waiting[GPU_MOST_WARPS]; /* in ascending order of ready_us */
 } Multiprocessor;
@@ -34,24 +34,28 @@ typedef struct {
 
 struct Scheduler {
     Schedule *schedule;
-    double issue_us, wait_us; /* a step occupies the multiprocessor; then the warp waits */
-    int most_warps;           /* warps that a multiprocessor holds */
+    double issue_us; /* the time for which a step occupies the multiprocessor */
+    double wait_us;  /* the time for which the warp waits after a step */
+    int most_warps;  /* the number of warps that a multiprocessor holds */
     const Launch *launch;
     void *replay;
-    int resident;
+    int resident; /* the number of rooms of a multiprocessor */
     int64_t next; /* the next block to start */
     Multiprocessor *multiprocessors;
     Room *rooms; /* [multiprocessors][resident] */
 };
 
-static void note_next(Multiprocessor *mp) {
+/* Sets the time at which the first waiting warp goes on. A warp that only ends need not wait for
+ * the multiprocessor. */
+static void set_next_us(Multiprocessor *mp) {
     const Waiting *first = mp->waiting;
     mp->next_us = !mp->count         ? INFINITY
                   : first->left == 0 ? first->ready_us
                                      : fmax(first->ready_us, mp->free_us);
 }
 
-static void add_warp(Multiprocessor *mp, Waiting warp) {
+/* Adds a warp to those that wait, which stay in order. */
+static void add_waiting(Multiprocessor *mp, Waiting warp) {
     int at = mp->count++;
     assert(at < GPU_MOST_WARPS);
     for (; at > 0 && mp->waiting[at - 1].ready_us > warp.ready_us; at--)
@@ -76,7 +80,7 @@ static void start_block(Scheduler *scheduler, int sm, int number, double us) {
             int32_t turns = launch->turns(state);
             room->warps++;
             span->steps += turns;
-            add_warp(&scheduler->multiprocessors[sm], (Waiting){us, turns, number, state});
+            add_waiting(&scheduler->multiprocessors[sm], (Waiting){us, turns, number, state});
         }
     }
 }
@@ -99,8 +103,8 @@ static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
     start_block(scheduler, sm, warp->room, warp->ready_us);
 }
 
-/* Gives the multiprocessor's first waiting warp its next step, or ends it after its last. */
-static void go_on(Scheduler *scheduler, int sm) {
+/* Gives the multiprocessor's first waiting warp its next step, or ends the warp. */
+static void run_first_warp(Scheduler *scheduler, int sm) {
     Multiprocessor *mp = &scheduler->multiprocessors[sm];
     double now = mp->next_us;
     Waiting warp = mp->waiting[0];
@@ -111,11 +115,11 @@ static void go_on(Scheduler *scheduler, int sm) {
         mp->free_us = now + scheduler->issue_us;
         warp.left--;
         warp.ready_us = mp->free_us + scheduler->wait_us;
-        add_warp(mp, warp);
+        add_waiting(mp, warp);
     } else {
         end_warp(scheduler, sm, &warp);
     }
-    note_next(mp);
+    set_next_us(mp);
 }
 
 /* Runs the multiprocessor whose next event comes first, until no warp waits. */
@@ -126,9 +130,9 @@ static void run_blocks(Scheduler *scheduler) {
         for (int sm = 0; sm < count; sm++)
             start_block(scheduler, sm, room, 0);
     for (int sm = 0; sm < count; sm++)
-        note_next(&scheduler->multiprocessors[sm]);
+        set_next_us(&scheduler->multiprocessors[sm]);
     for (int first = 0; isfinite(all[first].next_us);) {
-        go_on(scheduler, first);
+        run_first_warp(scheduler, first);
         first = 0;
         for (int sm = 1; sm < count; sm++)
             if (all[sm].next_us < all[first].next_us)
@@ -164,6 +168,7 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
+/* Scales all times, so that the last block ends at the kernel's latency. */
 static void scale_schedule(Schedule *schedule) {
     float by = (float)(schedule->latency_us / schedule->own_us);
     for (int64_t i = 0; i < schedule->block_count; i++) {
@@ -176,6 +181,7 @@ static void scale_schedule(Schedule *schedule) {
     }
 }
 
+/* Allocates the times of the cells. No cell has been written yet. */
 static bool begin_schedule(const BevProblem *problem, Schedule *schedule, Err *err) {
     int64_t cells = problem->shape.nx * problem->shape.ny;
     schedule->cell_count = cells;
@@ -188,8 +194,9 @@ static bool begin_schedule(const BevProblem *problem, Schedule *schedule, Err *e
     return true;
 }
 
-/* Throughput terms overlap as in predict.h. Each bounds the steps of all multiprocessors. */
-static double issue_us(const Prediction *p, const TraceCounts *counts, int multiprocessors) {
+/* Returns the time for which a step occupies a multiprocessor. The throughput terms, which overlap
+ * as in predict.h, bound the steps of all multiprocessors. */
+static double step_issue_us(const Prediction *p, const TraceCounts *counts, int multiprocessors) {
     double us = hypot(hypot(p->term_us[TERM_ISSUE], p->term_us[TERM_L2]), p->term_us[TERM_DRAM]);
     return us * multiprocessors / counts->steps;
 }
@@ -209,7 +216,7 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
     findings_reason(kernel, prediction, bev_longest_interval(&problem->map), schedule->reason,
                     sizeof schedule->reason);
     Scheduler scheduler = {.schedule = schedule,
-                           .issue_us = issue_us(prediction, profile, gpu->sms),
+                           .issue_us = step_issue_us(prediction, profile, gpu->sms),
                            .wait_us =
                                prediction->term_us[TERM_DEPENDENT_LOADS] / (double)profile->longest,
                            .most_warps = gpu->sm_warps};
@@ -287,8 +294,7 @@ const BevKernel *race_kernel(int place) {
 KernelSet race_kernels(void) {
     KernelSet set = 0;
     for (int place = 0; race_kernel(place); place++)
-        for (int i = 0; bev_kernels[i]; i++)
-            set |= bev_kernels[i] == race_kernel(place) ? (KernelSet)1 << i : 0;
+        set |= kernel_bit(race_kernel(place));
     return set;
 }
 

@@ -62,6 +62,7 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
     return launch->pools || recorder->choice->passes;
 }
 
+/* Whether a warp works on a cell. */
 static bool works_on(const Launch *launch, const void *replay, const void *state, int64_t cell) {
     WarpCells list;
     int count = launch->cells ? launch->cells(replay, state, list) : 0;
@@ -116,7 +117,7 @@ void recorder_point(StepRecorder *recorder, const StepPoint *seen) {
         return;
     const BevMap *map = recorder->map;
     *point = *seen;
-    if (point->number < 0) { /* the point with this depth in this cell */
+    if (point->number < 0) { /* find the point with this depth in this cell */
         point->number = map->interval_starts[recorder->interval_of[point->cell]];
         while (map->ranks_depth[point->number] != point->depth)
             point->number++;
@@ -165,9 +166,7 @@ static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t nu
     sector->used |= (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
 }
 
-/* Records that lanes of the last instruction touch bytes from `byte` on: they ask for `asked`
- * bytes, and `moved` bytes travel. Lanes that share a sector request it once, additions each time.
- */
+/* Lanes that share a sector request the sector once. Additions request it each time. */
 void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                    int64_t moved, int adds) {
     Steps *steps = recorder->steps;
@@ -340,16 +339,21 @@ bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to)
     return *from < *to;
 }
 
+/* Returns the cell of an interval. -1: there is no interval. */
+static int64_t cell_of(const BevMap *map, int64_t interval) {
+    return interval < 0 ? -1 : map->ranks_bev[map->interval_starts[interval]];
+}
+
 int64_t steps_longest_cell(const BevMap *map) {
     int64_t longest = -1;
     for (int64_t i = 0; i < map->intervals; i++)
         if (longest < 0 || map->interval_lengths[i] > map->interval_lengths[longest])
             longest = i;
-    return longest < 0 ? -1 : map->ranks_bev[map->interval_starts[longest]];
+    return cell_of(map, longest);
 }
 
 int64_t steps_heaviest_cell(const BevMap *map, const float *depth) {
-    enum { SEEN_FIRST = 10 }; /* points: a reader sees the steps of these */
+    enum { SEEN_FIRST = 10 }; /* a reader sees the steps of so many points first */
     double most = -1;
     int64_t heaviest = -1;
     for (int64_t i = 0; i < map->intervals; i++) {
@@ -362,7 +366,7 @@ int64_t steps_heaviest_cell(const BevMap *map, const float *depth) {
             heaviest = i;
         }
     }
-    return heaviest < 0 ? -1 : map->ranks_bev[map->interval_starts[heaviest]];
+    return cell_of(map, heaviest);
 }
 
 int64_t steps_first_cell(const Steps *steps) {

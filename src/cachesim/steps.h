@@ -119,7 +119,7 @@ typedef struct {
     int passes;        /* times that all points are gone through, once for each tile of channels */
     int warps_a_block; /* warps of a block of the kernel's launch */
     double in_flight;  /* points that the compiled kernel loads together */
-    int64_t asked;     /* warps that the choice fits; choice.most may cut them to warp_count */
+    int64_t asked;     /* the number of warps that the choice fits; choice.most may record fewer */
     StepWarp *warps;
     Step *steps;
     StepInstruction *instructions;
@@ -159,8 +159,8 @@ bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to)
 int64_t steps_longest_cell(const BevMap *map);
 
 /* Returns the cell whose first ten points have the most depth weight, or -1 if the map has no
- * points. Its first steps add something, those of the longest interval may add zeros. `depth`:
- * FP32, by ranks_depth. */
+ * points. The first steps of the longest interval may add zeros, those of this cell do not.
+ * `depth`: FP32, by ranks_depth. */
 int64_t steps_heaviest_cell(const BevMap *map, const float *depth);
 
 /* Returns the cell of the first point that the recorded warps take, or -1 without points. */

@@ -50,9 +50,9 @@ static float feature_of(const Steps *steps, const StepValues *values, const Step
 /* ---- registers ------------------------------------------------------------------------------- */
 
 /* Adds a point to the registers of a lane. `now`: the point belongs to the step that is shown, not
- * to one before. */
-static void take_point(const Steps *steps, const StepValues *values, const StepPoint *point,
-                       int lane, bool now, LaneRegisters *held) {
+ * to an earlier step. */
+static void add_point(const Steps *steps, const StepValues *values, const StepPoint *point,
+                      int lane, bool now, LaneRegisters *held) {
     int channel = step_lane_channel(steps, point, lane);
     float feature = feature_of(steps, values, point, channel);
     bool upper = is_tile(steps) && point->column >= HALF_TILE;
@@ -68,13 +68,14 @@ static void take_point(const Steps *steps, const StepValues *values, const StepP
     *sum = fmaf(weighted_depth(values, point), feature, steps->form->sums ? 0.0f : *sum);
 }
 
-static void take_points(const Steps *steps, const StepValues *values, const Step *step, bool now,
-                        LaneRegisters lanes[WARP_LANES]) {
+/* Adds the points of a step to the registers of all lanes. */
+static void add_points(const Steps *steps, const StepValues *values, const Step *step, bool now,
+                       LaneRegisters lanes[WARP_LANES]) {
     for (int i = 0; i < step->point_count; i++) {
         const StepPoint *point = &steps->points[step->first_point + i];
         for (int k = 0; k < point->lanes.count; k++) {
             int lane = point->lanes.first + k * point->lanes.stride;
-            take_point(steps, values, point, lane, now, &lanes[lane]);
+            add_point(steps, values, point, lane, now, &lanes[lane]);
         }
     }
 }
@@ -129,7 +130,7 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     for (int lane = 0; lane < WARP_LANES; lane++)
         lanes[lane] = (LaneRegisters){.channel = -1, .cell = -1, .upper_cell = -1};
     for (int i = steps->form->sums ? number : warp->first_step; i <= number; i++)
-        take_points(steps, values, &steps->steps[i], i == number, lanes);
+        add_points(steps, values, &steps->steps[i], i == number, lanes);
     if (parts && step->phase == PHASE_STORE)
         join_sums(steps, values, lanes);
 }

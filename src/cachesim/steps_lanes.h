@@ -61,7 +61,7 @@ uint32_t steps_queue(const Steps *steps, int number, int lane);
 void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end);
 
 /* Returns how often the recorded warps have read the indices of point `number` before this step.
- * -1: this step reads them. */
+ * -1: this step reads these indices. */
 int steps_read_before(const Steps *steps, const Step *step, int32_t number);
 
 /* Returns the pass over the points, from 1, that the warp of step `number` belongs to. */

@@ -37,8 +37,8 @@ static const double BUSIEST = 1.2;
 /* Scales the sums of the sampled multiprocessors to the whole GPU. The longest interval is that of
  * the map, which the sample may have missed. */
 static void scale_counts(TraceCounts *counts, const BevProblem *problem, double factor) {
-    double *const sums[] = {&counts->atomics,    &counts->steps,      &counts->l2_sectors,
-                            &counts->l2_reads,   &counts->l2_partial, &counts->additions};
+    double *const sums[] = {&counts->atomics,  &counts->steps,      &counts->l2_sectors,
+                            &counts->l2_reads, &counts->l2_partial, &counts->additions};
     for (int array = 0; array < TRACE_ARRAY_COUNT; array++) {
         scale_count(&counts->read[array], factor);
         scale_count(&counts->write[array], factor);
@@ -53,8 +53,8 @@ static void scale_counts(TraceCounts *counts, const BevProblem *problem, double 
     const double longer = (double)longest / (double)counts->slowest;
     TraceWaits *const waits[] = {&counts->indices, &counts->values};
     for (int i = 0; i < 2; i++)
-        *waits[i] = (TraceWaits){(int32_t)(longer * waits[i]->beyond),
-                                 (int32_t)(longer * waits[i]->first)};
+        *waits[i] =
+            (TraceWaits){(int32_t)(longer * waits[i]->beyond), (int32_t)(longer * waits[i]->first)};
     counts->longest = counts->slowest = longest;
 }
 
@@ -67,10 +67,8 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .problem = problem,
                      .counts = counts,
                      .with_reuse = reuse != NULL,
-                     .watch = watch,
-                     .sample = watch && watch->sample > 1 ? watch->sample : 1,
-                     .recorder = watch ? watch->recorder : NULL,
-                     .scheduler = watch ? watch->scheduler : NULL};
+                     .watch = watch ? *watch : (TraceWatch){0},
+                     .sample = watch && watch->sample > 1 ? watch->sample : 1};
     *counts = (TraceCounts){.form = &kernel->access};
     bool tiles = kernel->access.owner == BEV_OWNS_TILE;
     bool ok = (tiles ? tiles_replay : owners_replay)(&memory, err);

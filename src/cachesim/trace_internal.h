@@ -71,16 +71,14 @@ typedef struct {
     uint64_t sectors; /* sectors of all arrays placed so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], the latest line first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
-    int sm;          /* the multiprocessor of the current turn */
-    bool missed;     /* a read has missed L1 since the last memory_count */
-    bool first;      /* such a read was the first access to its sector; false without `reuse` */
-    Slices slices;   /* used by kernels whose sums are in memory */
-    bool with_reuse; /* the caller wants an analysis of reuse */
-    Reuse *reuse;    /* may be NULL */
-    int sample;      /* one multiprocessor in `sample` is replayed */
-    const TraceWatch *watch; /* may be NULL */
-    StepRecorder *recorder;  /* the recorder of `watch`; may be NULL */
-    Scheduler *scheduler;    /* the scheduler of `watch`; may be NULL */
+    int sm;           /* the multiprocessor of the current turn */
+    bool missed;      /* a read has missed L1 since the last memory_end_round */
+    bool first;       /* such a read was the first access to its sector; false without `reuse` */
+    Slices slices;    /* used by kernels whose sums are in memory */
+    bool with_reuse;  /* the caller wants an analysis of reuse */
+    Reuse *reuse;     /* may be NULL */
+    int sample;       /* one multiprocessor in `sample` is replayed */
+    TraceWatch watch; /* the caller's options; zeroed: none */
 } Memory;
 
 /* The place of an array, and the array that its accesses count for. */
@@ -170,21 +168,21 @@ COLD void recorder_instruction(StepRecorder *recorder, Place place, StepAccess a
 COLD void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                         int64_t moved, int adds);
 
-/* Ends a round of reads. Counts it as `loads` dependent loads if a read missed L1. With `waits`
- * NULL nothing is counted. */
-static inline void memory_count(Memory *memory, TraceWaits *waits, int loads) {
+/* Ends a round of reads, and counts a dependent load if a read missed L1. With `waits` NULL nothing
+ * is counted. */
+static inline void memory_end_round(Memory *memory, TraceWaits *waits) {
     if (waits) {
-        waits->beyond += memory->missed ? loads : 0;
-        waits->first += memory->first ? loads : 0;
+        waits->beyond += memory->missed;
+        waits->first += memory->first;
     }
     memory->missed = memory->first = false;
 }
 
-/* Ends a round of reads, as memory_count. Later instructions need the values of these reads. */
-static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
-    memory_count(memory, waits, loads);
-    if (memory->recorder)
-        recorder_wait(memory->recorder);
+/* Ends a round of reads. Later instructions need the values of these reads. */
+static inline void memory_wait(Memory *memory, TraceWaits *waits) {
+    memory_end_round(memory, waits);
+    if (memory->watch.recorder)
+        recorder_wait(memory->watch.recorder);
 }
 
 static inline StepLanes one_lane(int64_t lane) {
@@ -192,8 +190,8 @@ static inline StepLanes one_lane(int64_t lane) {
 }
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {
-    if (memory->recorder)
-        recorder_phase(memory->recorder, phase);
+    if (memory->watch.recorder)
+        recorder_phase(memory->watch.recorder, phase);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

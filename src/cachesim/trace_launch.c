@@ -42,8 +42,8 @@ static void give_turns(const Launch *launch, void *replay, Room *room) {
 
 /* Asks the caller whether the replay goes on. False: the caller ends the replay. */
 static bool replay_goes_on(const Memory *memory, Err *err) {
-    const TraceWatch *watch = memory->watch;
-    return !watch || !watch->go_on || watch->go_on(watch->context) ||
+    const TraceWatch *watch = &memory->watch;
+    return !watch->go_on || watch->go_on(watch->context) ||
            err_set(err, ERR_FAILED, memory->kernel->name, "", "the replay was ended early");
 }
 
@@ -78,13 +78,13 @@ static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Ro
 /* Runs only the warps that the recorder wants, one after the other. */
 static bool run_recorded_warps(const Launch *launch, const Memory *memory, void *replay,
                                void *state, Err *err) {
-    bool wanted = recorder_launch(memory->recorder, launch);
+    bool wanted = recorder_launch(memory->watch.recorder, launch);
     for (int64_t block = 0; wanted && block < launch->blocks; block++) {
         if (!replay_goes_on(memory, err))
             return false;
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, block, warp, state) &&
-                recorder_wants(memory->recorder, launch, replay, block, warp, state))
+                recorder_wants(memory->watch.recorder, launch, replay, block, warp, state))
                 while (launch->turn(replay, state)) {
                 }
     }
@@ -92,9 +92,9 @@ static bool run_recorded_warps(const Launch *launch, const Memory *memory, void 
 }
 
 bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
-    if (memory->scheduler)
-        return !launch->pools || scheduler_run(memory->scheduler, launch, replay, err);
-    int count = memory->recorder ? 1 : TRACE_MULTIPROCESSORS * launch->resident;
+    if (memory->watch.scheduler)
+        return !launch->pools || scheduler_run(memory->watch.scheduler, launch, replay, err);
+    int count = memory->watch.recorder ? 1 : TRACE_MULTIPROCESSORS * launch->resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);
     char *states = malloc((size_t)count * room_bytes);
@@ -102,8 +102,8 @@ bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
     for (int i = 0; ok && i < count; i++)
         rooms[i].states = states + (size_t)i * room_bytes;
     if (ok)
-        ok = memory->recorder ? run_recorded_warps(launch, memory, replay, states, err)
-                              : run_all_warps(launch, memory, replay, rooms, err);
+        ok = memory->watch.recorder ? run_recorded_warps(launch, memory, replay, states, err)
+                                    : run_all_warps(launch, memory, replay, rooms, err);
     free(rooms);
     free(states);
     return ok;

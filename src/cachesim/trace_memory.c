@@ -79,9 +79,9 @@ bool memory_start(Memory *memory, Err *err) {
     memset(memory->l1, 0xff, l1); /* no line has the number that these bytes make */
     if (!memory->with_reuse)
         return true;
-    uint32_t one_in = memory->watch ? memory->watch->one_in : 0;
-    if (!one_in)
-        one_in = memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN : 1;
+    uint32_t one_in = memory->watch.one_in                                  ? memory->watch.one_in
+                      : memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN
+                                                                            : 1;
     memory->reuse = reuse_begin((uint32_t)memory->sectors, one_in, err);
     return memory->reuse;
 }
@@ -123,8 +123,8 @@ static void access_l2(Memory *memory, uint32_t sector, ReuseKind kind, uint32_t 
 static Instruction begin_instruction(Memory *memory, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
-    if (memory->recorder)
-        recorder_instruction(memory->recorder, place,
+    if (memory->watch.recorder)
+        recorder_instruction(memory->watch.recorder, place,
                              kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
     return (Instruction){.memory = memory,
                          .kind = kind,
@@ -146,8 +146,8 @@ Instruction memory_write(Memory *memory, Place place) {
 void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
     const bool reads = in->kind == REUSE_READ;
-    if (in->memory->recorder)
-        recorder_span(in->memory->recorder, lanes, byte, bytes, bytes, 1);
+    if (in->memory->watch.recorder)
+        recorder_span(in->memory->watch.recorder, lanes, byte, bytes, bytes, 1);
     in->count->bytes += (double)bytes;
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
@@ -186,8 +186,8 @@ Instruction memory_adding(Memory *memory, Place place, int instructions) {
     memory->counts->write[place.array].requests += instructions;
     if (plain)
         memory->counts->read[place.array].requests += instructions;
-    if (memory->recorder)
-        recorder_instruction(memory->recorder, place, plain ? ACCESS_ADD : ACCESS_ATOMIC,
+    if (memory->watch.recorder)
+        recorder_instruction(memory->watch.recorder, place, plain ? ACCESS_ADD : ACCESS_ATOMIC,
                              instructions);
     return (Instruction){
         .memory = memory, .base = place.base, .count = &memory->counts->write[place.array]};
@@ -199,8 +199,8 @@ void memory_add(Instruction *in, StepLanes lanes, int64_t byte, int64_t asked, i
     bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     TraceCount *read = &memory->counts->read[in->count - memory->counts->write];
     int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
-    if (memory->recorder)
-        recorder_span(memory->recorder, lanes, byte, asked, bytes, adds);
+    if (memory->watch.recorder)
+        recorder_span(memory->watch.recorder, lanes, byte, asked, bytes, adds);
     in->count->bytes += (double)asked;
     if (plain)
         read->bytes += (double)asked;
@@ -259,11 +259,11 @@ void memory_launched(Memory *memory) {
 
 /* The blocks are dealt round the multiprocessors. All have equal work, so none is the busiest. */
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
-    StepRecorder *recorder = memory->recorder;
+    StepRecorder *recorder = memory->watch.recorder;
     int64_t all = (int64_t)bytes, warp_bytes = (int64_t)lane_bytes * WARP;
     const bool reads = kind == REUSE_READ;
     const Launch launch = {.name = reads ? "encode, reads" : "clear or encode, writes"};
-    bool wanted = !memory->scheduler && (!recorder || recorder_launch(recorder, &launch));
+    bool wanted = !memory->watch.scheduler && (!recorder || recorder_launch(recorder, &launch));
     for (int64_t warp = 0; wanted && warp * warp_bytes < all; warp++) {
         int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
         int number = (int)(warp % PASS_WARPS);

@@ -202,7 +202,7 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
 
 /* Returns the cycles of a warp's steps, one after the other. A shorter interval whose loads miss L1
  * takes longer than a longer one whose loads hit. The estimate must not depend on the GPU. */
-static double chain_cycles(const OwnersReplay *replay, const Warp *warp) {
+static double warp_cycles(const OwnersReplay *replay, const Warp *warp) {
     const BevAccess *access = replay->access;
     const BevDtype dtype = replay->problem->dtype;
     const BevGpuFacts facts = {.converts_fp8 = true};
@@ -222,7 +222,7 @@ static bool warp_turn(void *opaque, void *state) {
     TraceCounts *counts = replay->memory->counts;
     if (warp->step == 0 && replay->access->owner_bytes)
         warp_read_owners(replay, warp);
-    memory_wait(replay->memory, NULL, 0);
+    memory_wait(replay->memory, NULL);
     if (warp->step < warp->steps) {
         warp_step(replay, warp);
         memory_step(replay->memory);
@@ -234,7 +234,7 @@ static bool warp_turn(void *opaque, void *state) {
     replay->memory->shares[replay->memory->sm].others += warp->others;
     if (warp->steps > counts->longest)
         counts->longest = warp->steps;
-    const double cycles = chain_cycles(replay, warp);
+    const double cycles = warp_cycles(replay, warp);
     if (cycles > counts->slowest_cycles) {
         counts->slowest_cycles = cycles;
         counts->slowest = warp->steps;

@@ -192,7 +192,7 @@ static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab sl
                                .column = (int8_t)k,
                                .lanes = lanes_of_cell(k % HALF)};
             if (entry >> row & 1)
-                recorder_point(replay->memory->recorder, &point);
+                recorder_point(replay->memory->watch.recorder, &point);
         }
     }
 }
@@ -207,7 +207,7 @@ static void replay_step(TilesReplay *replay, TileWarp *warp) {
                        column / slabs % s->feat_w};
     if (warp->turns == 1) /* the warp has found its tile in the turn before */
         read_by_cell(replay, replay->cells, warp->tile);
-    if (replay->memory->recorder)
+    if (replay->memory->watch.recorder)
         show_points(replay, warp, slab);
     read_features(replay, slab, warp->first_channel);
     if (map->transposed)
@@ -339,11 +339,11 @@ static bool tile_turn(void *opaque, void *state) {
     warp->instructions += instructions;
     memory_step(replay->memory);
     replay->memory->shares[replay->memory->sm].others += instructions;
-    memory_count(replay->memory, &warp->loads, 1);
+    memory_end_round(replay->memory, &warp->loads);
     if (++warp->turns > counts->longest) {
         counts->longest = counts->slowest = warp->turns;
         counts->values = warp->loads;
-        counts->chain_instructions = warp->instructions;
+        counts->slowest_instructions = warp->instructions;
     }
     return !last;
 }
@@ -573,7 +573,7 @@ bool tiles_replay(Memory *memory, Err *err) {
                           .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
                           .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
     bool ok = tile_map_build(
-        problem, memory->scheduler ? memory->watch->multiprocessors : TRACE_MULTIPROCESSORS,
+        problem, memory->watch.scheduler ? memory->watch.multiprocessors : TRACE_MULTIPROCESSORS,
         &replay.map, err);
     if (ok && !replay.map.serves) {
         memory->access = memory->counts->form = &memory->kernel->fallback;

@@ -161,14 +161,14 @@ void warp_read_owners(OwnersReplay *replay, const Warp *warp) {
     }
     if (by_cell) {
         read_words(replay, warp, replay->cells, cell);
-        memory_wait(replay->memory, NULL, 0);
+        memory_wait(replay->memory, NULL);
     }
     read_words(replay, warp, replay->starts, interval);
     read_words(replay, warp, replay->lengths, interval);
     if (!by_cell) { /* the owner reads its cell from its first point */
         Place cells = replay->ranks_bev;
         cells.array = TRACE_OWNERS;
-        memory_wait(replay->memory, NULL, 0);
+        memory_wait(replay->memory, NULL);
         read_words(replay, warp, cells, start);
     }
 }
@@ -177,13 +177,13 @@ void warp_read_owners(OwnersReplay *replay, const Warp *warp) {
 
 static void show_point(const OwnersReplay *replay, const Segment *segment, int32_t number) {
     const BevMap *map = &replay->problem->map;
-    recorder_point(replay->memory->recorder, &(StepPoint){.depth = map->ranks_depth[number],
-                                                          .feat = map->ranks_feat[number],
-                                                          .cell = map->ranks_bev[number],
-                                                          .number = number,
-                                                          .first = segment->first,
-                                                          .last = segment->last,
-                                                          .lanes = lanes_in_shares(segment)});
+    recorder_point(replay->memory->watch.recorder, &(StepPoint){.depth = map->ranks_depth[number],
+                                                                .feat = map->ranks_feat[number],
+                                                                .cell = map->ranks_bev[number],
+                                                                .number = number,
+                                                                .first = segment->first,
+                                                                .last = segment->last,
+                                                                .lanes = lanes_in_shares(segment)});
 }
 
 /* Replays the splats of a warp. A splat is a record of ten words, with up to four cells. */
@@ -195,7 +195,7 @@ static void splat_step(OwnersReplay *replay, Warp *warp) {
         depth[s] = splat[s]->depth;
         row[s] = splat[s]->feat;
         cells = splat[s]->cells > cells ? splat[s]->cells : cells;
-        for (int j = 0; replay->memory->recorder && j < splat[s]->cells; j++)
+        for (int j = 0; replay->memory->watch.recorder && j < splat[s]->cells; j++)
             show_point(replay, &warp->segments[s], splat[s]->point[j]);
     }
     for (int word = 0; word < BEV_SPLAT_WORDS; word++) {
@@ -207,10 +207,10 @@ static void splat_step(OwnersReplay *replay, Warp *warp) {
                         (warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + word) * INDEX, INDEX);
         }
     }
-    memory_wait(replay->memory, &warp->indices, 1);
+    memory_wait(replay->memory, &warp->indices);
     read_elements(replay, warp, replay->depth, depth, replay->depth_bytes);
     read_features(replay, warp, row);
-    memory_wait(replay->memory, &warp->values, 1);
+    memory_wait(replay->memory, &warp->values);
     for (int j = 0; j < cells; j++) {
         Instruction in = memory_adding(replay->memory, replay->sums, 1);
         for (int s = 0; s < warp->count; s++)
@@ -229,7 +229,7 @@ static void point_step(OwnersReplay *replay, Warp *warp) {
         point[s] = exists ? t : -1;
         depth[s] = exists ? map->ranks_depth[t] : -1;
         row[s] = exists ? map->ranks_feat[t] : -1;
-        if (replay->memory->recorder && exists)
+        if (replay->memory->watch.recorder && exists)
             show_point(replay, &warp->segments[s], t);
     }
     read_words(replay, warp, replay->ranks_depth, point);
@@ -239,13 +239,13 @@ static void point_step(OwnersReplay *replay, Warp *warp) {
         read_words(replay, warp, replay->ranks_bev, point);
     if (map->weights)
         read_words(replay, warp, replay->weight, point);
-    memory_wait(replay->memory, &warp->indices, 1);
+    memory_wait(replay->memory, &warp->indices);
     read_elements(replay, warp, replay->depth, depth, replay->depth_bytes);
     if (replay->memory->kernel->channels_first)
         read_feature_planes(replay, warp, row);
     else
         read_features(replay, warp, row);
-    memory_wait(replay->memory, &warp->values, 1);
+    memory_wait(replay->memory, &warp->values);
     if (replay->access->sums)
         warp_add(replay, warp);
 }

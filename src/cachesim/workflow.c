@@ -30,13 +30,13 @@ static const char *const regime_texts[REGIME_COUNT] = {
     [REGIME_STREAMING] = "larger than L2, yet lookups may hit",
 };
 
+/* Step 1: compares the footprint with the L2. */
 static void classify_regime(const Facts *facts, Finding *step) {
     double footprint = bev_footprint_total(facts->model->footprint);
     double gathered = bev_traffic_total(facts->model->gather), share = footprint / facts->l2_bytes;
     const char *regime = regime_texts[bev_regime(footprint, facts->l2_bytes)];
-    char bytes[32];
-    unit_text(UNIT_BYTES, footprint, bytes, sizeof bytes);
-    TELL(step->text, "classify: footprint %s, %.0f %% of L2: %s", bytes, 100 * share, regime);
+    TELL(step->text, "classify: footprint %s, %.0f %% of L2: %s",
+         text_of_unit(UNIT_BYTES, footprint).text, 100 * share, regime);
     TELL(step->evidence, "gather traffic is %.1f times that; L2 hits %.1f %% of lookups (model)",
          gathered / footprint, 100 * facts->prediction.hit_rate);
 }
@@ -46,10 +46,8 @@ static void remove_repeats(const Facts *facts, Finding *step) {
     const BevTraffic *asked = &facts->kernel->requested;
     double footprint = bev_footprint_total(facts->model->footprint);
     double all = bev_traffic_total(*asked);
-    char bytes[32];
-    unit_text(UNIT_BYTES, all, bytes, sizeof bytes);
     TELL(step->text, "remove: %s asks for %s, %.1f times the footprint", facts->kernel->title,
-         bytes, all / footprint);
+         text_of_unit(UNIT_BYTES, all).text, all / footprint);
     TELL(
         step->evidence,
         "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, output %.1f %% "
@@ -75,7 +73,7 @@ static void remove_traffic(const Facts *facts, Finding *step) {
          all * 1e-6, counts ? "count, and scale each count once" : "scale each sum once");
 }
 
-/* Returns which form V4 takes, and counts the replayed kernels. */
+/* Returns a text about the form that V4 takes, and counts the replayed kernels. */
 static const char *tiles_text(const MemoryModel *model, int *modelled) {
     const char *text = "V4 is not simulated here: not asked for, or not yet";
     *modelled = 0;
@@ -92,17 +90,16 @@ static const char *tiles_text(const MemoryModel *model, int *modelled) {
     return text;
 }
 
+/* Step 3: names the fastest kernel of the model, and the form that V4 takes. */
 static void map_to_gpu(const Facts *facts, Finding *step) {
     Prediction least;
-    char us[24] = "n/a";
     int modelled;
     const char *tiles = tiles_text(facts->model, &modelled);
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
-    if (best)
-        unit_text(UNIT_US, least.latency_us, us, sizeof us);
     TELL(step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
          (long long)facts->lengths->longest, (long long)facts->lengths->median,
-         best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "", us);
+         best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "",
+         best ? text_of_unit(UNIT_US, least.latency_us).text : "n/a");
     TELL(step->evidence, "%s", tiles);
 }
 
@@ -155,6 +152,7 @@ static void write_profiler_commands(const Facts *facts, Finding *step) {
          "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep", once);
 }
 
+/* Step 4: says which counters to expect, and gives the commands that read them. */
 static void validate_prediction(const Facts *facts, Finding *step) {
     const Prediction *p = &facts->prediction;
     TELL(step->text, "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
@@ -190,7 +188,7 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
         bool pools = scene->of == WORKFLOW_POOLING;
         steps[i] = (Finding){.lesson = pools ? "which-gpu" : "your-own-operator"};
         each[i](&facts, &steps[i]);
-        /* each text begins with its step, "Access: "; the brief is what follows */
+        /* Each text begins with its step, such as "classify: ". The brief text leaves it out. */
         snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strstr(steps[i].text, ": ") + 2);
     }
     return WORKFLOW_STEPS;

@@ -346,8 +346,7 @@ static bool measure_all_kernels(Regime *regime, Err *err) {
     if (!counters_open(&reader, COUNTERS_FULL, err))
         return false;
     machine_read(machine);
-    snprintf(regime->label, sizeof regime->label, "%.64s, driver %.16s, CUDA %.16s, %.10s",
-             machine->gpu, machine->driver, machine->cuda, machine->date);
+    machine_label(machine, regime->label, sizeof regime->label);
     const Gpu *gpu = gpu_of_device(regime->label);
     bool ok = true;
     for (int i = 0; i < regime->model_count; i++) {

@@ -12,19 +12,20 @@
 typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
 
 struct Background {
-    Worker worker;  /* the thread of the lowest priority, and the lock of both */
+    Worker worker;  /* the thread of the lowest priority, and the lock of both threads */
     Worker hurried; /* the thread of jobs that hurry */
     bool hurry;     /* the first thread has the usual priority, too */
     void (*wake)(void *context);
     void *context;
 
-    /* Under the lock. */
+    /* The lock protects these. */
     SlotState state;
-    bool pause, give_up; /* of a simulation */
+    bool pause;   /* a simulation is to wait */
+    bool give_up; /* a simulation or a judgement is to end early */
 
-    BackgroundJob job; /* the thread's while it runs, the caller's otherwise */
-    Runner kept;       /* the thread's own: the problem of the last launch, */
-    Judge judges[2];   /* and those of the last gates: of the selection, of other formats */
+    BackgroundJob job; /* belongs to the thread while it runs, else to the caller */
+    Runner kept;       /* the thread's own: the problem of the last launch */
+    Judge judges[2];   /* the thread's own: for the selection's format, for other formats */
 };
 
 void background_job_drop(BackgroundJob *job) {
@@ -38,21 +39,12 @@ void background_job_drop(BackgroundJob *job) {
 
 /* ---- one launch of a slow CPU kernel --------------------------------------------------------- */
 
-/* A first launch finds cold caches and fresh memory; a launch longer than this hardly notices. */
+/* A first launch finds cold caches and fresh memory. Longer launches take hardly longer for it. */
 static const double WARM_UP_US = 100e3;
-
-static bool launch(Session *session, BackgroundJob *job, Err *err) {
-    TeamTime team = clock_team();
-    double begun = clock_us();
-    bool ok = session_run(session, err);
-    job->launch_us = clock_us() - begun;
-    job->busy_us = clock_team_since_us(team);
-    return ok;
-}
 
 /* Launches the job's kernel. A short launch of a cold kernel is repeated, and the second counts.
  * `kept` is the problem of the last launch, ready to run again. */
-static bool launch_twice(Runner *kept, BackgroundJob *job, Err *err) {
+static bool launch_warm(Runner *kept, BackgroundJob *job, Err *err) {
     FrameInputs with = job->inputs;
     StageTimes unused = {{0}};
     if (runner_goes_on(kept, &with, &job->config))
@@ -62,11 +54,11 @@ static bool launch_twice(Runner *kept, BackgroundJob *job, Err *err) {
     if (ok) {
         job->own_bytes = bev_traffic_total(bev_traffic(job->config.kernel, &kept->problem.view));
         ok = session_prepare_us(kept->session, &job->prepare_us, err) &&
-             launch(kept->session, job, err);
+             runner_launch(kept, &job->launch_us, &job->busy_us, err);
     }
     bool cold = !again && job->launch_us <= WARM_UP_US;
     if (ok && cold)
-        ok = launch(kept->session, job, err);
+        ok = runner_launch(kept, &job->launch_us, &job->busy_us, err);
     if (!ok)
         runner_clear(kept);
     return ok;
@@ -77,7 +69,7 @@ static bool pool_grid(BackgroundJob *job, Err *err) {
     Runner runner = {.session = NULL};
     StageTimes unused = {{0}};
     if (runner_prepare(&runner, &job->inputs, &job->config, NULL, &unused, err) &&
-        launch(runner.session, job, err))
+        runner_launch(&runner, &job->launch_us, &job->busy_us, err))
         job->grid = inputs_read_grid(&runner, &job->inputs, &job->config, err);
     runner_clear(&runner);
     return job->grid != NULL;
@@ -85,8 +77,8 @@ static bool pool_grid(BackgroundJob *job, Err *err) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Waits while the simulation is paused, unless it hurries. False: the caller wants its end. */
-static bool go_on(void *context) {
+/* Waits while the simulation is paused, unless it hurries. False: the simulation is to end. */
+static bool simulation_goes_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;
     worker_lock(worker);
@@ -105,9 +97,10 @@ static bool is_given_up(void *context) {
     return end;
 }
 
-/* Simulates: facts known before are handed over first, and estimates are made in one go. */
+/* Does one step of the simulation, or all steps of the estimates. No step is done while the caller
+ * lacks results of earlier steps: the job then hands these over first. */
 static bool simulate(Background *background, BackgroundJob *job, Err *err) {
-    const TraceWatch watch = {.go_on = go_on, .context = background};
+    const TraceWatch watch = {.go_on = simulation_goes_on, .context = background};
     LiveModel *live_model = job->live_model;
     job->complete = !live_model_aim(live_model, &job->inputs.features->shape, job->inputs.map,
                                     &job->config, job->wanted, err);
@@ -117,8 +110,8 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     bool steps = estimates || live_model_known(live_model) == job->shown;
     if (job->depth != DEPTH_ESTIMATE &&
         live_model_prune(live_model, job->inputs.features->values.depth, &watch))
-        steps = false; /* its result first */
-    while (steps && more && go_on(background)) {
+        steps = false; /* the result of pruning is handed over first */
+    while (steps && more && simulation_goes_on(background)) {
         more = live_model_step(live_model, job->depth, &watch);
         steps = estimates;
     }
@@ -128,9 +121,9 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Renders features of few rays, or of another moment, anew with all rays, and makes the map of that
- * moment, as `bevscope verify` judges them. */
-static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
+/* Renders the features of the job's moment with all rays, and makes the map of that moment, as
+ * `bevscope verify` does. */
+static bool render_fully(FrameInputs *inputs, const Job *job, Err *err) {
     SeenFeatures *before = inputs->features;
     SeenFeatures *sharp =
         inputs_features(before, inputs->scene, job, &(SeenNeeds){.draft = false}, err);
@@ -147,11 +140,11 @@ static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
 static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
-        return launch_twice(&background->kept, job, err);
+        return launch_warm(&background->kept, job, err);
     case JOB_GRID:
         return pool_grid(job, err);
     case JOB_ACCURACY:
-        return sharpen(&job->inputs, &job->job, err) &&
+        return render_fully(&job->inputs, &job->job, err) &&
                judge_accuracy(&background->judges[job->other_format], &job->inputs, &job->config,
                               job->gates, &(GiveUp){is_given_up, background}, &job->accuracy, err);
     case JOB_GRADIENTS:
@@ -169,8 +162,9 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Takes one job after the other, those that hurry or the others, until it is told to stop. */
-static void *take_jobs(Background *background, bool hurried) {
+/* Runs one job after the other until the thread is told to stop: the jobs that hurry, or the
+ * others. */
+static void *run_jobs(Background *background, bool hurried) {
     BackgroundJob *job = &background->job;
     worker_lock(&background->worker);
     while (!background->worker.stop) {
@@ -180,7 +174,7 @@ static void *take_jobs(Background *background, bool hurried) {
         }
         worker_unlock(&background->worker);
         if (background->kept.map != job->inputs.map)
-            runner_clear(&background->kept); /* it belongs to another map */
+            runner_clear(&background->kept); /* the kept problem is of another map */
         job->failed = !run_job(background, job, &job->err);
         job->given_up = job->failed && is_given_up(background);
         omp_wait_dismiss_team();
@@ -196,11 +190,11 @@ static void *background_main(void *argument) {
     const Background *background = argument;
     if (!background->hurry)
         worker_low_priority();
-    return take_jobs(argument, false);
+    return run_jobs(argument, false);
 }
 
 static void *background_hurried(void *argument) {
-    return take_jobs(argument, true);
+    return run_jobs(argument, true);
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */

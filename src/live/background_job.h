@@ -12,25 +12,25 @@
 
 typedef enum {
     JOB_NONE,
-    JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
-    JOB_GRID,     /* the grid that such a kernel pools, for the picture */
-    JOB_ACCURACY, /* the accuracy gates of one configuration */
+    JOB_LAUNCH,    /* one launch of a CPU kernel that takes longer than a key can wait */
+    JOB_GRID,      /* the grid that such a kernel pools, for the picture */
+    JOB_ACCURACY,  /* the accuracy gates of one configuration */
     JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
-    JOB_RACE,     /* the schedules of a race */
-    JOB_CACHESIM  /* one step of the cache simulation */
+    JOB_RACE,      /* the schedules of a race */
+    JOB_CACHESIM   /* one step of the cache simulation */
 } JobKind;
 
 typedef struct {
     JobKind kind;
     FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
     KernelConfig config;
-    bool hurry;      /* what the screen waits for, on a busy machine: not at the lowest priority */
-    uint64_t tag;    /* the caller's number, which tells an outdated result */
+    bool hurry;   /* what the screen waits for, on a busy machine: not at the lowest priority */
+    uint64_t tag; /* the caller's number, which tells an outdated result */
     LiveModel
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
     ModelDepth depth; /* CACHESIM: how much to simulate, */
     KernelSet wanted; /* and which kernels at every depth */
-    LiveRace *race;           /* RACE: to be made */
+    LiveRace *race;   /* RACE: to be made */
     const MemoryModel *shown; /* CACHESIM: what the caller has already; NULL: nothing */
 
     bool failed; /* `err` says why */

@@ -11,19 +11,19 @@
 
 enum {
     NEWS_MS = 200,   /* the least time between two frames that bring new figures only */
-    STARVED_MS = 500 /* requests that follow each other delay all else no longer than this */
+    STARVED_MS = 500 /* requests that follow each other delay idle work no longer than this */
 };
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Whether the next request comes before idle work. After a render that was given up the request
- * must come first: the engine's data fit no request. */
+/* Whether the next request comes before idle work. After a render that was given up it must come
+ * first, because the engine's data belong to no request then. */
 static bool request_comes_first(Engine *engine) {
     return engine->given_up ||
            (clock_ms() - engine->idle_ms < STARVED_MS && engine_request_waits(engine, INFINITY));
 }
 
-/* Requests first; idle work in the time between them. */
+/* The engine's thread: renders requests, and does idle work between them. */
 static void *engine_main(void *argument) {
     Engine *engine = argument;
     State request;
@@ -35,7 +35,7 @@ static void *engine_main(void *argument) {
         if (stop)
             continue;
         if (request_comes_first(engine)) {
-            engine_feed(engine);
+            engine_take_results(engine);
             continue;
         }
         engine->idle_ms = clock_ms();

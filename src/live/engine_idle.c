@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of the engine's thread while no request waits. The most useful task comes first;
- * engine_idle_work(), at the end, has the order. */
+/* The work of the engine's thread while no request waits. engine_idle_work(), at the end, has the
+ * order of the tasks: the most useful task comes first. */
 #include "src/live/engine_internal.h"
 
 #include "src/base/clock.h"
@@ -8,10 +8,11 @@
 
 #include <math.h>
 
-enum { IDLE_MS = 200 };              /* without a request: time for what takes longer */
-enum { REST_MS = 30000 };            /* without a request: time for rest */
-static const double LOOK_MS = 1000;  /* between two looks at the load */
-static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many times its duration */
+enum { IDLE_MS = 200 };             /* so long after the last request longer tasks may begin */
+enum { REST_MS = 30000 };           /* so long after the last request settled figures stay */
+static const double LOOK_MS = 1000; /* the time between two looks at the load */
+/* While the world moves, a slice of timing is followed by a pause of so many times its duration. */
+static const double SLICE_PAUSE = 5;
 
 /* ---- the devices ----------------------------------------------------------------------------- */
 
@@ -31,7 +32,7 @@ static void look_at_gpu(Engine *engine) {
 
 /* ---- the cores ------------------------------------------------------------------------------- */
 
-/* Looks at the load: figures wait while other programs take the cores. */
+/* Looks at the load once in LOOK_MS. Timings wait while other programs take the cores. */
 static void look_at_load(Engine *engine) {
     double now_ms = clock_ms();
     if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
@@ -43,7 +44,7 @@ static void look_at_load(Engine *engine) {
     engine->news |= busy != live->machine_busy;
     live->machine_busy = busy;
     measure_note_load(engine->measure, busy);
-    if (busy) { /* at the lowest priority a job would take a hundred times as long */
+    if (busy) { /* at the lowest priority a job takes a hundred times as long */
         background_hurry(engine->background);
         background_hurry(engine->judging);
     }
@@ -55,32 +56,27 @@ static void look_at_load(Engine *engine) {
 
 static void take_launch(Engine *engine, BackgroundJob *job) {
     measure_take_launch(engine->measure, job, engine->idle);
-    if (job->failed)
-        engine_report_error(engine, &job->err);
 }
 
 static void take_grid(Engine *engine, BackgroundJob *job) {
     measure_take_grid(engine->measure, job);
-    if (job->failed) {
-        engine_report_error(engine, &job->err);
+    if (job->failed)
         return;
-    }
     pipeline_offer(engine->pipeline, job->grid);
     if (engine->idle)
         engine_render_again(engine, engine->quality);
 }
 
 static void take_gradients(Engine *engine, BackgroundJob *job) {
-    if (job->failed) {
-        engine_report_error(engine, &job->err);
+    if (job->failed)
         return;
-    }
     pipeline_offer_gradients(engine->pipeline, job->gradients);
     if (engine->idle)
         engine_render_again(engine, engine->quality);
 }
 
-/* Takes the error at a moment. What all formats are judged on is shown with all its figures. */
+/* Takes the error at a moment. All other figures are those of the moment on which all formats are
+ * judged. */
 static void take_format(Engine *engine, const LiveAccuracy *made, LiveAccuracy *shown) {
     const LiveAccuracy before = *shown;
     engine_add_moment(engine, shown, made);
@@ -100,7 +96,7 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->failed) {
         engine_report_error(engine, &job->err);
         job->accuracy = live_unjudged(job->job.time_s);
-        job->gates = GATES_ALL;
+        job->gates = GATES_ALL; /* no gate is tried again */
     }
     engine->judged_gates[job->config.dtype] |= job->gates;
     if (job->gates & GATE_B)
@@ -111,7 +107,7 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
         shown->gate_c = job->accuracy.gate_c;
     engine->judged_s = engine_judged_s(engine);
     if (job->accuracy.time_s == engine->judged_s)
-        frame_inputs_hold(&engine->judged, &job->inputs); /* with all rays */
+        frame_inputs_hold(&engine->judged, &job->inputs); /* the job rendered them with all rays */
 }
 
 static void take_model(Engine *engine, BackgroundJob *job) {
@@ -119,16 +115,23 @@ static void take_model(Engine *engine, BackgroundJob *job) {
         return;
     if (job->complete)
         engine->simulated = (int)job->depth + 1;
-    if (job->tells) /* until then the model of the format before stays */
+    if (job->tells) /* until then the model of the last format stays on the screen */
         engine_use_model(engine, job->model);
     engine->partial = job->model;
 }
 
 static void take_race(Engine *engine, BackgroundJob *job) {
-    if (job->failed)
-        engine_report_error(engine, &job->err);
     engine_use_race(engine, job->race);
 }
+
+static const struct {
+    void (*take)(Engine *engine, BackgroundJob *job);
+    bool reports; /* the screen tells why such a job failed */
+} results[] = {
+    [JOB_LAUNCH] = {take_launch, true},      [JOB_GRID] = {take_grid, true},
+    [JOB_ACCURACY] = {take_accuracy, false}, [JOB_GRADIENTS] = {take_gradients, true},
+    [JOB_RACE] = {take_race, true},          [JOB_CACHESIM] = {take_model, false},
+};
 
 /* Takes the result of a finished background job, if there is one, into the display's data. */
 static void take_result(Engine *engine, Background *background) {
@@ -136,35 +139,25 @@ static void take_result(Engine *engine, Background *background) {
     if (!background_take(background, &job))
         return;
     engine->news = true;
-    if (job.kind == JOB_LAUNCH)
-        take_launch(engine, &job);
-    else if (job.kind == JOB_GRID)
-        take_grid(engine, &job);
-    else if (job.kind == JOB_GRADIENTS)
-        take_gradients(engine, &job);
-    else if (job.kind == JOB_ACCURACY)
-        take_accuracy(engine, &job);
-    else if (job.kind == JOB_RACE)
-        take_race(engine, &job);
-    else
-        take_model(engine, &job);
+    if (job.failed && results[job.kind].reports)
+        engine_report_error(engine, &job.err);
+    results[job.kind].take(engine, &job);
     background_job_drop(&job);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* TASK_NONE: nothing to do. TASK_WAITS: its work runs or waits in the background, and less useful
- * tasks wait as well. TASK_WORKED: some work was done. */
+/* TASK_NONE: there is nothing to do. TASK_WAITS: the task's work runs or waits in the background,
+ * and less useful tasks wait as well. TASK_WORKED: some work was done. */
 typedef enum { TASK_NONE, TASK_WAITS, TASK_WORKED } TaskEnd;
 
-static bool slot_is_empty(Engine *engine) {
-    return background_kind(engine->background) == JOB_NONE;
+static bool is_empty(Background *background) {
+    return background_kind(background) == JOB_NONE;
 }
 
 /* Whether no job runs that would disturb a timing. */
 static bool is_quiet(Engine *engine) {
-    return slot_is_empty(engine) && background_kind(engine->judging) == JOB_NONE &&
-           background_kind(engine->pooling) == JOB_NONE;
+    return is_empty(engine->background) && is_empty(engine->judging) && is_empty(engine->pooling);
 }
 
 /* Renders the features again with all rays, after a picture with fewer. */
@@ -196,7 +189,8 @@ static TaskEnd count_selection(Engine *engine) {
     return TASK_WORKED;
 }
 
-/* Timings are taken while no job runs that would disturb them. */
+/* Times a kernel of this scope: in the background, or for one slice. Timings are taken while no job
+ * runs that would disturb them. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
     const bool idle = engine->idle;
     Err err = {.kind = ERR_FAILED};
@@ -207,7 +201,7 @@ static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
         return TASK_WAITS;
     if (timed_kernel_needs_background(timed)) {
         BackgroundJob job = measure_launch(engine->measure, timed);
-        job.hurry = engine->now.live.machine_busy; /* else the gates behind it wait for long */
+        job.hurry = engine->now.live.machine_busy; /* the accuracy gates wait for this job */
         background_start(engine->background, &job);
         return TASK_WAITS;
     }
@@ -234,15 +228,15 @@ static TaskEnd time_missing(Engine *engine) {
     return time_kernel(engine, MEASURE_MISSING);
 }
 
-/* Notes that all figures are complete: no other task is left. */
+/* Notes that all figures are complete, because no other task is left. */
 static TaskEnd note_complete(Engine *engine) {
     engine->news |= engine->idle && !engine->now.live.complete;
     engine->now.live.complete |= engine->idle;
     return TASK_NONE;
 }
 
-/* Times again what a busy machine has disturbed, once the machine is quiet. Otherwise figures of a
- * paused and untouched display stay, and no core is kept busy. */
+/* Times kernels again. In a paused and untouched display only figures that a busy machine has
+ * disturbed are timed again, once the machine is quiet: no core is kept busy for the others. */
 static TaskEnd time_again(Engine *engine) {
     bool rests = engine->idle && clock_ms() - engine->request_ms > REST_MS;
     if (rests && (engine->now.live.machine_busy || !measure_is_unfinished(engine->measure)))
@@ -258,10 +252,10 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     return job;
 }
 
-/* Pools the grid that a stand-in pooled for the newest frame. */
+/* Pools the slow kernel's own grid, where a faster kernel stood in for the newest frame. */
 static void pool_picture(Engine *engine) {
     const KernelConfig *lacks = pipeline_lacks(engine->pipeline);
-    if (!lacks || background_kind(engine->pooling) != JOB_NONE)
+    if (!lacks || !is_empty(engine->pooling))
         return;
     const BackgroundJob job = measure_grid(engine->measure, lacks, engine->idle);
     if (job.kind)
@@ -272,7 +266,7 @@ static void pool_picture(Engine *engine) {
 static TaskEnd find_gradients(Engine *engine) {
     if (!engine->idle || !pipeline_lacks_gradients(engine->pipeline))
         return TASK_NONE;
-    if (!slot_is_empty(engine))
+    if (!is_empty(engine->background))
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_GRADIENTS, 0);
     frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
@@ -282,17 +276,23 @@ static TaskEnd find_gradients(Engine *engine) {
     return TASK_WAITS;
 }
 
+/* Replaces the features of a job by the judged ones, which are of another moment at most. */
+static void use_judged_features(const Engine *engine, BackgroundJob *job) {
+    SeenFeatures *judged = engine->judged.features;
+    if (!judged || !engine_other_moment(judged, job->inputs.features))
+        return;
+    ref_drop(job->inputs.features);
+    job->inputs.features = ref_keep(judged);
+}
+
+/* Simulates the caches up to this depth, in the background. */
 static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     if (engine->simulated > (int)depth)
         return TASK_NONE;
-    if (!slot_is_empty(engine))
+    if (!is_empty(engine->background))
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
-    SeenFeatures *judged = engine->judged.features; /* pruning is of the same moment */
-    if (judged && engine_other_moment(judged, job.inputs.features)) {
-        ref_drop(job.inputs.features);
-        job.inputs.features = ref_keep(judged);
-    }
+    use_judged_features(engine, &job); /* the pruned map is of the judged moment */
     job.live_model = engine->live_model;
     job.depth = depth;
     job.wanted = engine->wanted;
@@ -327,7 +327,7 @@ static TaskEnd make_race(Engine *engine) {
     }
     LiveRace *race = live_race_new(&engine->now.state, &engine->shown, &engine->now.live);
     bool same = !race || live_race_same(race, engine->now.race);
-    if (same || !slot_is_empty(engine)) {
+    if (same || !is_empty(engine->background)) {
         ref_drop(race);
         return same ? TASK_NONE : TASK_WAITS;
     }
@@ -338,14 +338,16 @@ static TaskEnd make_race(Engine *engine) {
     return TASK_WAITS;
 }
 
+/* Makes the race for a page that shows the race, or whose tour tells of a race. */
 static TaskEnd make_race_of_page(Engine *engine) {
     const State *state = &engine->now.state;
     bool wanted = state->race || (state->tours && !engine->now.race);
     return wanted ? make_race(engine) : TASK_NONE;
 }
 
+/* Makes the race for the panel that wide terminals show. */
 static TaskEnd make_race_of_panel(Engine *engine) {
-    enum { WIDE = 200 }; /* columns of a terminal that shows it */
+    enum { WIDE = 200 }; /* columns */
     return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
@@ -353,32 +355,27 @@ static TaskEnd simulate_pruned(Engine *engine) {
     return simulate(engine, DEPTH_PRUNED);
 }
 
-/* Whether the gate of a format is not judged yet. Gate B is of the moment that all formats are
- * judged on: their errors are compared. */
+/* Whether the gate of a format is not judged yet. Gate B of all formats is judged on the same
+ * moment, because their errors are compared. */
 static bool lacks_verdict(const Engine *engine, BevDtype dtype, GateSet gate) {
     const KernelConfig *config = &engine->now.state.job.config;
     const LiveAccuracy *known = &engine->now.live.accuracy[dtype];
     bool possible =
         config->kernel->dtypes & 1u << dtype && config->kernel->aligns & 1u << config->align;
     bool judged = engine->judged_gates[dtype] & gate;
-    return possible &&
-           (!judged || (gate == GATE_B && known->time_s != engine_judged_s(engine)));
+    return possible && (!judged || (gate == GATE_B && known->time_s != engine_judged_s(engine)));
 }
 
 /* Starts the gates of a format at a moment. */
 static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, double moment_s) {
-    const FrameInputs *last = &engine->judged, *now = &engine->shown;
-    if (background_kind(engine->judging) != JOB_NONE ||
-        background_kind(engine->background) == JOB_LAUNCH)
+    const FrameInputs *last = &engine->judged;
+    if (!is_empty(engine->judging) || background_kind(engine->background) == JOB_LAUNCH)
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
     job.job = engine->now.live.job;
     job.job.time_s = moment_s;
-    if (last->features && last->scene == now->scene && last->features->time_s == moment_s &&
-        engine_other_moment(last->features, now->features)) {
-        ref_drop(job.inputs.features);
-        job.inputs.features = ref_keep(last->features);
-    }
+    if (last->features && last->scene == job.inputs.scene && last->features->time_s == moment_s)
+        use_judged_features(engine, &job);
     job.gates = gates;
     job.other_format = dtype != job.config.dtype;
     job.config.dtype = dtype;
@@ -386,18 +383,17 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, doubl
     return TASK_WAITS;
 }
 
-/* Judges the selection at the moment that is paused at. */
+/* Judges the selection at the moment at which the display is paused. */
 static TaskEnd check_paused(Engine *engine) {
     const BevDtype dtype = engine->now.state.job.config.dtype;
     const LiveMoments *moments = &engine->now.live.accuracy[dtype].moments;
     const double now_s = engine->shown.features->time_s;
-    bool there = moments->paused && moments->here_s == now_s;
-    return !engine->idle || there || now_s == engine_judged_s(engine)
-               ? TASK_NONE
-               : check_format(engine, dtype, GATE_B, now_s);
+    bool is_judged =
+        (moments->paused && moments->here_s == now_s) || now_s == engine_judged_s(engine);
+    return !engine->idle || is_judged ? TASK_NONE : check_format(engine, dtype, GATE_B, now_s);
 }
 
-/* Judges the selection: first the gate that gives the error. */
+/* Judges the selection. Gate B comes first, because it gives the error. */
 static TaskEnd check_selection(Engine *engine) {
     static const GateSet gates[] = {GATE_B, GATE_A, GATE_C};
     BevDtype dtype = engine->now.state.job.config.dtype;
@@ -407,7 +403,7 @@ static TaskEnd check_selection(Engine *engine) {
     return TASK_NONE;
 }
 
-/* Judges the selection at the other moments of the loop, and at the moment that is paused at. */
+/* Judges the selection at the other moments of the loop, then at the paused moment. */
 static TaskEnd check_moments(Engine *engine) {
     double moment_s;
     return engine_next_moment(engine, &moment_s)
@@ -428,21 +424,21 @@ static TaskEnd simulate_kernels(Engine *engine) {
     return simulate(engine, live_model_depth(&engine->now.state));
 }
 
-/* Takes what the backgrounds have finished, and beside all other tasks pools for the picture and
- * judges the selection, its other moments and other formats: these where no timing is taken, or
- * only a noisy one. */
+/* Takes the results of the background threads. Then starts the jobs that run beside all other
+ * tasks: the picture's grid, and the selection's gates. Gates of other moments and formats follow
+ * where no timing is taken, or only a noisy one. */
 static void take_results(Engine *engine) {
     bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
     pool_picture(engine);
-    if (check_selection(engine) == TASK_NONE && (noisy || !slot_is_empty(engine)) &&
+    if (check_selection(engine) == TASK_NONE && (noisy || !is_empty(engine->background)) &&
         check_moments(engine) == TASK_NONE)
         check_other_formats(engine);
 }
 
-void engine_feed(Engine *engine) {
+void engine_take_results(Engine *engine) {
     if (!engine->options.background || !engine->has_frame || engine->given_up ||
         !engine->now.state.playing)
         return;
@@ -451,23 +447,23 @@ void engine_feed(Engine *engine) {
     estimate_kernels(engine);
 }
 
-/* ---- in the order of their use --------------------------------------------------------------- */
+/* ---- all tasks ------------------------------------------------------------------------------- */
 
 bool engine_idle_work(Engine *engine) {
     static TaskEnd (*const tasks[])(Engine *) = {
-        count_selection,     /* somebody has asked for it */
-        find_gradients,      /* of the loss under the cursor */
+        count_selection,     /* the user has asked for counters */
+        find_gradients,      /* the gradients of the loss under the cursor */
         estimate_kernels,    /* the bars of the screen */
-        make_race_of_page,   /* where it is open */
-        simulate_pruned,     /* what dropping light points would give */
-        make_race_of_panel,  /* on wide screens */
-        time_selection,      /* the selection's latency, the baseline's */
-        simulate_kernels,    /* the bars in full, and what a chart shows */
+        make_race_of_page,   /* the race, on its open page */
+        simulate_pruned,     /* the gain of dropping light points */
+        make_race_of_panel,  /* the race, on wide screens */
+        time_selection,      /* the latencies of selection and baseline */
+        simulate_kernels,    /* the bars in full, and the chart */
         check_moments,       /* the selection's errors at other moments */
-        check_other_formats, /* gates of the other formats */
-        time_pairs,          /* selection and baseline in turns: the speed-up */
+        check_other_formats, /* the gates of the other formats */
+        time_pairs,          /* the speed-up: selection and baseline in turns */
         time_missing,        /* the other kernels' latencies */
-        note_complete,       /* all are there */
+        note_complete,       /* no figure is missing */
         time_again,          /* figures that have to settle, or are a second old */
     };
     bool playing = engine->now.state.playing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the engine share. Private to engine*.c. */
+/* Declarations that the files engine*.c share. No other file includes them. */
 #pragma once
 
 #include "src/base/load.h"
@@ -10,20 +10,21 @@
 #include "src/live/measure.h"
 #include "src/live/pipeline.h"
 
-/* How well a frame is rendered: with fewer rays, or with all of them. */
+/* A rough frame is rendered with few rays, a refined frame with all rays. */
 typedef enum { QUALITY_ROUGH, QUALITY_REFINED } Quality;
 
-/* What the caller and the engine's thread share, all of it under the worker's lock. */
+/* The data that the caller's thread and the engine's thread share, under the worker's lock. */
 typedef struct {
     Worker worker;
     int ready_fd;
-    bool has_request, woken;
-    State request;
-    double since_ms;   /* when the oldest request that waits was made */
-    uint64_t requests; /* so far */
-    /* `ready` waits for the caller, who holds `front`; `retired` was given back and waits to be
-     * freed. */
-    EngineFrame *ready, *front, *retired;
+    bool has_request;     /* `request` waits for the engine */
+    bool woken;           /* engine_wake() was called */
+    State request;        /* the newest request */
+    double since_ms;      /* when the oldest request that waits was made */
+    uint64_t requests;    /* the number of requests so far */
+    EngineFrame *ready;   /* waits for the caller */
+    EngineFrame *front;   /* the caller holds this frame */
+    EngineFrame *retired; /* the caller gave this frame back; the engine frees it */
 } Mailbox;
 
 /* The errors of the newest selections (engine_verdicts.c). */
@@ -32,52 +33,55 @@ typedef struct Verdicts Verdicts;
 struct Engine {
     EngineOptions options;
     Mailbox mailbox;
-    _Atomic(const char *) doing; /* the stage of rendering in hand; read by any thread */
+    _Atomic(const char *) doing; /* the current stage of rendering; any thread may read it */
 
     /* The rest belongs to the engine's thread. */
     Pipeline *pipeline;
-    Measure *measure; /* NULL without options.background, like the next four */
-    Background *background; /* launches, simulations, races: one after the other */
-    Background *judging;    /* accuracy, which no load disturbs, beside them */
-    Background *pooling;    /* grids of slow kernels, which the picture waits for */
+    Measure *measure;       /* NULL without options.background, like the next three */
+    Background *background; /* runs launches, simulations and races */
+    Background *judging;    /* judges accuracy beside them: no load changes its results */
+    Background *pooling;    /* pools grids of slow kernels, for which the picture waits */
     RecordedSet recorded;
-    LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
+    LiveModel *live_model; /* the thread of a JOB_CACHESIM owns it while the job is in the slot */
     LiveDevice cpu;
     LiveGpu *gpu; /* NULL: none */
     bool probed;  /* the GPU's ceilings are known */
 
-    /* What is published next: of the newest request, its model and picture owned here, its inputs
-     * those of the pipeline. */
+    /* The next frame to publish. Its model, race and picture are owned here. Its inputs are those
+     * of the pipeline. */
     EngineFrame now;
-    uint64_t taken;    /* how many requests were taken from the mailbox with the newest one */
+    uint64_t taken;    /* the number of requests that the newest request has replaced, and itself */
     uint64_t counted;  /* the value of now.state.counts for which counters were read */
     double request_ms; /* when the newest request was taken */
-    FrameInputs shown; /* of the newest frame; while the world moves and depths prune the map,
-                          with the map of one moment, as each moment has another */
+    FrameInputs shown; /* the inputs of the newest frame; its map stays that of one moment while the
+                          world moves and each moment's depths prune the map differently */
     KernelConfig shown_config;
     Quality quality;
     bool has_frame;
     bool given_up; /* the newest render was given up for a newer request */
-    bool news;     /* figures that were not published yet */
+    bool news;     /* some figures were not published yet */
 
-    uint64_t accuracy_tag; /* grows when the accuracy figures become stale */
-    Load load;             /* of the cores, when it was looked at last */
-    double load_ms;        /* and when that was */
-    bool load_known;       /* it was looked at twice */
-    GateSet judged_gates[BEV_DTYPE_COUNT]; /* since then */
-    FrameInputs judged;    /* what all formats are judged on; first the scene's first moment */
-    double judged_s;       /* that moment, which another selection is judged at first */
-    Verdicts *verdicts;    /* of selections before; NULL: none yet */
-    uint64_t model_tag;    /* grows when the simulation has another subject */
-    int simulated;         /* complete depths of the simulation */
-    const MemoryModel *partial; /* its newest model, to be compared only; NULL: none */
-    KernelSet wanted;      /* wanted_kernels() that were simulated last */
+    Load load;       /* the load of the cores at the last look */
+    double load_ms;  /* the time of the last look */
+    bool load_known; /* the load was looked at twice */
 
-    double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
-    bool idle;                     /* nothing moves, and no request came for a while */
-    double idle_ms;                /* the last time that idle work was done */
-    double slice_ms;               /* while the world moves, no slice of timing before this time */
-    double give_way_ms;            /* a render gives way only to requests made before */
+    uint64_t accuracy_tag;                 /* grows when the accuracy figures become stale */
+    GateSet judged_gates[BEV_DTYPE_COUNT]; /* the gates judged since accuracy_tag grew */
+    FrameInputs judged; /* all formats are judged on these inputs; at first the scene's first */
+    double judged_s;    /* the moment of `judged`; another selection is first judged at it */
+    Verdicts *verdicts; /* NULL: none yet */
+
+    uint64_t model_tag;         /* grows when the simulation has another subject */
+    int simulated;              /* the number of complete depths of the simulation */
+    const MemoryModel *partial; /* the newest model, only for comparisons of its address */
+    KernelSet wanted;           /* the wanted_kernels() of the last simulation */
+
+    double published_ms; /* when a frame was published last */
+    double frame_ms;     /* when a moment was rendered last */
+    bool idle;           /* nothing moves, and no request came for a while */
+    double idle_ms;      /* when idle work was done last */
+    double slice_ms;     /* while the world moves, no slice of timing begins before this time */
+    double give_way_ms;  /* a render gives way only to requests made before this time */
 };
 
 /* ---- engine_mailbox.c: requests in, frames out ----------------------------------------------- */
@@ -85,10 +89,11 @@ struct Engine {
 bool engine_open_mailbox(Mailbox *mailbox, Err *err);
 void engine_close_mailbox(Mailbox *mailbox);
 
-/* Puts a request into the mailbox; returns its number. */
+/* Puts a request into the mailbox, and returns the request's number. */
 uint64_t engine_post(Engine *engine, const State *state);
 
-/* Takes the newest request, if there is one; its number becomes now.request. */
+/* Takes the newest request, whose number becomes now.request. False: there is none. *stop tells
+ * whether the thread is to stop. */
 bool engine_take_request(Engine *engine, State *request, bool *stop);
 
 /* Whether a request waits that was made before `until_ms`, or the thread is to stop. */
@@ -100,12 +105,14 @@ void engine_free_retired(Mailbox *mailbox);
 /* Hands a new frame with all known figures to the caller. */
 void engine_publish(Engine *engine);
 
-/* Waits for a request, for engine_wake(), or until it is time to look around again. */
+/* engine_wait waits for a request or for engine_wake, but not for long. Any thread may call
+ * engine_wake. */
 void engine_wait(Engine *engine);
-void engine_wake(void *engine); /* from any thread */
+void engine_wake(void *engine);
 
 /* ---- engine_render.c: from a request to a frame ---------------------------------------------- */
 
+/* Renders a rough frame of this request, and publishes it unless a newer request came. */
 void engine_render(Engine *engine, const State *request);
 
 /* Renders the newest request's frame once more, and publishes it unless a new request came. */
@@ -113,24 +120,6 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
 /* Whether features of one scene differ at most in their moment. */
 bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b);
-
-/* ---- engine_verdicts.c: which errors belong to the newest frame ------------------------------ */
-
-/* Marks the errors as stale, or forgets them, where the frame's job has others. Those of a job that
- * was judged before come back with all their moments. */
-void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs);
-
-/* Adds the error at one moment to those of `shown`. */
-void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *made);
-
-/* Returns the moment on which the selection and all other formats are judged: that of its largest
- * error so far. */
-double engine_judged_s(const Engine *engine);
-
-/* Whether a fixed moment of the world's loop is still to be judged for the selection; which. */
-bool engine_next_moment(const Engine *engine, double *moment_s);
-
-/* ---- engine_render.c, once more -------------------------------------------------------------- */
 
 /* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);
@@ -141,14 +130,31 @@ void engine_use_model(Engine *engine, MemoryModel *model);
 /* Shows this race, or none, in place of the last one. */
 void engine_use_race(Engine *engine, LiveRace *race);
 
-/* Returns the kernels that the lesson or the race wants simulated. */
+/* Returns the kernels that must be simulated for the lesson or the race. */
 KernelSet wanted_kernels(const State *state);
 
-/* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
+/* ---- engine_verdicts.c: which errors belong to the newest frame ------------------------------ */
+
+/* Finds the errors of the frame's job. If it is another job than before, its known errors come back
+ * with all their moments; else the shown errors become stale or are forgotten. */
+void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs);
+
+/* Adds the error at one moment to the errors of `shown`. */
+void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *made);
+
+/* Returns the moment on which all formats are judged: the selection has its largest known error
+ * there. */
+double engine_judged_s(const Engine *engine);
+
+/* Finds the next fixed moment of the world's loop at which the selection is not judged yet. False:
+ * there is none. */
+bool engine_next_moment(const Engine *engine, double *moment_s);
+
+/* ---- engine_idle.c: work while no request waits ---------------------------------------------- */
 
 /* Does one short piece of work. False: this thread has nothing to do for the moment. */
 bool engine_idle_work(Engine *engine);
 
-/* Takes results that need no other work, and starts what the default screen waits for: while
- * frames follow each other. */
-void engine_feed(Engine *engine);
+/* Does only the work that is needed while frames follow each other: takes results, and starts jobs
+ * for which the default screen waits. */
+void engine_take_results(Engine *engine);

@@ -122,10 +122,9 @@ static PipelineNeeds needs_of(Engine *engine) {
         .draft = engine->quality == QUALITY_ROUGH,
         .fp64_original = state_shows_errors(state),
         .stand_in = stand_in_for(engine, &pools),
-        .baseline_stand_in =
-            state->job.pool_baseline && !state->job.other
-                ? stand_in_for(engine, &state->job.baseline)
-                : NULL,
+        .baseline_stand_in = state->job.pool_baseline && !state->job.other
+                                 ? stand_in_for(engine, &state->job.baseline)
+                                 : NULL,
         .gradients_later = engine->measure && state->job.config.kernel->where == BEV_CPU &&
                            measure_is_slow(engine->measure, &state->job.config),
         .give_up = {gives_way, engine},
@@ -207,8 +206,7 @@ static bool make_picture(Engine *engine) {
         return true;
     double begun = clock_ms();
     engine->doing = "picture";
-    Picture *picture =
-        options->make_picture(&now->state, &now->live, now->picture, &give_up, &err);
+    Picture *picture = options->make_picture(&now->state, &now->live, now->picture, &give_up, &err);
     if (!picture && given_up(&give_up))
         return false;
     if (!picture) {

@@ -58,8 +58,8 @@ static bool same_key(const VerdictKey *a, const VerdictKey *b) {
     return a->scene == b->scene && a->align == b->align && a->kernel == b->kernel &&
            a->channels == b->channels && rig_state_equal(&a->rig, &b->rig) &&
            a->scales_file == b->scales_file && a->scales_dtype == b->scales_dtype &&
-           a->photo_features == b->photo_features &&
-           operator_same_change(&a->sizes, &b->sizes) && a->time_s == b->time_s;
+           a->photo_features == b->photo_features && operator_same_change(&a->sizes, &b->sizes) &&
+           a->time_s == b->time_s;
 }
 
 /* Keeps the errors of the selection before, the first in the list. */
@@ -93,8 +93,7 @@ static bool bring_back(Engine *engine, const Verdicts *verdicts, const VerdictKe
 static void mark_stale(Engine *engine, const VerdictKey *before, const VerdictKey *key) {
     LiveData *live = &engine->now.live;
     memset(engine->judged_gates, 0, sizeof engine->judged_gates);
-    if (before->scene != key->scene || before->kernel != key->kernel ||
-        before->align != key->align)
+    if (before->scene != key->scene || before->kernel != key->kernel || before->align != key->align)
         live_forget_accuracy(live);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         LiveAccuracy *accuracy = &live->accuracy[dtype];

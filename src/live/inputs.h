@@ -30,26 +30,27 @@ typedef struct {
 /* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */
 typedef struct {
     PooledGrid *pooled;
-    KernelConfig config; /* goes backward */
+    KernelConfig config; /* of a backward kernel */
     int kind;            /* LossKind, or LOSS_ALL */
-    int64_t cell;                 /* of the grid; */
-    int64_t probe_cell; int slice; /* cell of the picture in front of it */
-    GridLoss loss; /* empty of LOSS_ALL, and where there is none */
+    int64_t cell;        /* the cell of the grid */
+    int64_t probe_cell;  /* the cell of the picture that shows the grid's cell */
+    int slice;           /* the picture's slice of height */
+    GridLoss loss;       /* empty for LOSS_ALL, and without a cell */
     float *grad_depth, *grad_feat;
     bool waits;     /* the gradients are still to be computed */
-    char text[300]; /* why there are none */
+    char text[300]; /* why there are no gradients */
 } Gradients;
 
-/* The recorded steps, and their subject. */
+/* Recorded steps, and the request that they answer. */
 typedef struct {
     LiveSteps steps;
     BuiltMap *map;
     BevShape shape;
-    KernelConfig config, baseline; /* baseline.kernel NULL: none */
-    const BevKernel *kernels[2]; /* instead of theirs; NULL: theirs */
-    int64_t probe_cell, block; /* -1: none */
+    KernelConfig config, baseline; /* baseline.kernel NULL: no baseline */
+    const BevKernel *kernels[2];   /* kernels to follow instead of these two; NULL: none */
+    int64_t probe_cell, block;     /* -1: none */
     int warp;
-    BevGpuFacts gpu; /* V3 takes one of its forms by it */
+    BevGpuFacts gpu; /* decides which form V3 takes */
 } RecordedSteps;
 
 enum { FRAME_INPUTS = 8 };
@@ -66,40 +67,41 @@ typedef union {
         RecordedSteps *steps;
         Gradients *gradients; /* NULL: forward */
     };
-    void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
+    void *each[FRAME_INPUTS]; /* the same inputs, for loops over all of them */
 } FrameInputs;
 
-/* Adds an owner to each input; removes one from each and zeroes the struct. */
+/* frame_inputs_keep adds an owner to each input. frame_inputs_drop removes an owner from each, and
+ * zeroes the struct. */
 FrameInputs frame_inputs_keep(const FrameInputs *inputs);
 void frame_inputs_drop(FrameInputs *inputs);
 
-/* Holds scene, features and map of `inputs` in place of those held before. */
+/* Replaces the inputs in `held` by scene, features and map of `inputs`. */
 void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs);
 
 /* Compares the selection's grid with the baseline's, where there is one. */
 void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
 
-/* The frame of these inputs, which it borrows. `baseline_fp64` is the FP64 grid of the selection,
- * which another rig or scene does not have. */
+/* Fills a frame that borrows these inputs. Its `baseline_fp64` is the FP64 grid of the selection: a
+ * caller with a baseline of another rig or scene must clear it. */
 void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame);
 
 /* ---- map_gpu.c ------------------------------------------------------------------------------- */
 
-/* Device memory for the next maps of the same size: a comparison of two aligns builds two maps for
- * every change of calibration. A zeroed MapBuilder is empty. */
+/* Device memory that is kept for the next maps of the same size, for each align. A zeroed
+ * MapBuilder is empty. */
 typedef struct {
     struct ScatterGpu *gpu[BEV_ALIGN_COUNT];
     BevShape shape;
 } MapBuilder;
 
-/* Builds maps on the GPU for a kernel of `where` that runs there. */
+/* Returns a maker that builds maps on the GPU, if the kernel of `where` runs there. */
 MapMaker map_builder_maker(MapBuilder *builder, BevWhere where);
 void map_builder_clear(MapBuilder *builder);
 
 /* Returns the problem of a kernel on these inputs, without memory for its tensors. */
 BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *config);
 
-/* Returns why the kernel cannot run on these inputs; NULL: it can. */
+/* Returns why the kernel cannot run on these inputs. NULL: the kernel can run. */
 const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *config);
 
 /* ---- inputs_grids.c -------------------------------------------------------------------------- */
@@ -115,45 +117,50 @@ typedef struct {
 
 void runner_clear(Runner *runner);
 
-/* Encodes these inputs for the kernel of `config`, which the problem borrows. Backward grad_out is
- * zero: what a launch takes does not depend on values. */
+/* Encodes these inputs for the kernel of `config`. The problem borrows the map. A backward problem
+ * gets a grad_out of zeros: the time of a launch does not depend on values. */
 bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
                    const KernelConfig *config, Err *err);
 
-/* Stage times of one run; a stage that was not needed took 0. */
+/* The times of the stages of one run. The time of a stage that was not needed is 0. */
 typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-/* Encodes the features of `with` and opens the session of `config`. Tensors and session are kept
- * where only the values changed. Adds to `times`, and asks `give_up` after encoding. After a
- * failure the caller clears the runner. */
+/* Encodes the features of `with` and opens the session of `config`. Keeps tensors and session if
+ * only the values changed. Adds to `times`, and asks `give_up` after encoding. After a failure the
+ * caller clears the runner. */
 bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig *config,
                     const GiveUp *give_up, StageTimes *times, Err *err);
 
-/* Whether it keeps the session. */
+/* Whether the runner can keep its session for these inputs and this configuration. */
 bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelConfig *config);
+
+/* Launches the kernel once. *us receives the time of the launch, *busy_us the time of its threads
+ * by their CPU clocks. */
+bool runner_launch(const Runner *runner, double *us, double *busy_us, Err *err);
 
 /* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
  * after preparing. */
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Whether the display's grids fit into LIVE_BUDGET_MB. False: `err` says by how much not. */
+/* Whether the display's grids fit into LIVE_BUDGET_MB. If not, `err` has the sizes. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
 
 /* Measures by range how far faults of the calibration move the objects in the grid. False: no
  * memory. */
 bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]);
 
-/* Reads back what the runner's session has just pooled from these inputs. NULL: failed. */
+/* Reads the grid back that the runner's session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err);
 
+/* Pools the grid of `next` in FP64. */
 bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
 
-/* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
- * the one in FP64. */
+/* Fills `probe` for a cell (-1: none): the points of the cell, and its pooled value beside its
+ * value in FP64. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
 
 /* Returns the cell of the grid that the job's cell of the picture shows; -1: none. */
@@ -168,30 +175,30 @@ KernelConfig inputs_forward_config(const KernelConfig *config);
 /* Returns the bytes of a selection that goes backward. */
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config);
 
-/* Counts the points of each pixel, and writes them as lengths of intervals. */
+/* Counts the points of each pixel. Each pixel with points counts as an interval. */
 bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err);
 
-/* Whether these gradients are of that grid and of the job's loss, cell and kernel. */
+/* Whether these gradients are of this grid, and of the job's loss, cell and kernel. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
 
 /* Returns the pooled grid that a loss is over. */
 GridContent inputs_content(const FrameInputs *with);
 
-/* Gradients that wait for a loss on the pooled grid of `with`; and with the job's loss, or with the
- * reason in `text` why there is none. */
+/* inputs_gradients_new makes gradients of a loss over the whole pooled grid of `with`, still to be
+ * computed. inputs_loss makes those of the job's loss. Without a loss, `text` says why. */
 bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
                           Err *err);
 bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
 
-/* Computes the gradients that wait; `runner` keeps problem and session for the next loss. False:
- * failed, as `err` says, and inputs_gradients in `text`. */
+/* Both compute the gradients if they wait. The runner keeps problem and session for the next loss.
+ * inputs_gradients_run tells a failure in `err`, inputs_gradients in made->text. */
 bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err);
 void inputs_gradients(Runner *runner, Gradients *made);
 
 /* ---- inputs_steps.c -------------------------------------------------------------------------- */
 
-/* Records the steps of the selection, and of a pinned baseline, where the state asks for them.
- * Takes a few ms, the longest cell of block_atomic 30. */
+/* Records the steps of the selection, and of a pinned baseline, if the state asks for steps. Takes
+ * a few ms; the longest cell of block_atomic takes 30. */
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err);
 
 /* ---- memory ---------------------------------------------------------------------------------- */

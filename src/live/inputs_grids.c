@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Grids: what a kernel in a format and an align pools from features and a map, the same in FP64,
- * and one cell of both looked at closely. */
+/* Pools grids from features and a map: by a kernel in a format and an align, and in FP64. Probes
+ * one cell of both grids. */
 #include "kernels/codec.h"
 #include "kernels/regime.h"
 #include "src/accuracy/fp64.h"
@@ -24,8 +24,8 @@ void runner_clear(Runner *runner) {
     *runner = (Runner){.session = NULL};
 }
 
-/* Notes the new contents of the runner's problem. */
-static void runner_holds(Runner *runner, const FrameInputs *next) {
+/* Keeps the features and the map that the runner's problem now has. */
+static void runner_hold(Runner *runner, const FrameInputs *next) {
     SeenFeatures *features = ref_keep(next->features);
     BuiltMap *map = ref_keep(next->map);
     ref_drop(runner->features);
@@ -49,8 +49,8 @@ bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const Bui
     return false;
 }
 
-/* Encodes the values of `with`, unless the runner has them already: into the existing tensors where
- * their size fits. */
+/* Encodes the values of `with`, unless the runner's problem has them already. Existing tensors of
+ * the same size are used again. */
 static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelConfig *config,
                           StageTimes *times, Err *err) {
     const bool forward = config->kernel->direction == BEV_FORWARD;
@@ -75,7 +75,7 @@ static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelC
                  : inputs_encode(&runner->problem, with->features, with->map, config, err);
     }
     times->us[STAGE_ENCODE] += clock_us() - begun;
-    runner_holds(runner, with);
+    runner_hold(runner, with);
     return ok;
 }
 
@@ -102,6 +102,15 @@ bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig 
                   ? session_update(runner->session, err)
                   : session_open(&runner->session, config->kernel, &runner->problem.view, err);
     times->us[STAGE_UPLOAD] += clock_us() - encoded;
+    return ok;
+}
+
+bool runner_launch(const Runner *runner, double *us, double *busy_us, Err *err) {
+    const TeamTime team = clock_team();
+    double begun = clock_us();
+    bool ok = session_run(runner->session, err);
+    *us = clock_us() - begun;
+    *busy_us = clock_team_since_us(team);
     return ok;
 }
 
@@ -150,8 +159,8 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
     return pooled;
 }
 
-/* Takes the values of an output. */
-static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
+/* Decodes an output into the grid's values. False: out of memory. */
+static bool decode_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
     pooled->values = mem_pool_take(&grids, grid_values(&view->shape) * sizeof *pooled->values);
     if (pooled->values)
         problem_output(view, codes, pooled->values);
@@ -171,7 +180,7 @@ bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]) {
     return ok;
 }
 
-/* Returns the scales of a problem: of each tensor, and the range over the feature channels. */
+/* Returns the scale of each tensor, and the smallest and largest scale of a feature channel. */
 static LiveScales scales_of(const BevProblem *view) {
     LiveScales scales = {.known = true,
                          .dtype = view->dtype,
@@ -194,7 +203,7 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
     PooledGrid *pooled = pooled_new(from, config);
     const void *codes;
     bool ok = pooled && session_output(runner->session, &codes, err);
-    if (!pooled || (ok && !take_output(pooled, view, codes)))
+    if (!pooled || (ok && !decode_output(pooled, view, codes)))
         ok = err_no_memory(err, "pooled grid", "choose a smaller scene");
     if (!ok) {
         ref_drop(pooled);
@@ -278,20 +287,20 @@ static int heavier_first(const void *a, const void *b) {
 static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
-    int64_t rank = map->ranks_depth[point];
-    LiveContribution one = {
-        .w = (int32_t)(rank % shape->feat_w),
-        .h = (int32_t)(rank / shape->feat_w % shape->feat_h),
-        .depth_bin = (int32_t)(rank / (shape->feat_w * shape->feat_h) % shape->depth_bins),
-        .camera = (int)(rank / (shape->feat_w * shape->feat_h * shape->depth_bins)),
+    int32_t rank = map->ranks_depth[point];
+    StepPixel pixel = step_pixel(shape, rank);
+    return (LiveContribution){
+        .w = (int32_t)pixel.w,
+        .h = (int32_t)pixel.h,
+        .depth_bin = (int32_t)pixel.bin,
+        .camera = (int)pixel.camera,
         .depth = inputs->features->values.depth[rank],
         .weight = map->weights ? map->weights[point] : 1,
     };
-    return one;
 }
 
-/* Counts the point among those of its camera, and widens the range of the bins. */
-static void count_sender(LiveProbe *probe, const LiveContribution *one) {
+/* Counts a point among those of its camera, and widens the range of depth bins. */
+static void count_point(LiveProbe *probe, const LiveContribution *one) {
     const int bin = one->depth_bin;
     if (one->camera < RIG_MAX_CAMERAS)
         probe->of_camera[one->camera]++;
@@ -299,7 +308,7 @@ static void count_sender(LiveProbe *probe, const LiveContribution *one) {
     probe->bin_most = bin > probe->bin_most ? bin : probe->bin_most;
 }
 
-/* Lists the heaviest contributions of the cell. It can hold more points than the list. */
+/* Lists the heaviest contributions of the cell. A cell can have more points than the list holds. */
 static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevMap *map = &inputs->map->map;
     LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
@@ -310,7 +319,7 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
     probe->bin_most = 0;
     for (int64_t i = 0; i < probe->points; i++) {
         all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
-        count_sender(probe, &all[i]);
+        count_point(probe, &all[i]);
     }
     qsort(all, (size_t)probe->points, sizeof *all, heavier_first);
     probe->contribution_count =
@@ -320,7 +329,8 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
     return true;
 }
 
-/* Compares the probed cell with FP64, and finds the channel that differs most. */
+/* Compares the probed cell with FP64, and finds the channel that differs most. The values of a cell
+ * are Euclidean norms over its channels. */
 static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevShape *shape = &inputs->features->shape;
     const float *got = inputs->pooled->values + probe->cell * shape->channels;

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBLEMS = 8, SAMPLE = 33 /* of the multiprocessors, 4 for an estimate */ };
+enum { PROBLEMS = 8 };
+enum { SAMPLE = 33 }; /* an estimate replays one multiprocessor in SAMPLE */
 
-/* Problems with the same key have the same access traces: values do not matter, the map does. */
+/* Problems with the same key have the same access traces. Values do not change a trace. */
 typedef struct {
     uint64_t map_hash;
     BevShape shape;
@@ -21,22 +22,23 @@ typedef struct {
 typedef struct {
     ProblemKey key;
     MemoryModel *model;               /* owned; NULL: the place is free */
-    unsigned failed[BEV_DTYPE_COUNT]; /* replays: bits by traced_place() */
-    uint64_t used;                    /* the value of `selections` when it was selected last */
+    unsigned failed[BEV_DTYPE_COUNT]; /* kernels whose replay failed: bits by traced_place() */
+    uint64_t used;                    /* the value of `selections` at the last selection */
 } KnownProblem;
 
 struct LiveModel {
     KnownProblem problems[PROBLEMS];
-    KnownProblem *now; /* NULL: none yet */
-    BuiltMap *map;     /* of `now` */
-    uint64_t map_hash, selections;
+    KnownProblem *now; /* the selected problem; NULL: none yet */
+    BuiltMap *map;     /* the map of `now` */
+    uint64_t map_hash;
+    uint64_t selections; /* the number of selections so far */
     const RecordedSet *recorded;
-    bool read_limits;                 /* the recorded ones were read */
-    Limits limits[MODEL_GPUS];        /* of gpus[] */
-    FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
-    Networks networks;                /* read with them */
-    const BevKernel *kernel;
-    KernelSet wanted; /* bits by place in bev_kernels[] */
+    bool read_limits;                 /* read_limits() was called */
+    Limits limits[MODEL_GPUS];        /* by row of gpus[] */
+    FigureSource sources[MODEL_GPUS]; /* whether the limits are recorded or measured */
+    Networks networks;
+    const BevKernel *kernel; /* the kernel to simulate first */
+    KernelSet wanted;        /* bits by place in bev_kernels[] */
 };
 
 ModelDepth live_model_depth(const State *state) {
@@ -105,14 +107,12 @@ static void destroy_model(void *contents) {
     (void)contents;
 }
 
-static MemoryModel *new_model(Err *err) {
-    MemoryModel *model = ref_new(sizeof *model, destroy_model);
-    if (!model)
-        err_no_memory(err, "memory model", "");
-    return model;
+static MemoryModel *new_model(void) {
+    return ref_new(sizeof(MemoryModel), destroy_model);
 }
 
-/* Reads files, and so comes as late as possible: the first picture does not wait for it. */
+/* Reads the recorded limits and the networks, once. They are in files, and the first picture does
+ * not wait for files. */
 static void read_limits(LiveModel *live_model) {
     if (live_model->read_limits)
         return;
@@ -129,17 +129,16 @@ static void read_limits(LiveModel *live_model) {
 static bool begin_model(LiveModel *live_model, Err *err) {
     KnownProblem *now = live_model->now;
     const BevProblem problem = problem_of(live_model, now->key.dtype);
-    now->model = new_model(err);
-    if (now->model)
-        model_begin(now->model, &problem, gpus, gpu_count);
+    now->model = new_model();
+    if (!now->model)
+        return err_no_memory(err, "memory model", "");
+    model_begin(now->model, &problem, gpus, gpu_count);
     read_limits(live_model);
-    if (now->model) {
-        now->model->networks = live_model->networks;
-        now->model->timelines = recorded_timelines(live_model->recorded);
-    }
-    for (int i = 0; now->model && i < gpu_count; i++)
+    now->model->networks = live_model->networks;
+    now->model->timelines = recorded_timelines(live_model->recorded);
+    for (int i = 0; i < gpu_count; i++)
         model_set_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
-    return now->model != NULL;
+    return true;
 }
 
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
@@ -156,11 +155,10 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
     return false;
 }
 
-/* Models do not change once they are known: this one is replaced by a copy, which is returned.
- * NULL: there is no model, or no memory for the copy. */
+/* Replaces the model of a problem by a copy, and returns the copy: a model that others know may not
+ * change. NULL: there is no model, or no memory for the copy. */
 static MemoryModel *renew_model(KnownProblem *p) {
-    Err ignored; /* the model stays as it is */
-    MemoryModel *next = p->model ? new_model(&ignored) : NULL;
+    MemoryModel *next = p->model ? new_model() : NULL;
     if (!next)
         return NULL;
     *next = *p->model;
@@ -211,8 +209,8 @@ static bool wants_replay(const KnownProblem *now, const BevKernel *kernel, Repla
     return kernel && is_missing(now, kernel, replay->dtype, replay->estimate);
 }
 
-/* Whether a kernel that the screen tells of lacks a replay. The last of the table, the fastest,
- * comes first. */
+/* Whether a kernel with a bar on the screen lacks a replay, which `replay` then describes. The
+ * fastest such kernel, the last in the table, comes first. */
 static bool wants_told_replay(const KnownProblem *now, Replay *replay) {
     const BevKernel *told = NULL;
     for (int i = 0; bev_kernels[i]; i++)
@@ -260,6 +258,11 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
 
 /* ---- a replay -------------------------------------------------------------------------------- */
 
+/* Whether the caller has ended the replay early. */
+static bool was_ended(const TraceWatch *watch) {
+    return watch && watch->go_on && !watch->go_on(watch->context);
+}
+
 static bool add_replay(LiveModel *live_model, const Replay *replay, const BevProblem *problem,
                        const TraceWatch *watch, Err *err) {
     KnownProblem *now = live_model->now;
@@ -284,24 +287,25 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     watch = &sampled;
     bool ok = !bev_refuses(replay.kernel, &problem) &&
               add_replay(live_model, &replay, &problem, watch, &err);
-    bool ended = !ok && watch->go_on && !watch->go_on(watch->context);
-    if (!ok && !ended)
+    if (!ok && !was_ended(watch))
         live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);
     return true;
 }
 
-/* ---- without the points that bring nothing --------------------------------------------------- */
+/* ---- without light points -------------------------------------------------------------------- */
 
-static const double LIGHT = 1e-3; /* a point of a smaller probability brings next to nothing */
+static const double LIGHT = 1e-3; /* a point of a smaller probability changes almost nothing */
 
-/* Replays a kernel on the pruned problem. Of V3 both forms: each GPU takes one of them. */
+/* Replays a kernel on the pruned problem. V3 is replayed as its two forms, because each GPU takes
+ * one of them. */
 static bool add_pruned(MemoryModel *model, const BevProblem *problem, const BevKernel *kernel,
-                       const TraceWatch *watch, Err *err) {
+                       const TraceWatch *watch) {
     Profile profile;
+    Err ignored; /* without these latencies nothing is advised */
     if (kernel->large_l2)
-        return add_pruned(model, problem, kernel->small_l2, watch, err) &&
-               add_pruned(model, problem, kernel->large_l2, watch, err);
-    if (!profile_make(kernel, problem, watch, &profile, err))
+        return add_pruned(model, problem, kernel->small_l2, watch) &&
+               add_pruned(model, problem, kernel->large_l2, watch);
+    if (!profile_make(kernel, problem, watch, &profile, &ignored))
         return false;
     model_add(model, problem, &profile);
     profile_free(&profile);
@@ -310,22 +314,21 @@ static bool add_pruned(MemoryModel *model, const BevProblem *problem, const BevK
 
 /* Fills in the ladder's latencies on a pruned map. */
 static bool fill_pruned(const KnownProblem *now, const BevMap *map, const TraceWatch *watch,
-                        PrunedModel *pruned, Err *err) {
+                        PrunedModel *pruned) {
     const ProblemKey *key = &now->key;
     const BevProblem problem =
         bev_bare_problem(&key->shape, map, BEV_FORWARD, key->dtype, key->align);
     const BevKernel *ladder[BEV_RUNGS];
     const int count = bev_ladder(BEV_CUDA, BEV_FORWARD, ladder);
-    MemoryModel *model = new_model(err);
-    if (!model)
-        return false;
-    model_begin(model, &problem, gpus, gpu_count);
-    bool ok = true;
+    MemoryModel *model = new_model();
+    bool ok = model != NULL;
+    if (ok)
+        model_begin(model, &problem, gpus, gpu_count);
     for (int i = 0; i < count && ok; i++) {
         if (bev_refuses(ladder[i], &problem))
             continue;
         PrunedKernel *one = &pruned->kernels[pruned->count++];
-        ok = add_pruned(model, &problem, ladder[i], watch, err);
+        ok = add_pruned(model, &problem, ladder[i], watch);
         one->kernel = ladder[i];
         for (int gpu = 0; gpu < gpu_count && ok; gpu++)
             one->latency_us[gpu] =
@@ -350,8 +353,8 @@ bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatc
         scatter_prune(whole, &now->key.shape, depth, &prune, &map, &pruned, &ignored) &&
         map.points > 0 && map.points < whole->points) {
         found.share = 1 - (double)map.points / (double)whole->points;
-        bool ok = fill_pruned(now, &map, watch, &found, &ignored);
-        ended_early = !ok && watch && watch->go_on && !watch->go_on(watch->context);
+        bool ok = fill_pruned(now, &map, watch, &found);
+        ended_early = !ok && was_ended(watch);
         found.count = ok ? found.count : 0;
     }
     scatter_free(&map);

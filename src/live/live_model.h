@@ -10,15 +10,13 @@
 
 typedef struct LiveModel LiveModel;
 
-/* How much to simulate: estimates of the selection and of the kernels that the screen tells of; the
- * same and the ladder on the pruned map, as live_model_prune() says; the selection and the kernels
- * that the screen tells of; every kernel; V3 in every format as well. */
+/* How much to simulate. Each depth includes the depths before it. */
 typedef enum {
-    DEPTH_ESTIMATE,
-    DEPTH_PRUNED,
-    DEPTH_SELECTION,
-    DEPTH_KERNELS,
-    DEPTH_FORMATS
+    DEPTH_ESTIMATE,  /* estimates of the selection and of the kernels with a bar on the screen */
+    DEPTH_PRUNED,    /* the ladder on the pruned map, by live_model_prune() */
+    DEPTH_SELECTION, /* complete replays of the same kernels as DEPTH_ESTIMATE */
+    DEPTH_KERNELS,   /* complete replays of every kernel */
+    DEPTH_FORMATS    /* the selection in every format */
 } ModelDepth;
 
 /* Returns how much must be simulated for the chart of this state. */
@@ -28,8 +26,8 @@ ModelDepth live_model_depth(const State *state);
 bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err);
 void live_model_close(LiveModel *live_model); /* accepts NULL */
 
-/* Selects the problem of this shape, map, format and align. The kernel is the one to simulate
- * first; `wanted` are simulated at every depth. */
+/* Selects the problem of this shape, map, format and align. The kernel of `config` is simulated
+ * first. From DEPTH_SELECTION on the kernels `wanted` are simulated, too. */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, KernelSet wanted, Err *err);
 
@@ -37,7 +35,7 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
  * data sheet. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
 
-/* Whether the model has at least estimates of all kernels that the screen tells of. */
+/* Whether the model has at least estimates of all kernels with a bar on the screen. */
 bool live_model_tells(const LiveModel *live_model);
 
 /* Replays one missing access trace: the selection's first, then the other kernels', quick ones
@@ -45,8 +43,9 @@ bool live_model_tells(const LiveModel *live_model);
  * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch);
 
-/* Replays the kernels of the ladder on the map without the points of `depth` below LIGHT, once for
- * each problem, and adds the result to the model. False: nothing was to do, or it ended early. */
+/* Replays the kernels of the ladder on the map without its light points: those whose `depth` is
+ * below LIGHT. Adds the result to the model, once for each problem. False: there was nothing to do,
+ * or the replay ended early. */
 bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatch *watch);
 
 /* Returns the model so far, borrowed; NULL: none. A model never changes: a later step makes a new

@@ -396,24 +396,13 @@ static bool time_series(Measure *measure, TimedKernel *timed, bool idle, Measure
     return true;
 }
 
-/* Times a launch. *busy_us receives the time of its threads by their CPU clocks. */
-static bool time_launch(Session *session, double *us, double *busy_us, Err *err) {
-    const TeamTime team = clock_team();
-    double begun = clock_us();
-    bool ok = session_run(session, err);
-    *us = clock_us() - begun;
-    *busy_us = clock_team_since_us(team);
-    return ok;
-}
-
-/* CPU: warm launches back to back, a few milliseconds at a time, each a sample (`bench` averages
- * several launches a sample where they are short). Other work in between has used the caches and
- * the threads have gone to sleep: each row begins with launches that do not count. */
+/* Launches a CPU kernel back to back for a few milliseconds. Each launch is a sample. (`bench`
+ * averages several launches a sample where they are short.) Before a row other work has used the
+ * caches, and the threads have gone to sleep: each row begins with launches that do not count. */
 static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
-    Session *session = measure->runner.session;
     double begun = clock_us(), us, busy_us;
     do {
-        if (!time_launch(session, &us, &busy_us, err))
+        if (!runner_launch(&measure->runner, &us, &busy_us, err))
             return false;
     } while (clock_us() - begun < WARM_US);
     timed->cost_us = us;
@@ -421,7 +410,7 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
         return true;
     begun = clock_us();
     do {
-        if (!time_launch(session, &us, &busy_us, err))
+        if (!runner_launch(&measure->runner, &us, &busy_us, err))
             return false;
         const bool waited = measure->machine_busy || timing_waited(busy_us, us);
         timed_kernel_add_sample(timed, waited ? busy_us : us, waited);

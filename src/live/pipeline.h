@@ -15,8 +15,8 @@ typedef struct {
     /* Pools in place of the selection and of the baseline until their own grid is there. NULL: each
      * pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;
-    bool gradients_later; /* leave them to pipeline_lacks_gradients: the kernel is slow */
-    GiveUp give_up; /* asked between the stages and within the long ones */
+    bool gradients_later;         /* leave them to pipeline_lacks_gradients: the kernel is slow */
+    GiveUp give_up;               /* asked between the stages and within the long ones */
     _Atomic(const char *) *doing; /* set to the name of the stage in hand; NULL: nobody asks */
 } PipelineNeeds;
 
@@ -31,8 +31,8 @@ void pipeline_close(Pipeline *pipeline); /* accepts NULL */
  * the next run; keep them to have them longer. Unless the run ends with PIPELINE_DONE, `live` still
  * shows the last good frame. An align of the selection or the baseline that the scene has no map
  * for is replaced in *state by one that it has. */
-PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs,
-                         LiveData *live, Err *err);
+PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, LiveData *live,
+                         Err *err);
 
 /* Returns the inputs of the last frame, borrowed. */
 const FrameInputs *pipeline_inputs(const Pipeline *pipeline);

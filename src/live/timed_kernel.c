@@ -188,8 +188,8 @@ static void fill_gpus(RecordedScene of, const KernelConfig *config, LiveKernel *
         const Recording *from;
         const RecordedRow *there =
             recorded_on(of.set, &gpus[i], of.like, of.channels, config, &from);
-        live->on_gpu[i] = there ? (RecordedOnGpu){there->median_us, from->label}
-                                : (RecordedOnGpu){.us = NAN};
+        live->on_gpu[i] =
+            there ? (RecordedOnGpu){there->median_us, from->label} : (RecordedOnGpu){.us = NAN};
     }
 }
 
@@ -250,33 +250,36 @@ void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup
     }
 }
 
-void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live) {
-    live->elsewhere_count = 0;
-    live->clear_us = recorded_with(of, "clear", config, "warm");
+/* Adds a row with the recorded figures for each kernel that goes in the direction of `config`: the
+ * kernels that displays list, or the others. */
+static void add_recorded_rows(RecordedScene of, const KernelConfig *config, bool listed,
+                              LiveKernel *rows, int *count) {
+    *count = 0;
     for (int i = 0; bev_kernels[i]; i++) {
-        if (bev_is_listed(bev_kernels[i]) || bev_kernels[i]->direction != config->kernel->direction)
+        const BevKernel *kernel = bev_kernels[i];
+        if (bev_is_listed(kernel) != listed || kernel->direction != config->kernel->direction)
             continue;
-        assert(live->elsewhere_count < LIVE_MAX_KERNELS);
-        LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
-        *row = (LiveKernel){.kernel = bev_kernels[i]};
+        assert(*count < LIVE_MAX_KERNELS);
+        LiveKernel *row = &rows[(*count)++];
+        *row = (LiveKernel){.kernel = kernel};
         timed_kernel_show_recorded(of, config->dtype, config->align, row);
     }
+}
+
+void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live) {
+    live->clear_us = recorded_with(of, "clear", config, "warm");
+    add_recorded_rows(of, config, false, live->elsewhere, &live->elsewhere_count);
 }
 
 void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *inputs, const Job *job,
                                 LiveData *live) {
     const RecordedScene of = recorded_scene(set, inputs);
     const KernelConfig *config = &job->config, *baseline = &job->baseline;
-    live->kernel_count = 0;
-    for (int i = 0; bev_kernels[i]; i++) {
-        if (!bev_is_listed(bev_kernels[i]) ||
-            bev_kernels[i]->direction != config->kernel->direction)
-            continue;
-        assert(live->kernel_count < LIVE_MAX_KERNELS);
-        LiveKernel *row = &live->kernels[live->kernel_count++];
-        const KernelConfig one = {bev_kernels[i], config->dtype, config->align};
-        *row = (LiveKernel){.kernel = one.kernel, .skipped = inputs_unsupported(inputs, &one)};
-        timed_kernel_show_recorded(of, config->dtype, config->align, row);
+    add_recorded_rows(of, config, true, live->kernels, &live->kernel_count);
+    for (int i = 0; i < live->kernel_count; i++) {
+        LiveKernel *row = &live->kernels[i];
+        const KernelConfig one = {row->kernel, config->dtype, config->align};
+        row->skipped = inputs_unsupported(inputs, &one);
     }
     timed_kernel_fill_elsewhere(of, config, live);
     live->baseline = (LiveKernel){.kernel = baseline->kernel};

@@ -19,13 +19,13 @@ typedef struct {
         bool waited; /* for a core that another program had */
     } samples[TIMED_KERNEL_SAMPLES];
     int count;
-    bool complete;  /* there are enough samples of this problem */
-    bool failed;    /* it cannot run this problem */
-    bool disturbed; /* pictures were made while the samples were taken */
-    double cost_us; /* of the last launch; 0: unknown */
-    double own_bytes; /* of a launch by the kernel's traffic model; 0: not computed */
-    uint64_t turn;  /* number of its last turn among all kernels; 0: none yet */
-    double done_ms; /* when it was complete last; 0: not yet */
+    bool complete;     /* there are enough samples of this problem */
+    bool failed;       /* it cannot run this problem */
+    bool disturbed;    /* pictures were made while the samples were taken */
+    double cost_us;    /* of the last launch; 0: unknown */
+    double own_bytes;  /* of a launch by the kernel's traffic model; 0: not computed */
+    uint64_t turn;     /* number of its last turn among all kernels; 0: none yet */
+    double done_ms;    /* when it was complete last; 0: not yet */
     double settled_ms; /* when its figure settled last, undisturbed */
 } TimedKernel;
 

@@ -18,13 +18,13 @@
 const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
 const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
-/* The state of bench_run. */
+/* The state of bench_run. The baseline is that of the problem's direction and stage: forward V2. */
 typedef struct {
     const BenchPlan *plan;
-    const HostProblem *problem; /* the current problem */
-    BenchRow row;               /* the next row to be emitted */
-    BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as the baseline gets it */
-    Session *v2[BEV_CUDA + 1]; /* the baseline of the direction (forward V2); NULL: none */
+    const HostProblem *problem;                /* the current problem */
+    BenchRow row;                              /* the next row to be emitted */
+    BevProblem v2_problem[BEV_CUDA + 1];       /* the problem as the baseline gets it */
+    Session *v2[BEV_CUDA + 1];                 /* the baseline; NULL: none */
     Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* the baseline's latest timing */
     void (*emit)(const BenchRow *, void *);
     void *context;
@@ -61,6 +61,7 @@ static bool compare_with_baseline(Bench *bench, Err *err) {
     return true;
 }
 
+/* Times the row with each cache state of the plan, and emits a row for each. */
 static bool time_caches(Bench *bench, Session *session, Err *err) {
     BenchRow *row = &bench->row;
     for (int cache = CACHE_WARM; cache <= CACHE_COLD; cache++) {
@@ -77,8 +78,8 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
     return true;
 }
 
-/* Returns the problem as the kernel gets it. If a view transform's kernel can write channels first,
- * the grid has channels first, as the next network takes it. */
+/* Returns the problem as the kernel gets it. A view transform's kernel writes channels first if it
+ * can, because the next network takes channels first. */
 static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     BevProblem problem = bench->problem->view;
     const bool channels_first = problem.stage == BEV_VIEW && kernel->writes_first;
@@ -97,33 +98,23 @@ static const BevKernel *baseline_of(const BevProblem *problem, BevWhere where) {
 }
 
 /* Launches twice. The second launch is in an NVTX range, for Nsight Compute and Nsight Systems. */
-static bool run_once(Session *session, const char *range, Err *err) {
+static bool launch_in_range(Bench *bench, Session *session, Err *err) {
     bool ok = session_run(session, err);
 #ifdef HAVE_CUDA
-    nvtxRangePushA(range);
-#else
-    (void)range;
+    BenchRow *row = &bench->row;
+    kernel_config_range(&row->config, row->scene, row->range, sizeof row->range);
+    nvtxRangePushA(row->range);
 #endif
     ok = ok && session_run(session, err);
 #ifdef HAVE_CUDA
     nvtxRangePop();
 #endif
+    if (ok)
+        bench->emit(&bench->row, bench->context);
     return ok;
 }
 
-static bool emit_once(Bench *bench, Session *session, Err *err) {
-    BenchRow *row = &bench->row;
-    char range[sizeof row->range];
-    kernel_config_range(&row->config, row->scene, range, sizeof range);
-    if (!run_once(session, range, err))
-        return false;
-#ifdef HAVE_CUDA
-    memcpy(row->range, range, sizeof range);
-#endif
-    bench->emit(row, bench->context);
-    return true;
-}
-
+/* Times one kernel on the current problem. A kernel that refuses the problem is a skipped row. */
 static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     const BevProblem given = problem_for(bench, kernel), *problem = &given;
     BenchRow *row = &bench->row;
@@ -139,7 +130,7 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     }
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok = bench->plan->once ? emit_once(bench, session, err)
+    bool ok = bench->plan->once ? launch_in_range(bench, session, err)
                                 : session_prepare_us(session, &row->prepare_us, err) &&
                                       time_caches(bench, session, err);
     session_close(session);
@@ -216,9 +207,10 @@ bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
            (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
+/* Visits the problems of one stage and direction, in every align and format of the plan. */
 static bool visit_direction(const BenchPlan *plan, const char *label, Workload *workload,
-                            BevDirection direction, BevStage stage, PlanVisit *visit,
-                            void *context, Err *err) {
+                            BevDirection direction, BevStage stage, PlanVisit *visit, void *context,
+                            Err *err) {
     bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
     unsigned dtypes = plan->dtypes & (backward ? backward_dtypes : view ? view_dtypes : ~0u);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
@@ -256,7 +248,7 @@ static int spread_moment(const Workload *workload, int i, int wanted) {
     return spread ? (int)((int64_t)i * there / wanted) : i;
 }
 
-/* Whether the scene may have several moments; only opening tells their number. */
+/* Whether the scene may have several moments. Their number is known once the scene is open. */
 static bool may_have_moments(const BenchPlan *plan, const char *scene) {
     struct stat status;
     return plan->moments > 1 ||
@@ -280,8 +272,8 @@ static bool visit_moment(const BenchPlan *plan, const char *scene, Workload *wor
            visit_stages(plan, label, workload, visit, context, err);
 }
 
-/* Visits the wanted moments of a scene. A moment that fails closes the scene; the next one opens it
- * anew. */
+/* Visits the wanted moments of a scene. A moment that fails closes the scene, and the next moment
+ * opens it again. */
 static bool visit_scene(const BenchPlan *plan, int number, PlanVisit *visit, void *context,
                         Err *err) {
     const char *scene = plan->scenes[number];
@@ -295,8 +287,8 @@ static bool visit_scene(const BenchPlan *plan, int number, PlanVisit *visit, voi
             continue;
         bool opened = workload.loaded || workload_open(&workload, scene, &plan->job, &failed);
         count = opened && counts ? count_moments(plan, &workload) : count;
-        bool done = opened && (!wanted || visit_moment(plan, scene, &workload, i, visit, context,
-                                                       &failed));
+        bool done =
+            opened && (!wanted || visit_moment(plan, scene, &workload, i, visit, context, &failed));
         if (!done)
             workload_close(&workload);
         if (wanted && each)

@@ -6,10 +6,10 @@
 #include "src/run/session.h"
 #include "src/inputs/workload.h"
 
-/* How a plan of many moments goes. Moment `moment` counts from 0 within scene number `scene`. */
+/* The caller's part in a plan of many moments. `moment` counts from 0 within scene `scene`. */
 typedef struct {
-    /* Whether the moment is to be done. A scene with no wanted moment is not opened, unless only
-     * opening tells how many moments there are. */
+    /* Whether the moment is to be done. A scene without a wanted moment is opened only if its
+     * number of moments is unknown. */
     bool (*wants)(void *context, int scene, int moment);
     /* Ends a moment, all of whose rows have been emitted. `failed`: why it could not be done; NULL:
      * it was done. Returns whether the plan goes on; if not, it fills `err`. */
@@ -21,15 +21,15 @@ typedef struct {
 typedef struct {
     const char *const *scenes;
     int scene_count;
-    int moments;       /* moments of each scene, spread over a clip; 0: all of a clip, one of other
-                    scenes */
+    int moments;       /* moments of each scene, spread over a clip; 0: all moments of a clip, one
+                          moment of other scenes */
     KernelSet kernels; /* 0: every kernel of `where` */
     unsigned where;    /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
-    unsigned directions;         /* bits by BevDirection; 0: forward */
-    unsigned stages;             /* bits by BevStage; 0: pool */
-    bool once;                   /* launch each kernel twice and time nothing; the second launch has
-                                    an NVTX range if this build has CUDA */
+    unsigned directions; /* bits by BevDirection; 0: forward */
+    unsigned stages;     /* bits by BevStage; 0: pool */
+    bool once;           /* launch each kernel twice and time nothing; the second launch has
+                            an NVTX range if this build has CUDA */
     TimingOptions timing;
     Job job;                      /* the job of all scenes */
     const GradOutFile *grad_file; /* backward: the grad_out, borrowed; NULL: a random one */
@@ -46,12 +46,12 @@ typedef struct {
     char skipped[REFUSAL_SIZE]; /* why the kernel was skipped, or ""; no figure follows then */
     Timing timing;
     double prepare_us, map_us;
-    double traffic_mb;      /* bytes that the kernel requests (bev_traffic), in 10^6 bytes */
-    double footprint_mb;    /* bytes of each array, counted once, in 10^6 bytes */
-    double effective_gb_s;  /* traffic_mb / median */
-    Timing baseline;        /* bev_baseline() on the same device (forward V2), timed right before
-                               and right after this row */
-    double speedup;         /* timing_ratio(&baseline, &timing); NaN without a baseline */
+    double traffic_mb;     /* bytes that the kernel requests (bev_traffic), in 10^6 bytes */
+    double footprint_mb;   /* bytes of each array, counted once, in 10^6 bytes */
+    double effective_gb_s; /* traffic_mb / median */
+    Timing baseline;       /* bev_baseline() on the same device (forward V2), timed right before
+                              and right after this row */
+    double speedup;        /* timing_ratio(&baseline, &timing); NaN without a baseline */
 } BenchRow;
 
 /* Calls `row` for each result in the order scene, direction, align, dtype, kernel, cache. The

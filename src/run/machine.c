@@ -58,6 +58,16 @@ static void read_cpu(Machine *machine) {
     machine->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
 }
 
+void machine_label(const Machine *machine, char *label, size_t size) {
+    enum { DAY = sizeof "2026-11-20" - 1 };
+    if (machine->gpu[0])
+        snprintf(label, size, "%.63s, driver %.15s, CUDA %.15s, %.*s", machine->gpu,
+                 machine->driver, machine->cuda, DAY, machine->date);
+    else
+        snprintf(label, size, "%.63s, %d threads, %.*s", machine->cpu, machine->threads, DAY,
+                 machine->date);
+}
+
 void machine_read(Machine *machine) {
     memset(machine, 0, sizeof *machine);
     read_cpu(machine);

@@ -2,6 +2,7 @@
 /* The machine of a measurement. Every recorded result carries this description. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
@@ -19,3 +20,7 @@ typedef struct {
 
 /* Fills *machine. Never fails: unknown fields stay empty or 0. */
 void machine_read(Machine *machine);
+
+/* Writes GPU and date, or CPU and date without a GPU: "NVIDIA H200, driver 580.159, CUDA 13.0,
+ * 2026-11-20". */
+void machine_label(const Machine *machine, char *label, size_t size);

@@ -3,8 +3,8 @@
 
 #include "kernels/clean.h"
 #include "kernels/regime.h"
-
 #include "src/base/json_fields.h"
+#include "src/run/machine.h"
 #include "src/scene/scene.h"
 
 #include <dirent.h>
@@ -17,20 +17,15 @@ static void copy_text(char *into, size_t size, const json_t *object, const char 
     clean_text(text ? text : "", into, size);
 }
 
-static void make_label(Recording *recording, const json_t *machine) {
-    char gpu[64], cpu[64], driver[16], cuda[16], date[32];
-    copy_text(gpu, sizeof gpu, machine, "gpu");
-    copy_text(cpu, sizeof cpu, machine, "cpu");
-    copy_text(driver, sizeof driver, machine, "driver");
-    copy_text(cuda, sizeof cuda, machine, "cuda");
-    copy_text(date, sizeof date, machine, "date");
-    date[strcspn(date, "T")] = '\0';
-    if (gpu[0])
-        snprintf(recording->label, sizeof recording->label, "%s, driver %s, CUDA %s, %s", gpu,
-                 driver, cuda, date);
-    else
-        snprintf(recording->label, sizeof recording->label, "%s, %d threads, %s", cpu,
-                 (int)json_integer_value(json_object_get(machine, "threads")), date);
+/* Writes the label of a recording from its "machine". */
+static void make_label(Recording *recording, const json_t *object) {
+    Machine machine = {.threads = (int)json_integer_value(json_object_get(object, "threads"))};
+    copy_text(machine.gpu, sizeof machine.gpu, object, "gpu");
+    copy_text(machine.cpu, sizeof machine.cpu, object, "cpu");
+    copy_text(machine.driver, sizeof machine.driver, object, "driver");
+    copy_text(machine.cuda, sizeof machine.cuda, object, "cuda");
+    copy_text(machine.date, sizeof machine.date, object, "date");
+    machine_label(&machine, recording->label, sizeof recording->label);
 }
 
 static double number_of(const json_t *object, const char *key) {
@@ -50,9 +45,10 @@ static int64_t channels_of(const json_t *object, const char *scene) {
     return !channels && preset ? preset->channels : json_integer_value(channels);
 }
 
-/* Reads a row. Returns whether it has a median, or, in the list `counted`, any counter. */
+/* Reads a row. Returns whether the row has a figure: a median, or in the list `counted` a counter.
+ */
 static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
-    bool any = false;
+    bool any_counter = false;
     copy_text(row->scene, sizeof row->scene, object, "scene");
     copy_text(row->kernel, sizeof row->kernel, object, "kernel");
     copy_text(row->dtype, sizeof row->dtype, object, "dtype");
@@ -70,12 +66,14 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     row->footprint_mb = number_of(object, "footprint_mb");
     for (int i = 0; i < COUNTER_COUNT; i++) {
         row->counters.value[i] = number_of(object, counter_rows[i].key);
-        any = any || !isnan(row->counters.value[i]);
+        any_counter |= !isnan(row->counters.value[i]);
     }
-    return (counted ? any : isfinite(row->median_us)) && row->scene[0] && row->kernel[0];
+    bool has_figure = counted ? any_counter : isfinite(row->median_us);
+    return has_figure && row->scene[0] && row->kernel[0];
 }
 
-/* Leaves out rows without a figure (skipped kernels). False: out of memory. */
+/* Reads the rows of a list. Rows without a figure, of skipped kernels, are left out. False: out of
+ * memory. */
 static bool read_rows(const json_t *array, bool counted, RecordedRow **rows, int *count) {
     *rows = calloc(json_array_size(array) + 1, sizeof **rows);
     for (size_t i = 0; *rows && i < json_array_size(array); i++)
@@ -167,11 +165,9 @@ void recorded_free(RecordedSet *set) {
 
 static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
                         const char *kernel, BevDtype dtype, BevAlign align, const char *cache) {
-    return (!row->channels || row->channels == channels) &&
-           !strcmp(row->scene, scene) && !strcmp(row->kernel, kernel) &&
-           !strcmp(row->dtype, bev_dtypes[dtype].name) &&
-           !strcmp(row->align, bev_aligns[align].name) &&
-           !strcmp(row->cache, cache);
+    return (!row->channels || row->channels == channels) && !strcmp(row->scene, scene) &&
+           !strcmp(row->kernel, kernel) && !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+           !strcmp(row->align, bev_aligns[align].name) && !strcmp(row->cache, cache);
 }
 
 const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
@@ -213,8 +209,8 @@ const char *recorded_scene_like(const RecordedSet *set, int64_t channels, int64_
     for (int i = 0; i < set->count; i++)
         for (int j = 0; j < set->recordings[i].row_count; j++) {
             const RecordedRow *row = &set->recordings[i].rows[j];
-            if (row->channels == channels && row->points == points &&
-                row->intervals == intervals && preset_find(row->scene))
+            if (row->channels == channels && row->points == points && row->intervals == intervals &&
+                preset_find(row->scene))
                 return row->scene;
         }
     return "";

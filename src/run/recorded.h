@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of other machines. Recorded figures are results of earlier runs on named machines. The
- * files in samples/recorded/ were written by `bench --format json` and `regime --counters --format
- * json`. With them a machine without a GPU can show GPU figures. Published figures are latencies
- * from the article. Screens label both kinds: "recorded", "published". */
+/* Figures of other machines. Recorded figures are results of earlier runs on named machines, in the
+ * files of samples/recorded/. `bench --format json` and `regime --counters --format json` wrote
+ * them. A machine without a GPU can thus show GPU figures. Published figures are latencies from the
+ * article. Screens label both kinds: "recorded", "published". */
 #pragma once
 
 #include "src/cachesim/limits.h"
@@ -15,9 +15,10 @@ typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     BevDirection direction; /* forward where the file has none */
     int64_t channels;       /* 0: the file has none, and the scene is no configuration */
-    int64_t points, intervals; /* of the map; 0: the file has none */
+    int64_t points;         /* points of the map; 0: the file has none */
+    int64_t intervals;      /* intervals of the map; 0: the file has none */
     double median_us, p95_us, p99_us;
-    bool unsettled; /* the file says that the timing did not settle: no ratio uses the median */
+    bool unsettled; /* the timing did not settle: no ratio may use the median */
     double effective_gb_s, footprint_mb;
     Counters counters; /* the counters of one launch with warm caches */
 } RecordedRow;
@@ -96,8 +97,8 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* Returns the published column that a row stands for, or NULL. The form `v3_choice`, which V3 takes
- * on the GPU, stands for V3's column. NULL: the form is not known. */
+/* Returns the published column that a row stands for, or NULL. The form `v3_choice` that V3 takes
+ * on the GPU stands for V3's column. With `v3_choice` NULL no form does. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
 /* Returns the published row of a configuration, or NULL. `channels` must be the configuration's own

@@ -17,7 +17,7 @@ typedef struct Session Session;
  * with ERR_FAILED if the kernel does not support the problem (bev_unsupported). */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
-enum { REFUSAL_SIZE = 512 }; /* bytes of a reason */
+enum { REFUSAL_SIZE = 512 }; /* the bytes of a reason for refusing a problem */
 
 /* Opens a session for a row of a table. It does not fail if the kernel does not support the problem
  * or if its prepare step refuses the problem (ERR_USAGE): *session is then NULL, and `skipped`
@@ -67,8 +67,8 @@ typedef struct {
     double occupancy;     /* theoretical: resident warps / the most a multiprocessor can hold */
 } CudaFunction;
 
-/* Lists the CUDA functions that one launch starts, in order, and runs none of them; *count is at
- * most `capacity`. There are none on the CPU, and a clear by the driver (a memset) is none. */
+/* Lists the CUDA functions that one launch starts, in order, and runs none of them. *count is at
+ * most `capacity`. On the CPU there are none. A clear by the driver (a memset) does not count. */
 bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count,
                        Err *err);
 
@@ -84,9 +84,9 @@ extern const TimingOptions timing_default, timing_quick;
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
     double noise; /* interquartile range / median */
-    /* The medians of the two halves differ by at most `drift_limit`, the least sample is no less
-     * than a third of the median and, on the CPU, the calling thread or its team on average ran
-     * nearly all the time: other programs did not have the cores. */
+    /* Three conditions: the medians of the two halves differ by at most `drift_limit`. The least
+     * sample is no less than a third of the median. On the CPU the calling thread, or its team on
+     * average, ran nearly all the time: other programs did not have the cores. */
     bool settled;
     double drift_limit; /* 0.05 (GPU) or 0.15 (CPU) */
     int samples;

@@ -27,19 +27,16 @@ typedef struct {
 
 static void cpu_close(void *state) {
     State *s = state;
-    if (s && s->kernel->release)
+    if (s->kernel->release)
         s->kernel->release(s->plan);
-    if (s) {
-        free(s->workspace);
-        free(s->codes);
-    }
+    free(s->workspace);
+    free(s->codes);
     free(s);
 }
 
 /* Allocates the workspace that the kernel needs with its current plan. */
-static bool take_workspace(State *s, Err *err) {
-    size_t bytes =
-        s->kernel->workspace_bytes ? s->kernel->workspace_bytes(s->problem, s->plan) : 0;
+static bool allocate_workspace(State *s, Err *err) {
+    size_t bytes = s->kernel->workspace_bytes ? s->kernel->workspace_bytes(s->problem, s->plan) : 0;
     free(s->workspace);
     s->workspace = NULL;
     s->workspace_bytes = bytes;
@@ -59,7 +56,7 @@ static bool cpu_prepare(void *state, double *us, Err *err) {
     double start = clock_us();
     bool ok = s->kernel->prepare(s->problem, &s->plan, err);
     *us = clock_us() - start;
-    return ok && take_workspace(s, err);
+    return ok && allocate_workspace(s, err);
 }
 
 static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err) {
@@ -68,7 +65,7 @@ static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *ho
         return err_no_memory(err, kernel->name, "");
     s->kernel = kernel;
     s->problem = host;
-    if (!kernel->prepare && !take_workspace(s, err)) {
+    if (!kernel->prepare && !allocate_workspace(s, err)) {
         free(s);
         return false;
     }
@@ -100,7 +97,7 @@ static bool cpu_run(void *state, Err *err) {
     return s->kernel->launch(&problem, s->plan, NULL, err);
 }
 
-/* Reads an output that has channels first, with channels last. */
+/* Copies an output that has channels first, so that the copy has channels last. */
 static void read_channels_first(const BevProblem *problem, unsigned char *to) {
     size_t element = (size_t)bev_dtypes[problem->out.dtype].bits / 8;
     int64_t channels = problem->shape.channels, cells = problem->out.rows / problem->out_samples;
@@ -158,7 +155,7 @@ static size_t flush_bytes(void) {
     return cache > 0 && (size_t)cache < MAX_FLUSH / 2 ? (size_t)cache * 2 : MAX_FLUSH;
 }
 
-/* Every thread writes a part, so that every core's own caches are flushed, too. */
+/* Flushes the caches. Every thread writes a part, which flushes every core's own caches. */
 static void flush(unsigned char *bytes, size_t count) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t i = 0; i < count; i += 64)

@@ -32,7 +32,7 @@ static Prediction *begin(LatencyTerm limiter) {
     for (int term = 0; term < TERM_COUNT; term++)
         p->term_us[term] = term == (int)limiter ? 90 : 40;
     p->instructions_us = p->term_us[TERM_ISSUE];
-    p->latency_us = predict_latency_us(p, 1);
+    p->latency_us = predict_latency_us(p);
     return p;
 }
 
@@ -57,7 +57,7 @@ static void change(char *words) {
             if (!strcmp(word, values[i].word))
                 *values[i].value = number;
     }
-    p->latency_us = predict_latency_us(p, 1);
+    p->latency_us = predict_latency_us(p);
 }
 
 static void nothing(void) {}
