@@ -132,8 +132,9 @@ void undo_free(Undo *undo) {
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Keys, clicks and ticks are drawn with the frame that answers them: the old frame is not drawn
- * again. Text of lessons and recorded steps are exceptions, as they are there already. */
-static unsigned when_drawn(const App *app, const Event *event, unsigned bits, int step_before) {
+ * again. Lesson texts and recorded steps are drawn at once, as they need no frame. */
+static unsigned bits_to_draw_now(const App *app, const Event *event, unsigned bits,
+                                 int step_before) {
     bool waits = event->kind <= EVENT_CLICK && bits & (STEP_RUN | STEP_LOOK) &&
                  !app->state.lesson.open && app->state.step_at == step_before;
     return waits ? bits & ~(unsigned)STEP_REDRAW : bits;
@@ -166,7 +167,7 @@ static Event click_on(int64_t cell, int64_t nx) {
 
 /* Returns the event with its pin moved: from a cell without points to the nearest cell with points.
  * A grid with height shows a column of cells, and its pin stays. */
-static Event aimed(const App *app, const Event *event) {
+static Event aimed_at_points(const App *app, const Event *event) {
     const State *state = &app->state;
     const LiveFrame *frame = &app_live(app)->frame;
     const Command *command = &event->command;
@@ -190,11 +191,11 @@ static Event aimed(const App *app, const Event *event) {
     return aim;
 }
 
-static void step(App *app, const Event *given) {
+/* Applies an event to the state and does what the state asks for. */
+static void apply_event(App *app, const Event *given) {
     const State before = app->state;
-    const Event aim = aimed(app, given), *event = &aim;
-    int step = app->state.step_at;
-    unsigned bits = when_drawn(app, event, state_step(&app->state, event), step);
+    const Event aim = aimed_at_points(app, given), *event = &aim;
+    unsigned bits = bits_to_draw_now(app, event, state_step(&app->state, event), before.step_at);
     app->todo |= bits;
     if (bits & (STEP_RUN | STEP_LOOK))
         app_request(app);
@@ -225,7 +226,7 @@ static void run_from_palette(App *app, const Command *command) {
     take_back_try(app);
     palette_close(&app->state);
     palette_remember(&app->state, command);
-    step(app, &event);
+    apply_event(app, &event);
 }
 
 /* Applies a value that the palette only tries. take_back_try() returns to the state before. */
@@ -236,7 +237,7 @@ static void try_value(App *app, const Command *command) {
         app->tried = ACTION_COUNT;
     }
     app->state.palette.tries = true;
-    step(app, &event);
+    apply_event(app, &event);
 }
 
 static void palette_does(App *app, PaletteDoes does, const Command *command) {
@@ -265,22 +266,24 @@ void app_step(App *app, const Event *event) {
     if (command && open && event->command.action != ACTION_COMMANDS && !app->serves)
         run_from_palette(app, &event->command);
     else
-        step(app, event);
+        apply_event(app, event);
 }
 
 /* Pages and lists scroll; no control has these keys. */
 static bool scroll_page(App *app, int32_t key) {
-    static const int32_t codes[] = {KEYCODE_PAGE_UP, KEYCODE_PAGE_DOWN, KEYCODE_HOME,
-                                    KEYCODE_END,     KEYCODE_UP,        KEYCODE_DOWN};
-    static const int steps[] = {-8, 8, -1000, 1000, -1, 1};
-    const State *state = &app->state;
-    int most = state->help ? 6 : 4, at = 0;
-    while (at < most && codes[at] != key)
-        at++;
-    if (at == most)
-        return false;
-    app_step(app, &(Event){.kind = EVENT_SCROLL, .steps = steps[at]});
-    return true;
+    static const struct {
+        int32_t key;
+        double steps;
+        bool only_in_help; /* elsewhere the key moves the cursor */
+    } scrolls[] = {{KEYCODE_PAGE_UP, -8, false}, {KEYCODE_PAGE_DOWN, 8, false},
+                   {KEYCODE_HOME, -1000, false}, {KEYCODE_END, 1000, false},
+                   {KEYCODE_UP, -1, true},       {KEYCODE_DOWN, 1, true}};
+    for (size_t i = 0; i < sizeof scrolls / sizeof *scrolls; i++)
+        if (scrolls[i].key == key && (app->state.help || !scrolls[i].only_in_help)) {
+            app_step(app, &(Event){.kind = EVENT_SCROLL, .steps = scrolls[i].steps});
+            return true;
+        }
+    return false;
 }
 
 /* Opens the first finding, for Enter on the default screen where no cell is chosen. */
@@ -431,7 +434,7 @@ static void note_error(App *app, const EngineFrame *frame) {
 }
 
 /* Logs each note once. */
-static void note_notes(App *app, const EngineFrame *frame) {
+static void note_remarks(App *app, const EngineFrame *frame) {
     bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
     if (empty && !app->empty)
         app_note(app, scatter_empty(&frame->inputs.map->intervals.pruned));
@@ -496,7 +499,7 @@ bool app_take_frame(App *app, const Pace *pace) {
     if (app->desk.open && app->desk.page)
         app_show_page(app);
     note_error(app, frame);
-    note_notes(app, frame);
+    note_remarks(app, frame);
     if (frame->device_lost)
         leave_device(app);
     return true;

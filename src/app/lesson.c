@@ -77,7 +77,8 @@ static bool open_page(App *app, Err *err) {
 
 /* ---- what lies on the desk ------------------------------------------------------------------- */
 
-static bool find_path(const Course *course, const char *word, char *path, size_t size, Err *err) {
+static bool find_lesson_path(const Course *course, const char *word, char *path, size_t size,
+                             Err *err) {
     if (word[0])
         return course_find(course, word, path, size, err);
     const char *next = course_next(course, course_progress());
@@ -87,7 +88,7 @@ static bool find_path(const Course *course, const char *word, char *path, size_t
 }
 
 /* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
-static void take_up(LessonDesk *desk) {
+static void resume_lesson(LessonDesk *desk) {
     lesson_run_init(&desk->run, &desk->lesson, 0);
     if (desk->memory != DESK_KEEPS)
         return;
@@ -128,7 +129,7 @@ static void show_lesson(App *app) {
 
 static bool read_lesson(App *app, const char *word, Lesson *lesson, Err *err) {
     char path[COURSE_PATH];
-    return find_path(&app->menu.course, word, path, sizeof path, err) &&
+    return find_lesson_path(&app->menu.course, word, path, sizeof path, err) &&
            lesson_load(path, lesson, err);
 }
 
@@ -214,7 +215,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     clear_desk(app);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
     if (page < 0)
-        take_up(desk);
+        resume_lesson(desk);
     else { /* a look at one page changes no progress */
         desk->memory = DESK_FORGETS;
         lesson_run_init(&desk->run, &desk->lesson, page);
@@ -378,8 +379,6 @@ void app_lesson_turn(App *app, bool pause_over) {
         desk->waits = false;
     if (after == LESSON_WANTS_PAUSE)
         desk->pause_ms = clock_ms() + 1e3 * lesson_run_pause(&desk->run);
-    if (after != before)
-        redraw(app);
 }
 
 double app_lesson_in_ms(const App *app) {
@@ -391,7 +390,7 @@ double app_lesson_in_ms(const App *app) {
 /* ---- what the learner does ------------------------------------------------------------------- */
 
 /* Opens the lesson behind this one, or says that there is none. */
-static void open_next(App *app) {
+static void open_next_lesson(App *app) {
     const char *next = course_after(&app->menu.course, app->desk.lesson.name);
     Err err;
     if (!next)
@@ -406,7 +405,7 @@ void app_lesson_input(App *app, const LessonInput *input) {
     if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over))
         return;
     if (lesson_run_ended(&desk->run) && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
-        open_next(app);
+        open_next_lesson(app);
         return;
     }
     if (!lesson_run_input(&desk->run, input))
@@ -419,7 +418,7 @@ void app_lesson_input(App *app, const LessonInput *input) {
 }
 
 /* Opens the lesson that explains the state's finding. */
-static bool explain(App *app, Err *err) {
+static bool choose_explanation(App *app, Err *err) {
     State *state = &app->state;
     Finding findings[FINDINGS_MAX];
     int count = app->frame ? live_findings(state, &app->frame->live, findings) : 0;
@@ -455,7 +454,7 @@ void app_lesson_wish(App *app) {
     else if (wish == WISH_TOUR)
         ok = app_open_tour(app, &err);
     else
-        ok = (wish != WISH_EXPLAIN || explain(app, &err)) &&
+        ok = (wish != WISH_EXPLAIN || choose_explanation(app, &err)) &&
              app_open_lesson(app, state->lesson_name,
                              app->script ? app->options->memory : DESK_KEEPS, &err);
     if (!ok)
@@ -464,7 +463,7 @@ void app_lesson_wish(App *app) {
 
 /* In a lesson a digit answers, also where nothing is asked: a kernel chosen by mistake would empty
  * the lesson's panel. */
-static bool is_input(const LessonPane *pane, int32_t key, LessonInput *input) {
+static bool input_of_key(const LessonPane *pane, int32_t key, LessonInput *input) {
     bool digit = key >= '0' && key <= '9';
     if (digit || (pane->asks == ASKS_NUMBER && (key == '.' || key == '-')))
         *input = (LessonInput){.kind = INPUT_TYPE, .key = (char)key};
@@ -487,7 +486,7 @@ bool app_lesson_key(App *app, int32_t key) {
         redraw(app);
         return true;
     }
-    if (!is_input(pane, key, &input) || (app->desk.page && input.kind == INPUT_TYPE))
+    if (!input_of_key(pane, key, &input) || (app->desk.page && input.kind == INPUT_TYPE))
         return false;
     app_lesson_input(app, &input);
     return true;

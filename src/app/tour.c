@@ -69,7 +69,7 @@ static void say_caption(App *app, const char *text) {
 }
 
 /* Whether all figures of the page are there: captions speak of them. The picture is there. */
-static bool is_ready(const App *app) {
+static bool page_is_complete(const App *app) {
     const State *state = &app->state;
     const LiveData *live = &app->frame->live;
     const LiveAccuracy *accuracy = &live->accuracy[state->job.config.dtype];
@@ -80,16 +80,16 @@ static bool is_ready(const App *app) {
 }
 
 /* Whether a line may be used now. Pages of schedules open when the schedules are there. */
-static bool may_begin(const App *app, const char *line) {
+static bool line_may_begin(const App *app, const char *line) {
     Command command;
     if (!strncmp(line, "say", 3))
-        return is_ready(app) && clock_ms() >= app->tour.said_ms;
+        return page_is_complete(app) && clock_ms() >= app->tour.said_ms;
     return !keys_parse(line, &command, NULL) || keys[command.action].needs != NEED_SCHEDULES ||
            app->frame->live.race;
 }
 
 /* Carries out a line of the script. */
-static void use_line(App *app, const char *line) {
+static void use_tour_line(App *app, const char *line) {
     Tour *tour = &app->tour;
     double seconds;
     int count;
@@ -113,11 +113,11 @@ void app_tour_turn(App *app) {
         char line[256];
         size_t length = strcspn(tour->at, "\n");
         snprintf(line, sizeof line, "%.*s", (int)strcspn(tour->at, "#\r\n"), tour->at);
-        if (!may_begin(app, line)) {
+        if (!line_may_begin(app, line)) {
             tour->due_ms = clock_ms() + RETRY_MS;
             return;
         }
-        use_line(app, line);
+        use_tour_line(app, line);
         tour->at += length + (tour->at[length] == '\n');
         if (!*tour->at) {
             app_close_tour(app);

@@ -21,7 +21,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
-static void add_name(Course *course, const char *file) {
+static void add_lesson_name(Course *course, const char *file) {
     const char *dot = strrchr(file, '.');
     if (course->count < COURSE_LESSONS && dot && !strcmp(dot, suffix) && dot > file &&
         dot - file < COURSE_NAME)
@@ -46,7 +46,7 @@ void course_read(Course *course) {
     if (!folder)
         return;
     for (const struct dirent *entry; (entry = readdir(folder));)
-        add_name(course, entry->d_name);
+        add_lesson_name(course, entry->d_name);
     closedir(folder);
     qsort(course->names, (size_t)course->count, COURSE_NAME, by_name);
     for (int i = 0; i < course->count; i++)
@@ -369,7 +369,7 @@ static Score score_of(const Quiz *quiz, const char *topic) {
     return score;
 }
 
-static bool is_first_of_topic(const Quiz *quiz, int i) {
+static bool begins_topic(const Quiz *quiz, int i) {
     for (int before = 0; before < i; before++)
         if (!strcmp(quiz->items[before].topic, quiz->items[i].topic))
             return false;
@@ -381,7 +381,7 @@ static void add_topics(const Quiz *quiz, PaneText *body) {
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
         const Score score = score_of(quiz, item->topic);
-        if (!is_first_of_topic(quiz, i))
+        if (!begins_topic(quiz, i))
             continue;
         if (!score.asked)
             pane_add(body, PANE_CHOICE, false, "n/a     %s: cannot be judged here", item->topic);

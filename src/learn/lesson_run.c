@@ -113,29 +113,25 @@ static bool add_value(const char *from, const char *end, Evaluation *evaluation,
     return known;
 }
 
-/* Names the source once, behind the last figure, where all figures of a text have one source. */
+/* Where all figures of a text have one source, only the last figure keeps the source's name. */
 static void name_source_once(char *text) {
     static const char *const names[] = {" (recorded)", " (model)", " (published)"};
-    const char *only = NULL;
+    const char *name = "";
+    int sources = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(text, names[i])) {
-            if (only)
-                return;
-            only = names[i];
+            name = names[i];
+            sources++;
         }
-    for (char *at = text, *next; only && (at = strstr(at, only)); at = next) {
-        size_t length = strlen(only);
-        next = strstr(at + length, only);
-        if (!next)
-            return;
+    const size_t length = strlen(name);
+    char *at = sources == 1 ? strstr(text, name) : NULL;
+    for (char *next; at && (next = strstr(at + length, name)); at = next - length)
         memmove(at, at + length, strlen(at + length) + 1);
-        next -= length;
-    }
 }
 
 /* Writes a text with the values of the expressions in its braces. Returns false where a value is
  * unknown; `evaluation->why` has the reason. */
-static bool fill_in(const char *text, Evaluation *evaluation, char *out, size_t size) {
+static bool fill_braces(const char *text, Evaluation *evaluation, char *out, size_t size) {
     bool known = true;
     out[0] = '\0';
     while (*text) {
@@ -248,7 +244,7 @@ static bool read_answer(LessonRun *run, const char *text) {
 /* ---- judging --------------------------------------------------------------------------------- */
 
 /* Figures within one percent are a tie: either order of them is right. */
-static const double tie = 0.01;
+static const double tie_share = 0.01;
 
 static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, int *right) {
     const LessonQuestion *question = lesson_run_question(run);
@@ -288,7 +284,7 @@ static LessonVerdict judge_order(const LessonRun *run, Evaluation *evaluation, V
             return VERDICT_VOID;
     }
     for (int i = 1; i < question->choice_count; i++)
-        if (values[run->order[i]].number < values[run->order[i - 1]].number * (1 - tie))
+        if (values[run->order[i]].number < values[run->order[i - 1]].number * (1 - tie_share))
             return VERDICT_WRONG;
     return VERDICT_RIGHT;
 }
@@ -355,7 +351,7 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
 static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
                        Evaluation *evaluation) {
     char row[1200];
-    bool known = !text || fill_in(text, evaluation, row, sizeof row);
+    bool known = !text || fill_braces(text, evaluation, row, sizeof row);
     if (text)
         pane_add(&run->reveal, kind, false, "%s%s", before, row);
     return known;
@@ -440,7 +436,7 @@ static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *l
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static const LessonStep *step_now(const LessonRun *run) {
+static const LessonStep *current_step(const LessonRun *run) {
     const LessonPage *page = page_of(run);
     return run->step < page->first + page->count ? &run->lesson->steps[run->step] : NULL;
 }
@@ -455,7 +451,7 @@ static bool needs_figures(const LessonRun *run, const LessonStep *step) {
 
 /* Puts a step onto the page; `text` has its figures filled in already. Steps that use a control
  * and LETs are carried out elsewhere. A question is the last line, after its sources. */
-static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
+static void show_step(LessonRun *run, const LessonStep *step, const char *text) {
     if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, "%s", text);
         lesson_explain_sources(run, &run->page_text, text);
@@ -489,13 +485,13 @@ static void end_of_steps(LessonRun *run) {
 /* Carries out steps until one needs a control, a figure, time or the learner. */
 static void run_steps(LessonRun *run) {
     for (const LessonStep *step; run->phase == PHASE_ENTER;) {
-        step = step_now(run);
+        step = current_step(run);
         if (!step)
             end_of_steps(run);
         else if (step->kind == LESSON_CONTROL || needs_figures(run, step))
             return;
         else
-            use_step(run, step, step->text);
+            show_step(run, step, step->text);
     }
 }
 
@@ -507,7 +503,7 @@ LessonWants lesson_run_wants(const LessonRun *run) {
     case PHASE_RESET:
         return LESSON_WANTS_RESET;
     case PHASE_ENTER:
-        step = step_now(run);
+        step = current_step(run);
         return step && step->kind == LESSON_CONTROL ? LESSON_WANTS_CONTROL : LESSON_WANTS_FIGURES;
     case PHASE_ANIMATE:
         return run->word % 2          ? LESSON_WANTS_PAUSE
@@ -542,7 +538,7 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
     else if (run->phase == PHASE_AGAIN)
         snprintf(line, size, "%s", question->again.rows[(run->again - 1) % question->again.count]);
     else
-        snprintf(line, size, "%s", step_now(run)->text);
+        snprintf(line, size, "%s", current_step(run)->text);
 }
 
 double lesson_run_pause(const LessonRun *run) {
@@ -612,7 +608,7 @@ static bool expand_step(const LessonRun *run, const LessonStep *step, const Stat
         if (step->kind == LESSON_LET)
             known = expression_value(step->text, &evaluation, value);
         else
-            known = fill_in(step->text, &evaluation, text, EXPANDED);
+            known = fill_braces(step->text, &evaluation, text, EXPANDED);
     }
     return known;
 }
@@ -624,7 +620,7 @@ static void draw_frame(LessonRun *run, const LessonStep *step, const LiveData *l
 }
 
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
-    const LessonStep *step = step_now(run);
+    const LessonStep *step = current_step(run);
     if (step->kind == LESSON_DRAW) {
         run->undrawn = run->page_text;
         draw_frame(run, step, live);
@@ -641,7 +637,7 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
         run->names[step->number] = known ? value : (Value){0};
         run->step++;
     } else
-        use_step(run, step, text);
+        show_step(run, step, text);
     run_steps(run);
     return true;
 }
@@ -678,7 +674,7 @@ static void leave_page(LessonRun *run) {
     run_steps(run);
 }
 
-static void go_on(LessonRun *run) {
+static void leave_or_ask_again(LessonRun *run) {
     bool again = run->phase == PHASE_VERDICT && lesson_run_asks_again(run);
     if (again) {
         run->again++;
@@ -773,7 +769,7 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
     } else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT)
         leave_page(run);
     else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
-        go_on(run);
+        leave_or_ask_again(run);
     else if (kind == INPUT_TYPE)
         snprintf(run->note, sizeof run->note,
                  "Nothing is asked now: digits answer, Enter goes on.");

@@ -176,7 +176,7 @@ typedef struct {
     char text[ROWS_MOST][WIDTH + 1];
 } Plan;
 
-static void put(Plan *plan, int row, int column, const char *text) {
+static void put_text(Plan *plan, int row, int column, const char *text) {
     for (int i = 0; text[i]; i++)
         if (row >= 0 && row < plan->rows && column + i >= 0 && column + i < WIDTH)
             plan->text[row][column + i] = text[i];
@@ -194,9 +194,9 @@ static void draw_borders(Plan *plan) {
     for (int x = 0; x <= plan->axes.count[0]; x++)
         for (int y = 0; y < plan->axes.count[1]; y++) {
             int row = row_of(plan, plan->axes.min_m[0] + x * plan->axes.cell_m[0]);
-            put(plan, row, LEFT + y * CELL_W, "+-----+");
+            put_text(plan, row, LEFT + y * CELL_W, "+-----+");
             if (x < plan->axes.count[0])
-                put(plan, row - 1, LEFT + y * CELL_W, "|     |");
+                put_text(plan, row - 1, LEFT + y * CELL_W, "|     |");
         }
 }
 
@@ -205,7 +205,7 @@ static void draw_ray(Plan *plan, const Pair *far) {
     for (int row = 0; row + 1 < plan->rows; row++) {
         double ahead_m = plan->axes.max_m[0] - row;
         const char *sign = far->left_m > 0.01 ? "\\" : far->left_m < -0.01 ? "/" : ":";
-        put(plan, row, column_of(plan, far->left_m / far->ahead_m * ahead_m), sign);
+        put_text(plan, row, column_of(plan, far->left_m / far->ahead_m * ahead_m), sign);
     }
 }
 
@@ -214,9 +214,9 @@ static void draw_plane(Plan *plan, const Pair *of) {
     int row = row_of(plan, of->ahead_m);
     for (int column = LEFT - CELL_W / 2; column < LEFT + plan->axes.count[1] * CELL_W; column += 2)
         if (plan->text[row][column] == ' ')
-            put(plan, row, column, ".");
+            put_text(plan, row, column, ".");
     snprintf(label, sizeof label, "bin %d, %g m", of->bin, of->ahead_m);
-    put(plan, row, 0, label);
+    put_text(plan, row, 0, label);
 }
 
 /* Draws a pair of dots in each cell, the upper image row first: two image rows see the same ground.
@@ -226,7 +226,7 @@ static void draw_dots(Plan *plan, const Pairs *pairs, bool judged) {
         const Pair *pair = &pairs->pairs[i];
         int row = row_of(plan, pair->ahead_m), column = column_of(plan, pair->left_m);
         bool second = plan->text[row][column] == 'o' || plan->text[row][column] == '*';
-        put(plan, row, column + second, judged && pair->cell >= 0 ? "*" : "o");
+        put_text(plan, row, column + second, judged && pair->cell >= 0 ? "*" : "o");
     }
 }
 
@@ -238,8 +238,9 @@ static void draw_counts(Plan *plan, const Pairs *pairs) {
             for (int i = 0; i < pairs->count; i++)
                 points += pairs->pairs[i].cell == cell;
             snprintf(text, sizeof text, "%d", points);
-            put(plan, row_of(plan, plan->axes.min_m[0] + (x + 0.5) * plan->axes.cell_m[0]),
-                column_of(plan, plan->axes.min_m[1] + (y + 1) * plan->axes.cell_m[1]) + 1, text);
+            put_text(plan, row_of(plan, plan->axes.min_m[0] + (x + 0.5) * plan->axes.cell_m[0]),
+                     column_of(plan, plan->axes.min_m[1] + (y + 1) * plan->axes.cell_m[1]) + 1,
+                     text);
         }
 }
 
@@ -260,7 +261,7 @@ static void draw_from_above(PaneText *pane, const Rig *rig, const Pairs *pairs,
         draw_plane(&plan, &pairs->pairs[bin]);
     if (what == DRAW_CELLS)
         draw_counts(&plan, pairs);
-    put(&plan, plan.rows - 1, column_of(&plan, 0), "^ camera");
+    put_text(&plan, plan.rows - 1, column_of(&plan, 0), "^ camera");
     for (int row = 0; row < plan.rows; row++) {
         size_t length = WIDTH;
         while (length && plan.text[row][length - 1] == ' ')

@@ -10,7 +10,7 @@
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
-static LogLine *push_line(Log *log, Action action) {
+static LogLine *push_log_line(Log *log, Action action) {
     bool held = action < ACTION_COUNT && keys[action].held;
     bool again = log->count && held && log->lines[0].action == action;
     if (!again) {
@@ -23,7 +23,7 @@ static LogLine *push_line(Log *log, Action action) {
 }
 
 unsigned log_say(Log *log, Action action, const char *format, ...) {
-    LogLine *line = push_line(log, action);
+    LogLine *line = push_log_line(log, action);
     va_list args;
     va_start(args, format);
     vsnprintf(line->said, sizeof line->said, format, args);

@@ -221,7 +221,7 @@ unsigned control_channels(State *state, const Command *command) {
     return SAY_CHANGE(state, command->action, "C = %lld", (long long)channels);
 }
 
-static unsigned say_gpu(State *state, Action action) {
+static unsigned say_predicted_gpu(State *state, Action action) {
     const ShortText edits = gpu_edit_text(&state->edit);
     if (!edits.text[0])
         return SAY(state, action, "GPU of the three questions: %s, L2 of %.0f MiB",
@@ -234,7 +234,7 @@ unsigned control_gpu(State *state, const Command *command) {
     unsigned changed = SET(state->gpu, command->place);
     changed |= gpu_edit_any(&state->edit) ? STEP_CHANGE : 0;
     state->edit = (GpuEdit){0};
-    return say_gpu(state, command->action) | changed;
+    return say_predicted_gpu(state, command->action) | changed;
 }
 
 double state_gpu_ghz(const State *state) {
@@ -252,7 +252,7 @@ unsigned control_gpu_figure(State *state, const Command *command) {
                              ? model_l2_mib(model_l2_next_to(asked))
                              : asked;
     unsigned changed = SET(*figure, value);
-    return say_gpu(state, command->action) | changed;
+    return say_predicted_gpu(state, command->action) | changed;
 }
 
 unsigned control_counters(State *state, const Command *command) {

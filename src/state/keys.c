@@ -440,7 +440,7 @@ static const struct {
     {OPEN_RACE, {{"Esc"}, "panels", ACTION_ESCAPE}},
 };
 
-static Open open_now(const State *state) {
+static Open open_part(const State *state) {
     return state->palette.open      ? OPEN_PALETTE
            : state->help            ? OPEN_HELP
            : state->lesson.open     ? OPEN_LESSON
@@ -451,7 +451,7 @@ static Open open_now(const State *state) {
 }
 
 /* Whether the keys of the page of bits work. In a lesson they work beside its keys. */
-static bool bits_keys(const State *state, Open open) {
+static bool bits_keys_work(const State *state, Open open) {
     return open == OPEN_BITS || (open == OPEN_LESSON && state->bits.open);
 }
 
@@ -468,14 +468,14 @@ static bool is_hinted(const KeyHint *hints, int count, const char *key) {
 }
 
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
-    Open open = open_now(state);
+    Open open = open_part(state);
     bool choice = open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
     int count = 0;
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         KeyHint hint = hint_rows[i].hint;
         /* Where a lesson asks for a choice, Up and Down choose an answer. */
         Action left_out = choice ? ACTION_BITS_VALUE : ACTION_BITS_AT;
-        bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys(state, open);
+        bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys_work(state, open);
         if (of_bits && hint.action == left_out)
             continue;
         if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint.key.name))
@@ -515,8 +515,8 @@ static const struct {
 };
 
 bool keys_here(const State *state, int32_t key, Command *command) {
-    Open open = open_now(state);
-    Open page = bits_keys(state, open) ? OPEN_BITS : open;
+    Open open = open_part(state);
+    Open page = bits_keys_work(state, open) ? OPEN_BITS : open;
     for (size_t i = 0; i < sizeof page_keys / sizeof *page_keys; i++) {
         if (page_keys[i].open != page || page_keys[i].key != key)
             continue;

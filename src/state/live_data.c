@@ -465,38 +465,39 @@ static int by_gain(const void *left, const void *right) {
     return a->finding.gain < b->finding.gain ? 1 : a->finding.gain > b->finding.gain ? -1 : 0;
 }
 
-/* Fills in what pruning gives the selection; or, where the selection gets slower, the kernel that
- * is fastest then. False: nothing, or not known yet. */
+/* Fills in the gain of the selection by pruning. Where the selection gains little, the gain is that
+ * of the kernel that is fastest after pruning. Returns false where no gain is known or worth it. */
 static bool advise_pruning(const State *state, const LiveData *live, Advice *advice) {
-    const PredictedKernel *selected = prediction_kernel(state, live), *now = NULL;
-    const double least = 1.05; /* a smaller gain is no advice */
+    const PredictedKernel *selected = prediction_kernel(state, live);
+    const double least_gain = 1.05; /* a smaller gain is no advice */
     const int gpu = state->gpu;
     if (!selected || !live->model->pruned.count || gpu_edit_any(&state->edit))
         return false;
     const PrunedModel *pruned = &live->model->pruned;
     const PrunedKernel *best = pruned->kernels, *own = NULL;
     for (int i = 0; i < pruned->count; i++) {
-        const PrunedKernel *one = &pruned->kernels[i];
-        best = one->latency_us[gpu] < best->latency_us[gpu] ? one : best;
-        own = one->kernel == model_row(live->job.config.kernel) ? one : own;
+        const PrunedKernel *row = &pruned->kernels[i];
+        best = row->latency_us[gpu] < best->latency_us[gpu] ? row : best;
+        own = row->kernel == model_row(live->job.config.kernel) ? row : own;
     }
-    Prediction leader;
-    const PredictedKernel *leads = findings_fastest(live->model, gpu, NULL, &leader);
-    now = model_of_kernel(live->model, best->kernel, &gpus[gpu]);
-    const bool turns = leads && now && leads->kernel != now->kernel;
+    Prediction unused;
+    const PredictedKernel *leader = findings_fastest(live->model, gpu, NULL, &unused);
+    const PredictedKernel *unpruned_best = model_of_kernel(live->model, best->kernel, &gpus[gpu]);
+    const bool other_leads = leader && unpruned_best && leader->kernel != unpruned_best->kernel;
     double gain = own ? selected->predicted[gpu].latency_us / own->latency_us[gpu] : 0;
-    const bool other = gain < least && now;
-    if (other)
-        gain = now->predicted[gpu].latency_us / best->latency_us[gpu];
+    const bool of_best = gain < least_gain && unpruned_best;
+    if (of_best)
+        gain = unpruned_best->predicted[gpu].latency_us / best->latency_us[gpu];
     *advice = (Advice){.finding = {.gain = gain},
                        .command = {.action = ACTION_PRUNE},
-                       .of = other ? best->kernel->title : NULL,
-                       .estimate = (other ? now : selected)->estimate};
+                       .of = of_best ? best->kernel->title : NULL,
+                       .estimate = (of_best ? unpruned_best : selected)->estimate};
     snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
     snprintf(advice->finding.advice, sizeof advice->finding.advice,
              "prune < %g (drops %.0f %% of points)%s%s%s", pruned->below, 100 * pruned->share,
-             turns ? ": " : "", turns ? best->kernel->title : "", turns ? " leads" : "");
-    return gain >= least;
+             other_leads ? ": " : "", other_leads ? best->kernel->title : "",
+             other_leads ? " leads" : "");
+    return gain >= least_gain;
 }
 
 int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]) {

@@ -189,7 +189,7 @@ static void split_words(Search *search, const char *text) {
     }
 }
 
-static void read_text(Search *search, const char *text) {
+static void read_typed_text(Search *search, const char *text) {
     search->count = search->word_count = 0;
     search->group = group_named(text);
     search->only = keys_beginning(text); /* "dtype " and "dtype fp": its values alone */
@@ -229,7 +229,7 @@ static int by_score(const void *left, const void *right) {
 }
 
 /* Lists the first rows, while no text is typed: the latest commands, then the groups. */
-static int first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
+static int list_first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
     const Palette *palette = &state->palette;
     int count = 0;
     for (int i = 0; i < palette->recent_count; i++) {
@@ -253,8 +253,8 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
     const char *text = state->palette.text;
     text += strspn(text, " ");
     if (!*text)
-        return first_rows(state, rows);
-    read_text(&search, text);
+        return list_first_rows(state, rows);
+    read_typed_text(&search, text);
     gather_candidates(&search, state, live);
     qsort(search.list, (size_t)search.count, sizeof *search.list, by_score);
     int count = search.count < PALETTE_ROWS ? search.count : PALETTE_ROWS;
@@ -356,7 +356,7 @@ static PaletteDoes enter_row(State *state, const PaletteRow *row, Command *comma
                                          : PALETTE_RUN;
 }
 
-static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) {
+static PaletteDoes try_neighbour_value(const PaletteRow *row, int step, Command *command) {
     *command = row->command;
     if (row->kind == PALETTE_VALUE)
         return step > 0 ? PALETTE_TRY : PALETTE_DRAW;
@@ -399,7 +399,8 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
         return row ? enter_row(state, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
     case KEYCODE_RIGHT:
-        return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;
+        return row ? try_neighbour_value(row, key == KEYCODE_RIGHT ? 1 : -1, command)
+                   : PALETTE_NOTHING;
     case KEYCODE_TAB:
         return row ? complete_row(state, row) : PALETTE_NOTHING;
     case KEYCODE_UP:
