@@ -47,7 +47,7 @@ static ChartSpec lines_spec(PlotSeries series[2]) {
 static ChartSpec bars_spec(PlotBar *bars) {
     static const char *const parts[] = {"features", "output"};
     bars[0] = (PlotBar){.group = "first group", .label = "inside", .parts = {20, 30}};
-    bars[1] = (PlotBar){.label = "cut", .parts = {20, 500}, .faint = true};
+    bars[1] = (PlotBar){.label = "cut", .parts = {20, 500}};
     bars[2] = (PlotBar){.group = "second group with a long heading that goes on and on",
                         .label = "absent",
                         .parts = {NAN, 40}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts. A chart is a ChartSpec: plain values: the content, not the drawing. Two back ends draw
- * any spec: plot_*() here in pixels and SVG, src/view/term/cells_sheet.c in character cells.
+/* Charts. A ChartSpec has the content of a chart as plain values, and nothing about its drawing.
+ * Two back ends draw any spec: plot_*() here in pixels, src/view/term/cells_sheet.c in character
+ * cells.
  *
  * To add a chart of the memory model
  *   1. a row of CHARTS (src/cachesim/memory_model.h). The control `chart`, `bevscope plot` and what
@@ -30,9 +31,9 @@ typedef struct {
     int color;                 /* index for plot_color() */
     bool dots;                 /* single points; else a line */
     bool faint;                /* dashed; of dots: hollow */
-    bool strong;               /* the one to look at */
-    bool baseline;             /* the one to compare with */
-    bool peer;                 /* one of many alike: grey where another one is strong */
+    bool strong;               /* the selection: the reader looks at this series */
+    bool baseline;             /* the selection is compared with this series */
+    bool peer;                 /* grey where another series is strong */
     const char *const *labels; /* (count) beside the points; NULL: none */
 } PlotSeries;
 
@@ -61,17 +62,16 @@ typedef struct {
     char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
     const PlotSpan *spans;    /* (span_count), drawn instead of `parts`: a lane of a time line */
     int span_count;
-    bool faint;
-    bool strong;   /* the one to look at */
-    bool baseline; /* the one to compare with */
+    bool strong;   /* the selection */
+    bool baseline; /* the selection is compared with this bar */
 } PlotBar;
 
 /* Lines and dots over two axes, or bars along the x axis. All pointers are borrowed. */
 typedef struct {
     const char *title, *subtitle;
-    const char *note; /* under the chart: what is model, what is measured; a paragraph a line */
+    const char *note;   /* under the chart: what is model, what is measured; a paragraph a line */
     const char *source; /* of the figures, in a few words; NULL: the model */
-    PlotAxis x, y;    /* bars end at x.hi with a sign that they go on; y is for lines only */
+    PlotAxis x, y;      /* bars end at x.hi with a sign that they go on; y is for lines only */
     const PlotSeries *series;
     int series_count;
     const char *const *part_names; /* (part_count) */
@@ -128,7 +128,8 @@ typedef struct {
     FigureTheme theme;
 } ChartInput;
 
-/* Fills the spec of a chart. It borrows from the input; free() it. NULL: no memory; see `err`. */
+/* Makes the spec of a chart, which borrows from the input; free() it. NULL: no memory; see `err`.
+ */
 ChartSpec *chart_make(const ChartInput *input, Err *err);
 
 /* ---- the back end for pixels ---------------------------------------------------------------- */
@@ -138,8 +139,8 @@ enum { PLOT_COLORS = 5 };
 extern const Ink plot_inks[PLOT_COLORS];
 Rgb plot_color(int index, FigureTheme theme);
 
-/* Draws into a box of a larger page, in small type, with `aside` at the right of the title. Parts
- * without room are left out, the note first. */
+/* Draws into a box of a larger page, in small type, with the text `aside` at the right of the
+ * title. Where room is short, the note is left out first. */
 void plot_draw(Pen *pen, Box box, const ChartSpec *spec, const char *aside);
 
 /* Draws lines and dots for a screen whose characters are 8 x 16 units: without title, axis titles

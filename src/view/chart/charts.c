@@ -27,25 +27,21 @@ typedef struct {
 
 #define MIB 1048576.0
 
-/* "canonical, FP16, nearest, C = 80, 209,019 points" */
-static void chart_describe(const ChartInput *input, char text[TEXT]) {
+/* Writes what is modelled: "canonical, FP16, nearest, C = 80, 209,019 points". */
+static void describe_problem(const ChartInput *input, char text[TEXT]) {
     const MemoryModel *model = input->model;
     snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", input->scene,
              bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
              (long long)model->channels, text_of_unit(UNIT_COUNT, (double)model->points).text);
 }
 
-/* Writes the GPU of charts of one GPU, and its changes. */
-static void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
-    snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title,
-             gpu_edit_text(&input->edit).text);
-}
-
-static void chart_describe_on(ChartData *data) {
-    char what[TEXT], on[128];
-    chart_describe(data->input, what);
-    chart_describe_gpu(data->input, on, sizeof on);
-    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+/* Writes the subtitle of charts of one GPU: the problem, the GPU and the user's changes to it. */
+static void describe_problem_on_gpu(ChartData *data) {
+    const ChartInput *input = data->input;
+    char problem[TEXT];
+    describe_problem(input, problem);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s%s", problem,
+             input->model->gpus[input->gpu].title, gpu_edit_text(&input->edit).text);
 }
 
 /* Returns the changes to a GPU of the model: only the chosen one has any. NULL: none. */
@@ -57,8 +53,10 @@ static Gpu chart_gpu(const ChartInput *input, int gpu) {
     return model_gpu(input->model, gpu, edit_of(input, gpu));
 }
 
-static double l2_bytes(const ChartInput *input, int gpu) {
-    return chart_gpu(input, gpu).l2_bytes;
+/* Returns a kernel of the model that charts of all kernels show; NULL: an empty or a wrong one. */
+static const PredictedKernel *shown_kernel(const MemoryModel *model, int row) {
+    const PredictedKernel *kernel = &model->kernels[row];
+    return kernel->name && !kernel->kernel->wrong_on_purpose ? kernel : NULL;
 }
 
 static Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel,
@@ -94,7 +92,7 @@ static bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row,
     return predicted && !strcmp(predicted->name, row->name);
 }
 
-/* Series `count` of the chart: of a kernel by its place in the model. */
+/* Fills series `count` of the chart with the points of a kernel, given by its row in the model. */
 static PlotSeries *add_series(ChartData *data, int count, int kernel, const double *x,
                               const double *y, int points) {
     const ChartInput *input = data->input;
@@ -113,7 +111,7 @@ static int l2_marks(ChartData *data) {
     const ChartInput *input = data->input;
     int count = input->model->gpu_count;
     for (int gpu = 0; gpu < count; gpu++) {
-        double mib = l2_bytes(input, gpu) / MIB;
+        double mib = chart_gpu(input, gpu).l2_bytes / MIB;
         const char *title = input->model->gpus[gpu].title;
         snprintf(data->labels[gpu], TEXT, "%s, %g%s", title, mib, gpu == input->gpu ? " MiB" : "");
         data->marks[gpu] = (PlotMark){mib, data->labels[gpu], gpu == input->gpu};
@@ -127,7 +125,7 @@ static UnitText moved_text(const ChartInput *input, const PredictedKernel *kerne
                         prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)));
 }
 
-/* "V4 moves 5.38 MB to and from DRAM on RTX A6000, V2 12.4 MB" */
+/* Writes the finding: "V4 moves 5.38 MB to and from DRAM on RTX A6000, V2 12.4 MB". */
 static void traffic_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
     const PredictedKernel *baseline = chart_predicted(input, input->baseline, input->gpu);
@@ -161,8 +159,8 @@ static void fill_mrc(ChartData *data) {
     for (int i = 0; i < MRC_SIZES; i++)
         data->x[i] = model_l2_mib(MODEL_L2S - MRC_SIZES + i);
     for (int r = 0; r < input->model->kernel_count; r++) {
-        const PredictedKernel *predicted = &input->model->kernels[r];
-        if (!predicted->name || predicted->kernel->wrong_on_purpose)
+        const PredictedKernel *predicted = shown_kernel(input->model, r);
+        if (!predicted)
             continue;
         traffic_line(data, predicted, data->y[r]);
         least = fmin(least, data->y[r][0]);
@@ -177,7 +175,7 @@ static void fill_mrc(ChartData *data) {
             data->y[r][i] = fmax(data->y[r][i], least);
             most = fmax(most, data->y[r][i]);
         }
-    chart_describe_on(data);
+    describe_problem_on_gpu(data);
     snprintf(
         data->note, sizeof data->note,
         "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines of "
@@ -195,8 +193,8 @@ static void fill_mrc(ChartData *data) {
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
-/* Draws roof `i` from (x0, y0) up to (x1, top), and flat from there on. It is dashed except for the
- * first. The colour is that of the latency term that the roof limits. */
+/* Draws roof `i` from (x0, y0) up to (x1, top), and flat from there on. All but the first are
+ * dashed. The colour is that of `term`, the part of the latency that the roof limits. */
 static void add_roof(ChartData *data, int series, int i, int term, double x0, double y0, double x1,
                      double top) {
     double *x = data->roof_x[i], *y = data->roof_y[i];
@@ -217,11 +215,11 @@ static void memory_roof(ChartData *data, int series, int i, int term, double gfl
              fmin(x1 * gflops_a_flop, gflops) * 1e-3);
 }
 
-/* The label that holds the note's sentence about the roof of DRAM; "" without that roof. */
+/* The position in data->labels of the note's sentence about the roof of DRAM. */
 enum { DRAM_NOTE = ROOFS + 1 };
 
-/* Draws the roof of DRAM for the selection, on an axis of L2's bytes: only some of these come from
- * DRAM. False: so few do that the roof would lie above the chart. */
+/* Draws the roof of DRAM for the selection. The axis counts bytes of L2, of which only some come
+ * from DRAM. False: so few come from DRAM that the roof would lie above the chart. */
 static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings) {
     const int i = 1;
     const ChartInput *input = data->input;
@@ -251,7 +249,7 @@ static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings 
              high / ceilings->l2_gb_s, high * 1e-3);
 }
 
-/* "V4 reaches 12 % of its L2 roof on RTX A6000: latency-bound" */
+/* Writes the finding: "V4 reaches 12 % of its L2 roof on RTX A6000: latency-bound". */
 static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings, double flops,
                              char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
@@ -278,19 +276,14 @@ static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char te
                  ceilings->source == SOURCE_MEASURED ? "measured on this" : "recorded on such a");
 }
 
-static double flops_of(const ChartInput *input) {
-    return 2 * (double)input->model->points * (double)input->model->channels;
-}
-
 /* Adds a dot for each kernel, widens the axes to them, and returns how many there are. */
-static int kernel_dots(ChartData *data, PlotAxis *x, PlotAxis *y) {
+static int kernel_dots(ChartData *data, double flops, PlotAxis *x, PlotAxis *y) {
     const ChartInput *input = data->input;
     const MemoryModel *model = input->model;
-    double flops = flops_of(input);
     int count = 0;
     for (int r = 0; r < model->kernel_count; r++) {
-        const PredictedKernel *predicted = &model->kernels[r];
-        if (!predicted->name || predicted->kernel->wrong_on_purpose)
+        const PredictedKernel *predicted = shown_kernel(model, r);
+        if (!predicted)
             continue;
         double us = chart_prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * SECTOR);
@@ -316,7 +309,8 @@ static void fill_roofline(ChartData *data) {
     spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, ridge / 2,
                          3e-3 * most * 1e3 / ceilings->l2_gb_s, "FLOP/byte"};
     spec->y = (PlotAxis){"TFLOP/s", true, 1e-3 * ceilings->fp32_gflops, 1.5e-3 * most, NULL};
-    int count = kernel_dots(data, &spec->x, &spec->y);
+    const double flops = 2 * (double)input->model->points * (double)input->model->channels;
+    int count = kernel_dots(data, flops, &spec->x, &spec->y);
     snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gb_s * 1e-3);
     memory_roof(data, count, 0, TERM_L2, ceilings->l2_gb_s, ceilings->fp32_gflops);
     int roofs = 1 + dram_roof(data, count + 1, ceilings);
@@ -327,7 +321,7 @@ static void fill_roofline(ChartData *data) {
     snprintf(data->labels[ROOFS], TEXT, "FP32, %.1f TFLOP/s", ceilings->fp32_gflops * 1e-3);
     data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
     spec->mark_count = 1;
-    chart_describe_on(data);
+    describe_problem_on_gpu(data);
     ceilings_text(ceilings, &gpu, whence);
     snprintf(data->note, sizeof data->note,
              "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
@@ -338,7 +332,7 @@ static void fill_roofline(ChartData *data) {
         snprintf(data->title, TEXT, "%s; roofs: %s", charts[CHART_ROOFLINE].title,
                  source_names[ceilings->source]);
     else
-        roofline_finding(input, ceilings, flops_of(input), data->title);
+        roofline_finding(input, ceilings, flops, data->title);
 }
 
 /* ---- working set ---------------------------------------------------------------------------- */
@@ -350,7 +344,7 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
                           PlotBar *bar, char *label) {
     const ChartInput *input = data->input;
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, gpu);
-    double l2 = l2_bytes(input, gpu), sum = 0;
+    double l2 = chart_gpu(input, gpu).l2_bytes, sum = 0;
     snprintf(label, TEXT, "%s, %g MiB", input->model->gpus[gpu].title, l2 / MIB);
     *bar = (PlotBar){.label = label, .strong = gpu == input->gpu, .tick = 100 * gathered / l2};
     for (int i = 0; i < ARRAYS; i++) {
@@ -368,20 +362,22 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
                 .text);
 }
 
-static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
-    for (int i = 0; i < input->model->gpu_count; i++) {
-        int at = i;
-        for (; at > 0 && l2_bytes(input, order[at - 1]) > l2_bytes(input, i); at--)
+/* Sorts the model's GPUs by the size of their L2, the smallest first. */
+static void order_by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
+    for (int gpu = 0; gpu < input->model->gpu_count; gpu++) {
+        double bytes = chart_gpu(input, gpu).l2_bytes;
+        int at = gpu;
+        for (; at > 0 && chart_gpu(input, order[at - 1]).l2_bytes > bytes; at--)
             order[at] = order[at - 1];
-        order[at] = i;
+        order[at] = gpu;
     }
 }
 
-/* "The working set of 9.7 MiB fits the L2 of 9 of 12 GPUs" */
-static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]) {
+/* Writes the finding: "The footprint of 9.7 MB is no larger than the L2 of 9 of 12 GPUs". */
+static void footprint_finding(const ChartInput *input, double bytes, char title[TEXT]) {
     int fits = 0;
     for (int gpu = 0; gpu < input->model->gpu_count; gpu++)
-        fits += bytes <= l2_bytes(input, gpu);
+        fits += bytes <= chart_gpu(input, gpu).l2_bytes;
     snprintf(title, TEXT,
              input->room == ROOM_LOW
                  ? "%s: as large as %d of %d L2s, or less"
@@ -401,7 +397,7 @@ static void fill_working_set(ChartData *data) {
     double bytes = 0, most = 125;
     int count = 0, order[MODEL_GPUS];
     spec->part_count = ARRAYS;
-    by_l2(input, order);
+    order_by_l2(input, order);
     for (int i = 0; i < ARRAYS; i++)
         bytes += touched[i];
     for (int i = 0; i < input->model->gpu_count; i++)
@@ -417,13 +413,13 @@ static void fill_working_set(ChartData *data) {
     }
     snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %s",
              text_of_unit(UNIT_BYTES, gathered).text);
-    chart_describe(input, data->subtitle);
+    describe_problem(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
              "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and "
              "depth "
              "once a point, as published, but the output in its own format. What is gathered again "
              "comes from the L2 where the working set fits. Latencies: model.");
-    fits_finding(input, bytes, data->title);
+    footprint_finding(input, bytes, data->title);
     spec->x = (PlotAxis){"% of the L2", false, 0, fmin(1.05 * most, WORKING_SET_MOST), "%"};
     spec->part_names = input->room == ROOM_LOW ? arrays : data->parts;
     spec->bar_count = count;
@@ -434,7 +430,7 @@ static void fill_working_set(ChartData *data) {
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* " (recorded 24.3 µs)" on the chart's GPU, as it is; "": nothing was. */
+/* Writes " (recorded 24.3 µs)" for the chart's GPU; "": nothing was recorded on it. */
 static void recorded_text(const ChartInput *input, const PredictedKernel *kernel, char text[48]) {
     double recorded_us = kernel->recorded_us[input->gpu];
     text[0] = '\0';
@@ -442,8 +438,9 @@ static void recorded_text(const ChartInput *input, const PredictedKernel *kernel
         snprintf(text, 48, " (recorded %.30s)", text_of_figure(UNIT_US, recorded_us).text);
 }
 
-/* Pieces of a bar's text that room decides about: the latency, its reason, and the rest. */
-static void reason_text(const ChartInput *input, const PredictedKernel *kernel, BevDtype dtype,
+/* Fills a bar with a kernel's latency. Its text has pieces, which are dropped from the end where
+ * room is short: the latency, its reason, and the evidence. */
+static void latency_bar(const ChartInput *input, const PredictedKernel *kernel, BevDtype dtype,
                         PlotBar *bar) {
     Prediction p = chart_prediction(input, kernel, input->gpu);
     int64_t longest = input->model->formats[dtype].workload.longest;
@@ -457,7 +454,7 @@ static void reason_text(const ChartInput *input, const PredictedKernel *kernel, 
              chart_figure(UNIT_US, kernel, p.latency_us).text, recorded, limit_brief(reason));
 }
 
-/* "V4 is fastest in INT8, 9.12 us; FP16 takes 11.6 us" */
+/* Writes the finding: "V4 is fastest in INT8, 9.12 us; FP16 takes 11.6 us". */
 static void formats_finding(const ChartInput *input, int fastest, double fastest_us, double own_us,
                             char title[TEXT]) {
     const char *own = bev_dtypes[input->model->dtype].title;
@@ -491,7 +488,7 @@ static void fill_dtype(ChartData *data) {
         missing += possible && !kernel;
         if (!kernel)
             continue;
-        reason_text(input, kernel, (BevDtype)dtype, bar);
+        latency_bar(input, kernel, (BevDtype)dtype, bar);
         if (isfinite(input->rel_l2[dtype]))
             text_add(bar->text, sizeof bar->text, ", rel L2 %.1g", input->rel_l2[dtype]);
         longest = fmax(longest, bar->parts[0]);
@@ -499,7 +496,7 @@ static void fill_dtype(ChartData *data) {
         least = fmin(least, bar->parts[0]);
         own_us = bar->strong ? bar->parts[0] : own_us;
     }
-    chart_describe_on(data);
+    describe_problem_on_gpu(data);
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm. In brackets, where known: recorded on such a GPU. Error: relative L2 "
              "against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
@@ -530,15 +527,15 @@ static int faster_first(const void *a, const void *b) {
 static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     int count = 0;
     for (int r = 0; r < input->model->kernel_count; r++) {
-        const PredictedKernel *kernel = &input->model->kernels[r];
-        if (kernel->name && !kernel->kernel->wrong_on_purpose)
+        const PredictedKernel *kernel = shown_kernel(input->model, r);
+        if (kernel)
             ranked[count++] = (Ranked){kernel, chart_prediction(input, kernel, input->gpu)};
     }
     qsort(ranked, (size_t)count, sizeof *ranked, faster_first);
     return count;
 }
 
-/* "V4 is 35 times as fast as V2 on RTX A6000, by the model" */
+/* Writes the finding: "V4 is 35 times as fast as V2 on RTX A6000, by the model". */
 static void terms_finding(const ChartInput *input, const Ranked *ranked, int count,
                           char title[TEXT]) {
     const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
@@ -570,9 +567,9 @@ static void fill_terms(ChartData *data) {
         data->bars[i] = (PlotBar){.label = kernel->title,
                                   .strong = chart_is_kernel(input, kernel, input->kernel),
                                   .baseline = chart_is_kernel(input, kernel, input->baseline)};
-        reason_text(input, kernel, input->model->dtype, &data->bars[i]);
+        latency_bar(input, kernel, input->model->dtype, &data->bars[i]);
     }
-    chart_describe_on(data);
+    describe_problem_on_gpu(data);
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm, the fastest first. The reason is the longest of four times that "
              "overlap: DRAM, L2, issue, dependent loads. A latency is the root of the sum of their "
@@ -634,7 +631,7 @@ static int network_bars(ChartData *data, const Network *network, double gain, Pl
     return count;
 }
 
-/* "Pooling is 1.2 % of BEVDet-R50: V4 makes that 1.01 times as fast" */
+/* Writes the finding: "Pooling is 1.2 % of BEVDet-R50: V4 makes the whole 1.01 times as fast". */
 static void network_finding(const ChartInput *input, const Network *network, double gain,
                             char title[TEXT]) {
     double share = 100 * network->part_ms[NETWORK_POOLING] / network_ms(network);
@@ -648,9 +645,9 @@ static void network_finding(const ChartInput *input, const Network *network, dou
 
 static void network_note(ChartData *data, const double *gains) {
     const Networks *networks = &data->input->model->networks;
-    char *note = data->note, on[128];
+    const ChartInput *input = data->input;
+    char *note = data->note;
     const size_t size = sizeof data->note;
-    chart_describe_gpu(data->input, on, sizeof on);
     for (int i = 0; i < networks->count; i++)
         if (isfinite(gains[i]))
             text_add(note, size,
@@ -660,15 +657,16 @@ static void network_note(ChartData *data, const double *gains) {
                      networks->list[i].title, gains[i],
                      bev_kernel_find(networks->list[i].kernel)->title);
     if (note[0])
-        text_add(note, size, " (model of %s). Softmax and transpositions are within other stages.",
-                 on);
+        text_add(note, size,
+                 " (model of %s%s). Softmax and transpositions are within other stages.",
+                 input->model->gpus[input->gpu].title, gpu_edit_text(&input->edit).text);
     for (int i = 0; i < networks->count; i++)
         text_add(note, size, "%s%s: %s.", note[0] ? "\n" : "", networks->list[i].title,
                  networks->list[i].source);
 }
 
 static void fill_network(ChartData *data) {
-    /* Pooling is what the chart is about. */
+    /* Pooling has the accent: the chart is about pooling. */
     static const Ink inks[PLOT_COLORS] = {INK_RULE, INK_MUTED, INK_ACCENT, INK_RULE, INK_MUTED};
     const Networks *networks = &data->input->model->networks;
     ChartSpec *spec = &data->spec;
@@ -681,7 +679,7 @@ static void fill_network(ChartData *data) {
         longest = fmax(longest, network_ms(network));
         budget = fmax(budget, network->budget_ms);
     }
-    chart_describe(data->input, data->subtitle);
+    describe_problem(data->input, data->subtitle);
     spec->source = "published, and model";
     network_note(data, gains);
     if (networks->count)
@@ -705,8 +703,8 @@ static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int la
         .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
 }
 
-/* Makes the bars of one way's lanes, below each other. Where rows are few, they are the kernels
- * alone. */
+/* Makes the bars of one way to launch, one for each lane. In a low room only the lane of the
+ * kernels has a bar. */
 static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
     const TimelineRun *run = &t->runs[way];
     bool low = data->input->room == ROOM_LOW;
@@ -722,8 +720,8 @@ static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
         else if (lane == LANE_KERNEL)
             snprintf(bar->text, BAR_TEXT, "%s in all, %s a launch%s%s",
                      text_of_figure(UNIT_US, run->end_us).text,
-                     text_of_figure(UNIT_US, run->end_us / t->launches).text,
-                     low ? ", calls " : "", low ? calls.text : "");
+                     text_of_figure(UNIT_US, run->end_us / t->launches).text, low ? ", calls " : "",
+                     low ? calls.text : "");
     }
     if (low && count > first)
         data->bars[first].label = timeline_ways[way].word;
@@ -736,7 +734,7 @@ static const TimelineRun *run_of(const Timeline *t, TimelineWay way) {
     return t->runs[way].end_us > 0 ? &t->runs[way] : NULL;
 }
 
-/* "8 launches: 105 us if each is waited for, 46.5 us in a graph" */
+/* Writes the finding: "8 launches: 105 us if each is waited for, 46.5 us in a graph". */
 static void timeline_finding(const Timeline *t, char title[TEXT]) {
     const TimelineRun *waited = run_of(t, TIMELINE_WAITED), *graph = run_of(t, TIMELINE_GRAPH);
     if (waited && graph)

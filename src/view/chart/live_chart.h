@@ -5,7 +5,7 @@
 #include "src/state/live_data.h"
 #include "src/view/chart/chart.h"
 
-/* The chart that the state of the live display asks for; not when that is CHART_NONE, nor before
- * live->model is known. */
+/* Returns the chart that the state asks for. The state's chart is not CHART_NONE, and live->model
+ * is known. */
 ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
                             FigureTheme theme);

@@ -67,8 +67,8 @@ Rgb plot_color(int index, FigureTheme theme) {
     return ink_color(plot_inks[(unsigned)index % PLOT_COLORS], theme == THEME_LIGHT, false);
 }
 
-/* Returns the ink of the selection or of the baseline; else `usual`. */
-static Rgb plot_role(const PlotFrame *frame, bool strong, bool baseline, Rgb usual) {
+/* Returns the colour of the selection or of the baseline; else `usual`. */
+static Rgb role_color(const PlotFrame *frame, bool strong, bool baseline, Rgb usual) {
     return strong || baseline
                ? ink_color(strong ? INK_ACCENT : INK_BASELINE, frame->theme == THEME_LIGHT, false)
                : usual;
@@ -118,7 +118,7 @@ static double plot_y(const PlotAxis *axis, Box box, double value) {
 }
 
 /* Returns the height of the labels and the title under a chart. */
-static double plot_axis_height(const PlotFrame *frame) {
+static double axis_height(const PlotFrame *frame) {
     return frame->cells ? PLOT_CELL_H : frame->type->small + frame->type->body + 20;
 }
 
@@ -151,8 +151,8 @@ static void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box b
     style = aligned(plot_body(frame), ALIGN_CENTER);
     double half = pen_text_width(pen, &style, title) / 2;
     double middle = fmin(box.x + box.w / 2, whole.x + whole.w - half);
-    pen_text(pen, fmax(middle, whole.x + half), box.y + box.h + plot_axis_height(frame) - 5,
-             whole.w, &style, title);
+    pen_text(pen, fmax(middle, whole.x + half), box.y + box.h + axis_height(frame) - 5, whole.w,
+             &style, title);
 }
 
 void plot_text(const PlotFrame *frame, double x, double baseline, double max_w,
@@ -197,12 +197,12 @@ static void place_mark(const ChartSpec *spec, MarkPlace places[MARKS], int mark,
 }
 
 /* Finds the rows of all marks, or of the strong ones. Returns the number of rows. */
-static int find_rows(const ChartSpec *spec, const double *at, bool only_strong,
-                     MarkPlace places[MARKS]) {
+static int find_mark_rows(const ChartSpec *spec, const double *at, bool only_strong,
+                          MarkPlace places[MARKS]) {
     int count = spec->mark_count < MARKS ? spec->mark_count : MARKS, rows = 0;
     for (int i = 0; i < count; i++)
         places[i].row = -1;
-    for (int left = 1; left >= 0; left--) /* at the left of a line: the last one first */
+    for (int left = 1; left >= 0; left--) /* labels left of their lines come first, from the last */
         for (int j = 0; j < count; j++) {
             int i = left ? count - 1 - j : j;
             if (is_on_axis(&spec->x, spec->marks[i].x) && (places[i].x < at[i]) == left &&
@@ -214,14 +214,14 @@ static int find_rows(const ChartSpec *spec, const double *at, bool only_strong,
     return rows;
 }
 
+/* Returns the distance between two rows of labels. */
 static double mark_step(const PlotFrame *frame) {
     return frame->cells ? PLOT_CELL_H : frame->type->small + 5;
 }
 
-/* A mark is a vertical line through the chart, which ends above the data at its label. The label
- * stands right of its line where it has room before `right`, else left, and lower than those before
- * it that it would touch: no line goes through another's label. Where that takes too many rows,
- * strong marks stand alone. The x axis goes from `x` to x + w. */
+/* Places the labels of the marks above the data. A label stands right of its line where it has room
+ * before `right`, else left. A label moves down until it touches no other label and no other line.
+ * Where that takes too many rows, only strong marks stay. The x axis goes from `x` to x + w. */
 static Marks place_marks(const PlotFrame *frame, const ChartSpec *spec, double x, double w,
                          double right) {
     Marks marks;
@@ -235,9 +235,9 @@ static Marks place_marks(const PlotFrame *frame, const ChartSpec *spec, double x
         if (place->x + label_w > right)
             place->x = fmax(at[i] - MARK_GAP - label_w, x);
     }
-    int rows = find_rows(spec, at, frame->cells, marks.places);
+    int rows = find_mark_rows(spec, at, frame->cells, marks.places);
     if (rows > (w < ROWS_W ? NARROW_ROWS : MOST_ROWS))
-        rows = find_rows(spec, at, true, marks.places);
+        rows = find_mark_rows(spec, at, true, marks.places);
     marks.band = rows ? rows * mark_step(frame) + (frame->cells ? 0 : 6) : 0;
     return marks;
 }
@@ -282,8 +282,8 @@ static int list_keys(const PlotFrame *frame, const ChartSpec *spec, Key list[PLO
         const PlotSeries *series = &spec->series[i];
         if (series->dots && series->count > 1 && series->name)
             list[count++] = (Key){series->name,
-                                  plot_role(frame, series->strong, series->baseline,
-                                            plot_color(series->color, frame->theme)),
+                                  role_color(frame, series->strong, series->baseline,
+                                             plot_color(series->color, frame->theme)),
                                   true, series->faint};
     }
     return count;
@@ -304,8 +304,8 @@ static void plot_dot(const PlotFrame *frame, double x, double y, double radius, 
     cairo_fill(pen->cr);
 }
 
-/* Draws the names of parts in their colours, or of the series of several dots; a line ends where
- * the box does. Returns the height, 0 where there is nothing to tell apart. */
+/* Draws the legend in lines as wide as the box. Returns its height; 0: the legend has no entries.
+ */
 static double plot_keys(const PlotFrame *frame, const ChartSpec *spec, Box box, double y) {
     Key list[PLOT_PARTS + 4];
     int count = list_keys(frame, spec, list);
@@ -464,8 +464,8 @@ static void draw_parts(const PlotFrame *frame, const ChartSpec *spec, const Rows
     draw_tick(frame, spec, rows, bar, y);
 }
 
-/* Draws the text at a bar's end: as many pieces as have room up to the end of the row. Returns the
- * rest of the text, without its comma. */
+/* Writes the text at a bar's end into `text`: as many pieces as fit into `room`. Returns the rest
+ * of the bar's text, without its comma. */
 static const char *end_text(const PlotFrame *frame, const PlotBar *bar, const TextStyle *style,
                             double room, char text[BAR_TEXT]) {
     int pieces = ALL_PIECES;
@@ -504,7 +504,7 @@ static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows
     if (bar->tick > 0 && tick > x - 10 && tick - 10 < x + pen_text_width(frame->pen, &text, end))
         x = tick + 10;
     text.color = label.color = theme->text;
-    label.color = plot_role(frame, bar->strong, bar->baseline, theme->text);
+    label.color = role_color(frame, bar->strong, bar->baseline, theme->text);
     label.bold = heading.bold = true;
     label.bold = bar->strong;
     if (bar->group)
@@ -569,7 +569,7 @@ static void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spe
     const Marks marks = place_marks(frame, spec, box.x + rows.label_w, chart_w, box.x + box.w);
     double note_h = plot_note_height(frame, box.w, spec->note);
     double need = rows_height(spec, BAR_STEP, GROUP_STEP);
-    double room = box.y + box.h - top - marks.band - plot_axis_height(frame);
+    double room = box.y + box.h - top - marks.band - axis_height(frame);
     bool has_note = !frame->boxed || room - note_h > 0.6 * need;
     room -= has_note ? note_h : 0;
     double scale = frame->boxed ? fmin((room - 2 * PAD) / (need - 2 * PAD), 1) : 1;
@@ -583,7 +583,7 @@ static void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spe
     draw_marks(frame, spec, rows.chart, &marks);
     draw_rows(frame, spec, &rows, draw_texts);
     if (has_note)
-        plot_note(frame, box.x, rows.chart.y + rows.chart.h + plot_axis_height(frame) + 8, box.w,
+        plot_note(frame, box.x, rows.chart.y + rows.chart.h + axis_height(frame) + 8, box.w,
                   spec->note);
 }
 
@@ -604,7 +604,7 @@ bool plot_point(const ChartSpec *spec, Box box, const PlotSeries *series, int i,
 Rgb plot_series_color(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series) {
     Rgb usual = plot_is_muted(spec, series) ? frame->pen->theme->muted
                                             : plot_color(series->color, frame->theme);
-    return plot_role(frame, series->strong, series->baseline, usual);
+    return role_color(frame, series->strong, series->baseline, usual);
 }
 
 /* ---- the data ------------------------------------------------------------------------------- */
@@ -717,7 +717,7 @@ static void draw_y_axis(const PlotFrame *frame, const ChartSpec *spec, Box chart
 static void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     double top = frame->cells ? box.y : plot_head(frame, box, spec);
     top += frame->cells ? 0 : plot_keys(frame, spec, box, top);
-    double title_y = top + frame->type->body, below = plot_axis_height(frame);
+    double title_y = top + frame->type->body, below = axis_height(frame);
     double note_h = plot_note_height(frame, box.w, spec->note);
     top = frame->cells ? top : title_y + 14;
     double room = box.y + box.h - top - below;
@@ -786,7 +786,7 @@ const PageSpec *plot_page(const ChartSpec *spec, double w, double scale, PlotPag
     const PlotFrame frame = page_frame(&pen, plot);
     const Box box = page_box(page);
     double h = plot_head(&frame, box, spec) - box.y + plot_keys(&frame, spec, box, 0);
-    h += plot_axis_height(&frame) + plot_note_height(&frame, box.w, spec->note);
+    h += axis_height(&frame) + plot_note_height(&frame, box.w, spec->note);
     h += place_marks(&frame, spec, box.x, 0.75 * box.w, box.x + 0.9 * box.w).band;
     page->h = h - box.h +
               (spec->part_count ? rows_height(spec, BAR_STEP, GROUP_STEP)

@@ -17,11 +17,13 @@ typedef struct {
     int count;
 } Taken;
 
-static void take_place(Taken *taken, Box box) {
+/* Notes that a text or a dot stands in the box. */
+static void take_box(Taken *taken, Box box) {
     if (taken->count < MOST_TAKEN)
         taken->list[taken->count++] = box;
 }
 
+/* Whether nothing stands in the box. */
 static bool is_free(const Taken *taken, Box box) {
     for (int i = 0; i < taken->count; i++)
         if (boxes_overlap(box, taken->list[i]))
@@ -102,7 +104,7 @@ static void name_point(const PlotFrame *frame, const ChartSpec *spec, Box chart,
             pen_line(frame->pen, x, y, near_x, near_y, style.color, 0.5, 1);
     }
     plot_text(frame, box.x, box.y + 0.85 * h, w, &style, name);
-    take_place(taken, box);
+    take_box(taken, box);
 }
 
 /* ---- names at the ends of lines ------------------------------------------------------------- */
@@ -144,7 +146,7 @@ static Ends find_ends(const ChartSpec *spec, Box chart, bool left) {
     return ends;
 }
 
-/* Returns how far apart the ends are. */
+/* Returns how far apart the ends are, summed over neighbours; large gaps count little. */
 static double spread_of(const Ends *ends) {
     double sum = 0;
     for (int i = 1; i < ends->count; i++)
@@ -152,6 +154,7 @@ static double spread_of(const Ends *ends) {
     return sum;
 }
 
+/* Removes one name: the last grey line's, else the last line's. */
 static void drop_end(const ChartSpec *spec, Ends *ends) {
     int drop = ends->count - 1;
     for (int i = 0; i < ends->count; i++)
@@ -228,7 +231,7 @@ void plot_names_draw(const PlotFrame *frame, const ChartSpec *spec, Box chart, P
     for (int i = 0; i < spec->series_count; i++)
         for (int j = 0; j < spec->series[i].count && spec->series[i].dots; j++)
             if (plot_point(spec, chart, &spec->series[i], j, &x, &y))
-                take_place(&taken, (Box){x - PLOT_DOT, y - PLOT_DOT, 2 * PLOT_DOT, 2 * PLOT_DOT});
+                take_box(&taken, (Box){x - PLOT_DOT, y - PLOT_DOT, 2 * PLOT_DOT, 2 * PLOT_DOT});
     for (int rank = 2; rank >= 0; rank--) /* strong ones have the first choice */
         for (int i = 0; i < spec->series_count; i++) {
             const PlotSeries *series = &spec->series[i];

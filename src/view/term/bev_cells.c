@@ -13,6 +13,15 @@ typedef struct {
     double left, top, w, h;
 } Part;
 
+/* A drawing of the BEV. */
+typedef struct {
+    Cells *cells;
+    const State *state;
+    const BevPicture *picture;
+    Part part;
+    Area used; /* the cells that the part fills */
+} BevCells;
+
 /* Returns how much larger heights are drawn (slice.h). */
 static int stretch_of(const State *state) {
     Slice slice = state_slice(state);
@@ -40,7 +49,8 @@ typedef struct {
     double r, g, b, weight;
 } Sum;
 
-static bool is_full(Rgb color) {
+/* Whether the colour is not the background: a point fell into the cell. */
+static bool is_occupied(Rgb color) {
     return memcmp(&color, &panel_theme.background, sizeof color) != 0;
 }
 
@@ -75,7 +85,7 @@ static Rgb mean_color(const BevPicture *picture, const State *state, double x0, 
                 continue;
             double share = overlap(x0, x1, x) * overlap(y0, y1, y);
             Rgb color = bev_picture_pixel(picture, state, x, y);
-            add_color(is_full(color) ? &full : &empty, color, share);
+            add_color(is_occupied(color) ? &full : &empty, color, share);
         }
     if (!(full.weight > 0))
         return empty.weight > 0 ? mean_of(&empty) : rgb_hex(0);
@@ -114,26 +124,28 @@ static void put_half_block(Cells *cells, int x, int y, Rgb upper, Rgb lower, boo
                   cell_style(INK_DEFAULT));
 }
 
-static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
-                        const Part *part) {
-    double sx = part->w / used.w, sy = part->h / (2 * used.h);
-    bool is_signed = picture->difference || state_shows_errors(state);
-    for (int y = 0; y < used.h; y++)
-        for (int x = 0; x < used.w; x++) {
-            double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
-            Rgb upper = pixel_at(picture, state, x0, y0, sx, sy);
-            Rgb lower = pixel_at(picture, state, x0, y0 + sy, sx, sy);
-            put_half_block(cells, used.x + x, used.y + y, upper, lower, is_signed);
+static void draw_pixels(const BevCells *bev) {
+    const Part *part = &bev->part;
+    double w = part->w / bev->used.w, h = part->h / (2 * bev->used.h);
+    bool is_signed = bev->picture->difference || state_shows_errors(bev->state);
+    for (int y = 0; y < bev->used.h; y++)
+        for (int x = 0; x < bev->used.w; x++) {
+            double left = part->left + x * w, top = part->top + 2 * y * h;
+            Rgb upper = pixel_at(bev->picture, bev->state, left, top, w, h);
+            Rgb lower = pixel_at(bev->picture, bev->state, left, top + h, w, h);
+            put_half_block(bev->cells, bev->used.x + x, bev->used.y + y, upper, lower, is_signed);
         }
 }
 
-/* Draws a sign over the picture, on the colour of the picture there. */
-static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, double grid_y,
-                      const State *state, uint32_t glyph, Ink ink) {
-    double column = ((double)state->scene.ny - grid_y - part->left) / part->w * used.w;
-    double row = ((double)state->scene.nx - grid_x - part->top) / part->h * used.h;
-    int x = used.x + (int)floor(column), y = used.y + (int)floor(row);
-    if (column < 0 || row < 0 || x >= used.x + used.w || y >= used.y + used.h)
+/* Draws a sign over a place of the grid, on the colour of the picture there. */
+static void draw_sign(const BevCells *bev, double grid_x, double grid_y, uint32_t glyph, Ink ink) {
+    const State *state = bev->state;
+    const Area *used = &bev->used;
+    Cells *cells = bev->cells;
+    double column = ((double)state->scene.ny - grid_y - bev->part.left) / bev->part.w * used->w;
+    double row = ((double)state->scene.nx - grid_x - bev->part.top) / bev->part.h * used->h;
+    int x = used->x + (int)floor(column), y = used->y + (int)floor(row);
+    if (column < 0 || row < 0 || x >= used->x + used->w || y >= used->y + used->h)
         return;
     Ink paper = cells_at(cells, x, y)->style.paper;
     /* The sign must stand out on any colour: empty cells of a difference are white. */
@@ -147,59 +159,71 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
-static void mark_cell(Cells *cells, Area used, const Part *part, const State *state, int64_t cell,
-                      Ink ink) {
-    Slice slice = state_slice(state);
-    int64_t place = slice_place(&slice, cell);
-    if (place >= 0)
-        draw_sign(cells, used, part, (double)(place % slice.nx) + 0.5,
-                  (double)(place / slice.nx) + 0.5, state, '*', ink);
+/* Draws a sign in the middle of the cell (x, y). */
+static void draw_sign_in_cell(const BevCells *bev, int64_t x, int64_t y, uint32_t glyph, Ink ink) {
+    draw_sign(bev, (double)x + 0.5, (double)y + 0.5, glyph, ink);
 }
 
-static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
-    const State *state = data->state;
+/* Draws a star on a cell of the grid, where the slice shows that cell. */
+static void mark_cell(const BevCells *bev, int64_t cell, Ink ink) {
+    Slice slice = state_slice(bev->state);
+    int64_t place = slice_place(&slice, cell);
+    if (place >= 0)
+        draw_sign_in_cell(bev, place % slice.nx, place / slice.nx, '*', ink);
+}
+
+/* Marks the cells of the points that the shown step of a warp adds. */
+static void draw_step(const BevCells *bev, const LiveData *live) {
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
-    int count = live_step_points(data->live, state, points);
+    int count = live_step_points(live, bev->state, points);
     for (int i = 0; i < count; i++)
-        mark_cell(cells, used, part, state, points[i]->cell, ink_rgb(panel_theme.mark));
+        mark_cell(bev, points[i]->cell, ink_rgb(panel_theme.mark));
 }
 
 /* Returns the column between the baseline on the left and the selection on the right; -1: not in
  * view. */
-static int divider_of(Area used, const BevPicture *picture, const State *state, const Part *part) {
-    double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
-    bool seen = picture->baseline.w && column >= 0 && column < used.w;
-    return seen ? used.x + (int)floor(column) : -1;
+static int divider_of(const BevCells *bev) {
+    double pixel = bev->state->wipe * bev->picture->image.w;
+    double column = (pixel - bev->part.left) / bev->part.w * bev->used.w;
+    bool seen = bev->picture->baseline.w && column >= 0 && column < bev->used.w;
+    return seen ? bev->used.x + (int)floor(column) : -1;
 }
 
 /* Draws a line between the two sides, which often look alike. */
-static void draw_divider(Cells *cells, Area used, const BevPicture *picture, const State *state,
-                         const Part *part) {
-    int x = divider_of(used, picture, state, part);
+static void draw_divider(const BevCells *bev) {
+    const Area *used = &bev->used;
+    int x = divider_of(bev);
     if (x < 0)
         return;
-    cells_erase(cells, (Area){x, used.y, 1, used.h}, INK_DEFAULT);
-    for (int y = 0; y < used.h; y++)
-        cells_put(cells, x, used.y + y, 0x2502, cell_bold(INK_ACCENT));
+    cells_erase(bev->cells, (Area){x, used->y, 1, used->h}, INK_DEFAULT);
+    for (int y = 0; y < used->h; y++)
+        cells_put(bev->cells, x, used->y + y, 0x2502, cell_bold(INK_ACCENT));
+}
+
+static void cell_of(const Grid *grid, double x_m, double y_m, double cell[2]) {
+    cell[0] = (x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx;
+    cell[1] = (y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny;
+}
+
+/* Draws the picture as large as `area` allows, with the vehicle, the cursor and the pinned cell. */
+static BevCells draw_bev(Cells *cells, Area area, const BevPicture *picture, const State *state) {
+    const Part part = part_of(state);
+    const BevCells bev = {cells, state, picture, part, fit_part(area, &part, stretch_of(state))};
+    double vehicle[2];
+    draw_pixels(&bev);
+    draw_divider(&bev);
+    cell_of(&state->scene.grid, 0, 0, vehicle);
+    if (state->scene.has_rig && !cells->color)
+        draw_sign(&bev, vehicle[0], vehicle[1], 0x25b2, INK_RGB | 0xffffff);
+    if (state->cursor_shown)
+        draw_sign_in_cell(&bev, state->cursor_x, state->cursor_y, 0x253c, INK_RGB | 0xffd866);
+    if (state->pinned)
+        draw_sign_in_cell(&bev, state->pin_x, state->pin_y, 0x25c6, ink_rgb(panel_theme.mark));
+    return bev;
 }
 
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
-    Part part = part_of(state);
-    Area used = fit_part(area, &part, stretch_of(state));
-    draw_pixels(cells, used, picture, state, &part);
-    draw_divider(cells, used, picture, state, &part);
-    const Grid *grid = &state->scene.grid;
-    if (state->scene.has_rig && !cells->color)
-        draw_sign(cells, used, &part, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
-                  -grid->y_min_m / (grid->y_max_m - grid->y_min_m) * grid->ny, state, 0x25b2,
-                  INK_RGB | 0xffffff);
-    if (state->cursor_shown)
-        draw_sign(cells, used, &part, (double)state->cursor_x + 0.5, (double)state->cursor_y + 0.5,
-                  state, 0x253c, INK_RGB | 0xffd866);
-    if (state->pinned)
-        draw_sign(cells, used, &part, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5, state,
-                  0x25c6, ink_rgb(panel_theme.mark));
-    return used;
+    return draw_bev(cells, area, picture, state).used;
 }
 
 /* ---- as a panel ----------------------------------------------------------------------------- */
@@ -211,7 +235,7 @@ static int bev_want(Sheet *sheet, const PanelData *data, int width) {
     return 3 + (int)ceil(width * ratio * stretch_of(data->state) / 2);
 }
 
-/* Metres at the edges of the shown part. */
+/* Writes the metres at the edges of the shown part: "x -51.2 to 51.2 m up, y ... m left". */
 static void edges_text(const State *state, char *text, size_t size) {
     const Grid *grid = &state->scene.grid;
     Part part = part_of(state);
@@ -240,8 +264,8 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
         text_add(text, size, "%s", fills);
 }
 
-/* Writes the values of the cell under the cursor. Without a cell: what differs in a comparison, or
- * "". */
+/* Writes the values of the cell under the cursor. Without a cell it writes what differs in a
+ * comparison, or "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
@@ -265,7 +289,7 @@ static void probe_text(const PanelData *data, int w, char *text, size_t size) {
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
 
-/* "front, dropout, yaw +3.0 deg": the first camera with a fault. */
+/* Writes the first camera with a fault: "front, dropout, yaw +3.0 deg". */
 static void faults_text(const PanelData *data, char *text, size_t size) {
     const SceneFacts *scene = &data->state->scene;
     char faults[96];
@@ -287,46 +311,38 @@ static void draw_waiting(Cells *cells, Area area, const char *text) {
 }
 
 /* Draws the cells of the loss, where they are few: signs hide the picture under them. */
-static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData *data) {
+static void draw_loss(const BevCells *bev, const LiveFrame *frame) {
     enum { FEW = 400 };
-    const GridLoss *loss = data->live->frame.gradients.loss;
-    const BevShape *shape = &data->live->frame.shape;
-    Slice slice = state_slice(data->state);
+    const GridLoss *loss = frame->gradients.loss;
+    const BevShape *shape = &frame->shape;
+    Slice slice = state_slice(bev->state);
     if (!loss || !loss->inside || loss->count > FEW || slice.cells_x != shape->nx ||
         slice.rows * slice.slices != shape->ny)
         return;
     for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++)
         if (loss->inside[cell])
-            mark_cell(cells, used, part, data->state, cell, ink_rgb(gradient_light));
+            mark_cell(bev, cell, ink_rgb(gradient_light));
 }
 
-/* Signs along the edge from one corner of a box to the next. */
-static void draw_edge(Cells *cells, Area used, const Part *part, const State *state,
-                      const double from[2], const double to[2]) {
+/* Draws signs along the edge from one corner of a box to the next. */
+static void draw_edge(const BevCells *bev, const double from[2], const double to[2]) {
     enum { MOST = 400 };
     double x = to[0] - from[0], y = to[1] - from[1];
-    int steps = (int)fmin(fmax(ceil(2 * hypot(x, y) * used.w / part->w), 1), MOST);
+    int steps = (int)fmin(fmax(ceil(2 * hypot(x, y) * bev->used.w / bev->part.w), 1), MOST);
     for (int i = 0; i < steps; i++)
-        draw_sign(cells, used, part, from[0] + x * i / steps, from[1] + y * i / steps, state, '+',
-                  INK_RGB | 0xb0b8c0);
-}
-
-static void cell_of(const Grid *grid, double x_m, double y_m, double cell[2]) {
-    cell[0] = (x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx;
-    cell[1] = (y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny;
+        draw_sign(bev, from[0] + x * i / steps, from[1] + y * i / steps, '+', INK_RGB | 0xb0b8c0);
 }
 
 /* Draws true boxes and LiDAR, as far as a terminal resolves them. */
-static void draw_truth(Cells *cells, Area used, const Part *part, const PanelData *data) {
-    const State *state = data->state;
-    const Photos *photos = data->live->frame.photos;
+static void draw_truth(const BevCells *bev, const Photos *photos) {
+    const State *state = bev->state;
     const Grid *grid = &state->scene.grid;
     if (!photos || !state->scene.has_rig)
         return;
     for (int64_t i = 0; state->truth & TRUTH_LIDAR && i < photos->sweep_count; i++) {
         double cell[2];
         cell_of(grid, photos->sweep_m[3 * i], photos->sweep_m[3 * i + 1], cell);
-        draw_sign(cells, used, part, cell[0], cell[1], state, ':', INK_RGB | 0xff8fa3);
+        draw_sign(bev, cell[0], cell[1], ':', INK_RGB | 0xff8fa3);
     }
     for (int64_t i = 0; state->truth & TRUTH_BOXES && i < photos->box_count; i++) {
         double corners[4][2], cell[4][2];
@@ -334,75 +350,93 @@ static void draw_truth(Cells *cells, Area used, const Part *part, const PanelDat
         for (int k = 0; k < 4; k++)
             cell_of(grid, corners[k][0], corners[k][1], cell[k]);
         for (int k = 0; k < 4; k++)
-            draw_edge(cells, used, part, state, cell[k], cell[(k + 1) % 4]);
+            draw_edge(bev, cell[k], cell[(k + 1) % 4]);
     }
 }
 
-static void note_place(Spots *spots, const PanelData *data, Area used, const Part *part) {
-    const State *state = data->state;
+/* Notes for the mouse where the picture stands, and which cells of the grid it shows. */
+static void note_place(const BevCells *bev, Spots *spots) {
+    const Area *used = &bev->used;
+    int divider = divider_of(bev);
     if (!spots)
         return;
-    int divider = divider_of(used, &data->picture->bev, state, part);
-    spots->bev = (Box){used.x, used.y, used.w, used.h};
-    spots->x_hi = (double)state->scene.nx - part->top;
-    spots->x_lo = spots->x_hi - part->h;
-    spots->y_hi = (double)state->scene.ny - part->left;
-    spots->y_lo = spots->y_hi - part->w;
+    spots->bev = (Box){used->x, used->y, used->w, used->h};
+    spots->x_hi = (double)bev->state->scene.nx - bev->part.top;
+    spots->x_lo = spots->x_hi - bev->part.h;
+    spots->y_hi = (double)bev->state->scene.ny - bev->part.left;
+    spots->y_lo = spots->y_hi - bev->part.w;
     spots->wipe_x = divider >= 0 ? divider + 0.5 : NAN;
 }
 
-static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
-    Cells *cells = sheet->surface;
-    const State *state = data->state;
-    bool difference = state->compare == COMPARE_DIFFERENCE;
-    sheet_figure(sheet, area);
-    char title[176], text[300] = "";
+/* Writes what the picture shows: "BEV, norm, seen from the side". */
+static void title_text(const State *state, char *title, size_t size) {
+    char slice_text[96];
     Slice slice = state_slice(state);
-    slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
-    snprintf(title, sizeof title, "%s, %s%s%s", state->scene.has_operator ? "Cells" : "BEV",
-             difference ? "difference" : state->menu.views.names[state->view], text[0] ? ", " : "",
-             text);
+    const char *view =
+        state->compare == COMPARE_DIFFERENCE ? "difference" : state->menu.views.names[state->view];
+    slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, slice_text,
+                   sizeof slice_text);
+    snprintf(title, size, "%s, %s%s%s", state->scene.has_operator ? "Cells" : "BEV", view,
+             slice_text[0] ? ", " : "", slice_text);
+}
+
+/* Writes the note at the end of the title: the sides of a comparison, a stand-in, or a fault. */
+static void note_text(const PanelData *data, char *text, size_t size) {
+    const State *state = data->state;
+    const LiveData *live = data->live;
+    const BevKernel *kernel = live->job.config.kernel;
+    const ShortText baseline = live_side_label(live, true);
     text[0] = '\0';
-    const ShortText baseline = live_side_label(data->live, true);
-    const ShortText config = live_side_label(data->live, false);
-    if (difference)
-        snprintf(text, sizeof text, "against %s", baseline.text);
-    else if (state->compare == COMPARE_WIPE && pooled_alike(data->live))
-        comparison_text(state, data->live, text, sizeof text);
+    if (state->compare == COMPARE_DIFFERENCE)
+        snprintf(text, size, "against %s", baseline.text);
+    else if (state->compare == COMPARE_WIPE && pooled_alike(live))
+        comparison_text(state, live, text, size);
     else if (state->compare == COMPARE_WIPE)
-        snprintf(text, sizeof text, "%s | %s", baseline.text, config.text);
-    else if (state_shows_errors(state) && data->live->stand_in &&
-             data->live->job.config.kernel->direction == BEV_FORWARD)
-        snprintf(text, sizeof text, "of %s: %s %s", data->live->stand_in->title,
-                 data->live->job.config.kernel->title,
+        snprintf(text, size, "%s | %s", baseline.text, live_side_label(live, false).text);
+    else if (state_shows_errors(state) && live->stand_in && kernel->direction == BEV_FORWARD)
+        snprintf(text, size, "of %s: %s %s", live->stand_in->title, kernel->title,
                  state->playing ? "is slow or untimed" : "is being computed");
     else if (!lesson_asks(&state->lesson))
-        faults_text(data, text, sizeof text);
-    area = sheet_title(sheet, area, title, text);
-    const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
-    if (!bev || !bev->ready) {
-        const char *reason = state->waiting[0]       ? state->waiting
-                             : bev && bev->reason[0] ? bev->reason
-                                                     : "computing the first picture";
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), reason);
-        return;
-    }
-    Area picture = area;
-    picture.h -= 2;
-    Area used = bev_cells_draw(cells, picture, bev, state);
-    Part part = part_of(state);
-    note_place(sheet->spots, data, used, &part);
-    draw_truth(cells, used, &part, data);
-    draw_step(cells, used, &part, data);
-    draw_loss(cells, used, &part, data);
-    draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
-    int y = used.y + used.h;
+        faults_text(data, text, size);
+}
+
+/* Draws the picture and the two rows of text under it. */
+static void draw_picture(Sheet *sheet, Area area, const PanelData *data) {
+    const State *state = data->state;
+    const LiveFrame *frame = &data->live->frame;
+    Cells *cells = sheet->surface;
+    char text[300];
+    Area room = {area.x, area.y, area.w, area.h - 2};
+    const BevCells bev = draw_bev(cells, room, &data->picture->bev, state);
+    note_place(&bev, sheet->spots);
+    draw_truth(&bev, frame->photos);
+    draw_step(&bev, data->live);
+    draw_loss(&bev, frame);
+    draw_waiting(cells, (Area){room.x, room.y, room.w, bev.used.h}, state->waiting);
+    int y = bev.used.y + bev.used.h;
     scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
     probe_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
+}
+
+static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
+    const char *waiting = data->state->waiting;
+    char title[176], note[300];
+    sheet_figure(sheet, area);
+    title_text(data->state, title, sizeof title);
+    note_text(data, note, sizeof note);
+    area = sheet_title(sheet, area, title, note);
+    if (bev && bev->ready)
+        draw_picture(sheet, area, data);
+    else
+        cells_text(sheet->surface, area.x, area.y, area.w, cell_style(INK_MUTED),
+                   waiting[0]              ? waiting
+                   : bev && bev->reason[0] ? bev->reason
+                                           : "computing the first picture");
 }
 
 const Panel bev_panel = {.origin = ORIGIN_PICTURE,

@@ -11,20 +11,20 @@
 
 static const Cell blank = {.glyph = ' '};
 
-static int edge(int value) {
+static int clamped_edge(int value) {
     return value < 1 ? 1 : value > CELLS_MAX_EDGE ? CELLS_MAX_EDGE : value;
 }
 
-static size_t area_of(const Cells *cells) {
+static size_t cell_count(const Cells *cells) {
     return (size_t)cells->columns * (size_t)cells->rows;
 }
 
 bool cells_resize(Cells *cells, int columns, int rows, Err *err) {
     Cells next = *cells;
-    next.columns = edge(columns);
-    next.rows = edge(rows);
-    next.cells = malloc(area_of(&next) * sizeof *next.cells);
-    next.drawn = malloc(area_of(&next));
+    next.columns = clamped_edge(columns);
+    next.rows = clamped_edge(rows);
+    next.cells = malloc(cell_count(&next) * sizeof *next.cells);
+    next.drawn = malloc(cell_count(&next));
     if (!next.cells || !next.drawn) {
         free(next.cells);
         free(next.drawn);
@@ -51,9 +51,9 @@ void cells_free(Cells *cells) {
 }
 
 void cells_clear(Cells *cells) {
-    for (size_t i = 0; i < area_of(cells); i++)
+    for (size_t i = 0; i < cell_count(cells); i++)
         cells->cells[i] = blank;
-    memset(cells->drawn, 0, area_of(cells));
+    memset(cells->drawn, 0, cell_count(cells));
     cells->collisions = cells->cuts = 0;
 }
 
@@ -78,7 +78,7 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
 
 /* ---- glyphs --------------------------------------------------------------------------------- */
 
-/* Every glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
+/* A glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
 typedef struct {
     uint32_t glyph;
     char ascii;
@@ -110,8 +110,8 @@ static uint32_t ascii_form(uint32_t glyph) {
     return '?';
 }
 
-/* Whether a glyph takes one column in every terminal: no control characters, combining marks, wide
- * scripts or private planes. A list of allowed ranges is shorter and safer than the opposite. */
+/* Whether a glyph takes one column in every terminal. Control characters, combining marks, wide
+ * scripts and private planes do not. Only the listed ranges are allowed. */
 static bool one_column(uint32_t glyph) {
     static const struct {
         uint32_t first, last;
@@ -208,7 +208,7 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
 /* ---- as text -------------------------------------------------------------------------------- */
 
 char *cells_to_text(const Cells *cells) {
-    char *text = malloc(area_of(cells) * 3 + (size_t)cells->rows + 1);
+    char *text = malloc(cell_count(cells) * 3 + (size_t)cells->rows + 1);
     size_t length = 0;
     for (int y = 0; text && y < cells->rows; y++) {
         size_t line = length, end = length;
@@ -266,7 +266,7 @@ static bool draw_block(const Page *page, uint32_t glyph, double x, double y) {
 }
 
 /* Draws Braille dots at even distances, also across cells. False: the glyph is no Braille. */
-static bool braille(const Page *page, uint32_t glyph, double x, double y) {
+static bool draw_braille(const Page *page, uint32_t glyph, double x, double y) {
     double step_x = page->w / BRAILLE_W, step_y = page->h / BRAILLE_H;
     if (glyph < BRAILLE || glyph > BRAILLE + 0xff)
         return false;
@@ -281,17 +281,17 @@ static bool braille(const Page *page, uint32_t glyph, double x, double y) {
 }
 
 /* Returns the share of ink of a shade glyph, which terminals draw as a translucent ink. */
-static double shade_of(uint32_t glyph) {
+static double shade_share(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
 }
 
 static void draw_glyph(Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
     pen_color(&page->pen, ink, 1);
-    if (draw_block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
+    if (draw_block(page, cell->glyph, x, y) || draw_braille(page, cell->glyph, x, y))
         return;
-    if (shade_of(cell->glyph) > 0) {
-        pen_color(&page->pen, ink, shade_of(cell->glyph));
+    if (shade_share(cell->glyph) > 0) {
+        pen_color(&page->pen, ink, shade_share(cell->glyph));
         fill_box(page, x, y, page->w, page->h);
         return;
     }

@@ -12,12 +12,12 @@ enum { USUAL_LINES = 10 };
 /* Textures of the parts for screens without colour. */
 static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0x2588};
 
-/* Spaces within texts count as drawn. */
+/* Whether nothing stands in the row. Spaces within texts count as drawn. False outside the grid. */
 static bool is_blank(const Cells *cells, Area row) {
-    for (int x = row.x; x < row.x + row.w; x++)
-        if (cells->drawn[(size_t)row.y * (size_t)cells->columns + (size_t)x])
-            return false;
-    return true;
+    bool blank = row.x >= 0 && row.y >= 0 && row.x + row.w <= cells->columns && row.y < cells->rows;
+    for (int x = row.x; blank && x < row.x + row.w; x++)
+        blank = !cells->drawn[(size_t)row.y * (size_t)cells->columns + (size_t)x];
+    return blank;
 }
 
 /* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters ---------
@@ -109,8 +109,8 @@ static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
 
 /* ---- legend --------------------------------------------------------------------------------- */
 
-/* Draws an entry of the legend, from the left; without room it is left out. Returns where the next
- * one goes. */
+/* Draws an entry of the legend at column x; an entry without room is left out. Returns the column
+ * of the next entry. */
 static int legend_entry(Cells *cells, Area row, int x, uint32_t glyph, CellStyle style,
                         const char *name) {
     int w = cells_width(name);
@@ -152,7 +152,7 @@ static BarColumns bar_columns(const ChartSpec *spec, int w) {
     }
 }
 
-/* Spans by columns: how much of a column they cover, in four shades. */
+/* Draws spans column by column: a shade, one of four, tells how much of a column they cover. */
 static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const PlotBar *bar) {
     static const uint32_t shades[] = {0x2591, 0x2592, 0x2593, 0x2588};
     for (int column = 0; column < row.w; column++) {
@@ -191,7 +191,6 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
             limit = chart_along(&spec->x, spec->marks[i].x);
     CellStyle style = bar->strong     ? cell_bold(INK_ACCENT)
                       : bar->baseline ? cell_style(INK_BASELINE)
-                      : bar->faint    ? cell_style(INK_MUTED)
                                       : cell_style(INK_TEXT);
     char text[BAR_TEXT];
     chart_bar_text(bar, columns->pieces, text);
@@ -304,44 +303,40 @@ static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
 }
 
 /* Returns the rows that the chart would like to have, title included. */
-static int chart_want(const ChartSpec *spec) {
+static int chart_rows(const ChartSpec *spec) {
     return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES);
 }
 
 /* Draws the title with `note` at its end, and the chart. A row names the bars that have no room. */
-static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
+static void draw_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
     area = sheet_title(sheet, area, spec->title, note);
     (spec->part_count ? draw_bars : draw_lines)(sheet, area, spec);
 }
 
 /* ---- the sheet ------------------------------------------------------------------------------- */
 
-static Cells *cells_of(Sheet *sheet) {
-    return sheet->surface;
-}
-
-static int width(const Sheet *sheet, const char *text) {
+static int text_width(const Sheet *sheet, const char *text) {
     (void)sheet;
     return cells_width(text);
 }
 
-static int text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
-                const char *text) {
-    return (align == ALIGN_RIGHT ? cells_text_right : cells_text)(cells_of(sheet), x, y, w, style,
+static int draw_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
+                     const char *text) {
+    return (align == ALIGN_RIGHT ? cells_text_right : cells_text)(sheet->surface, x, y, w, style,
                                                                   text);
 }
 
-static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
-    cells_put(cells_of(sheet), x, y, glyph, style);
+static void draw_glyph(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
+    cells_put(sheet->surface, x, y, glyph, style);
 }
 
-static void paper(Sheet *sheet, Area area, Ink paper) {
-    cells_erase(cells_of(sheet), area, paper);
+static void lay_paper(Sheet *sheet, Area area, Ink paper) {
+    cells_erase(sheet->surface, area, paper);
 }
 
 /* Draws a title. The note is left out where title and rule leave no room for it. */
-static void title(Sheet *sheet, Area area, const char *title, const char *note) {
-    Cells *cells = cells_of(sheet);
+static void draw_title(Sheet *sheet, Area area, const char *title, const char *note) {
+    Cells *cells = sheet->surface;
     int used = cells_text(cells, area.x, area.y, area.w, cell_bold(INK_TITLE), title);
     int note_w = note[0] ? cells_width(note) : 0;
     if (used + note_w + 4 > area.w)
@@ -375,7 +370,7 @@ static int eighths_of(const Segment *segments, int segment, double per_column, i
     return eighths < 1 ? 1 : eighths > 8 ? 8 : (int)eighths;
 }
 
-static CellStyle inks(Ink ink, Ink paper) {
+static CellStyle style_on(Ink ink, Ink paper) {
     return (CellStyle){.ink = ink, .paper = paper};
 }
 
@@ -393,12 +388,12 @@ static void stack_column(Cells *cells, int x, int y, const Segment *segments, in
         return;
     int eighths = eighths_of(segments, here, per_column, column);
     Ink paper = end >= 0 && end != here ? segments[end].ink : INK_DEFAULT;
-    cells_put(cells, x, y, 0x2590 - (uint32_t)eighths, inks(segments[here].ink, paper));
+    cells_put(cells, x, y, 0x2590 - (uint32_t)eighths, style_on(segments[here].ink, paper));
 }
 
-static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
-                  double limit) {
-    Cells *cells = cells_of(sheet);
+static void draw_stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
+                       double limit) {
+    Cells *cells = sheet->surface;
     double per_column = row.w / scale, total = 0;
     for (int i = 0; i < count; i++)
         total += segments[i].value;
@@ -411,14 +406,14 @@ static void stack(Sheet *sheet, Area row, const Segment *segments, int count, do
             cells_put(cells, row.x + column, row.y, 0x25b6, cell_style(INK_BAD));
         else if (column == mark)
             cells_put(cells, row.x + column, row.y, 0x2502,
-                      inks(under < 0 ? INK_MUTED : INK_RGB, paper));
+                      style_on(under < 0 ? INK_MUTED : INK_RGB, paper));
         else
             stack_column(cells, row.x + column, row.y, segments, count, per_column, column);
     }
 }
 
-/* Draws bars: of those that share a column the highest, in eighths of a sign. */
-static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
+/* Draws upright bars, in eighths of a cell. Of bars that share a column the highest is drawn. */
+static void draw_columns(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
     enum { EIGHTHS = 8 };
     for (int x = 0; x < area.w; x++) {
         int first = count * x / area.w;
@@ -427,49 +422,46 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
             height = fmax(height, heights[bar]);
         int level = (int)ceil(height * area.h * EIGHTHS);
         for (int y = area.h - 1; y >= 0 && level > 0; y--, level -= EIGHTHS)
-            cells_put(cells_of(sheet), area.x + x, area.y + y,
+            cells_put(sheet->surface, area.x + x, area.y + y,
                       0x2580 + (uint32_t)(level < EIGHTHS ? level : EIGHTHS), cell_style(ink));
     }
 }
 
 /* ---- frame ---------------------------------------------------------------------------------- */
 
-static void put_blank(Cells *cells, int x, int y, uint32_t glyph) {
-    bool inside = x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
-    if (inside && !cells->drawn[(size_t)y * (size_t)cells->columns + (size_t)x])
-        cells_put(cells, x, y, glyph, cell_bold(INK_WARN));
-}
+/* The glyphs of an edge: the upper and the lower line (0: no line), the sides, and the corners as
+ * [lower][right]. */
+typedef struct {
+    uint32_t lines[2], side, corners[2][2];
+} EdgeGlyphs;
 
-static void frame(Sheet *sheet, Area area) {
-    Cells *cells = cells_of(sheet);
-    int left = area.x - 1, right = area.x + area.w, top = area.y - 1, bottom = area.y + area.h;
-    for (int x = left + 1; x < right; x++) {
-        put_blank(cells, x, top, 0x2501);
-        put_blank(cells, x, bottom, 0x2501);
-    }
-    for (int y = top + 1; y < bottom; y++) {
-        put_blank(cells, left, y, 0x2503);
-        put_blank(cells, right, y, 0x2503);
-    }
-    put_blank(cells, left, top, 0x250f);
-    put_blank(cells, right, top, 0x2513);
-    put_blank(cells, left, bottom, 0x2517);
-    put_blank(cells, right, bottom, 0x251b);
-}
-
-/* Draws a box. A title makes its upper edge. */
-static void box(Sheet *sheet, Area area) {
-    Cells *cells = cells_of(sheet);
-    int right = area.x + area.w - 1, bottom = area.y + area.h - 1;
-    cells_erase(cells, area, INK_DEFAULT);
-    for (int y = area.y; y <= bottom; y++)
-        for (int x = area.x; x <= right; x++) {
-            bool left = x == area.x, side = left || x == right, top = y == area.y;
-            uint32_t corner = left ? (top ? 0x250c : 0x2514) : top ? 0x2510 : 0x2518;
-            if (side || y == bottom)
-                cells_put(cells, x, y, !side ? 0x2500 : top || y == bottom ? corner : 0x2502,
-                          cell_style(INK_RULE));
+/* Draws the edge of an area within it, where nothing stands. */
+static void draw_edge(Cells *cells, Area area, const EdgeGlyphs *glyphs, CellStyle style) {
+    for (int y = area.y; y < area.y + area.h; y++)
+        for (int x = area.x; x < area.x + area.w; x++) {
+            bool right = x == area.x + area.w - 1, side = right || x == area.x;
+            bool lower = y == area.y + area.h - 1, level = lower || y == area.y;
+            uint32_t glyph = side && level ? glyphs->corners[lower][right]
+                             : side        ? glyphs->side
+                             : level       ? glyphs->lines[lower]
+                                           : 0;
+            if (glyph && is_blank(cells, (Area){x, y, 1, 1}))
+                cells_put(cells, x, y, glyph, style);
         }
+}
+
+static void draw_frame(Sheet *sheet, Area area) {
+    static const EdgeGlyphs heavy = {
+        {0x2501, 0x2501}, 0x2503, {{0x250f, 0x2513}, {0x2517, 0x251b}}};
+    Area around = {area.x - 1, area.y - 1, area.w + 2, area.h + 2};
+    draw_edge(sheet->surface, around, &heavy, cell_bold(INK_WARN));
+}
+
+/* Draws a box without its upper line, which the title draws. */
+static void draw_box(Sheet *sheet, Area area) {
+    static const EdgeGlyphs light = {{0, 0x2500}, 0x2502, {{0x250c, 0x2510}, {0x2514, 0x2518}}};
+    cells_erase(sheet->surface, area, INK_DEFAULT);
+    draw_edge(sheet->surface, area, &light, cell_style(INK_RULE));
 }
 
 static bool is_drawn(const Image *image, int x, int y) {
@@ -478,27 +470,27 @@ static bool is_drawn(const Image *image, int x, int y) {
 
 /* Draws two pixels a cell, none where the picture is transparent. Without colour a cell has a shade
  * of their mean. */
-static void picture(Sheet *sheet, Area area, const Image *image) {
+static void draw_picture(Sheet *sheet, Area area, const Image *image) {
     static const uint32_t shades[] = {' ', 0x2591, 0x2592, 0x2593, 0x2588};
-    Cells *cells = cells_of(sheet);
+    Cells *cells = sheet->surface;
     for (int y = 0; y < area.h && 2 * y + 1 < image->h; y++)
         for (int x = 0; x < area.w && x < image->w; x++) {
             Rgb upper = image_get(image, x, 2 * y), lower = image_get(image, x, 2 * y + 1);
             double light = sqrt(rgb_luminance(rgb_mix(upper, lower, 0.5)));
             bool up = is_drawn(image, x, 2 * y), down = is_drawn(image, x, 2 * y + 1);
             if (cells->color && (up || down))
-                cells_put(
-                    cells, area.x + x, area.y + y, up ? 0x2580 : 0x2584,
-                    inks(ink_rgb(up ? upper : lower), up && down ? ink_rgb(lower) : INK_DEFAULT));
+                cells_put(cells, area.x + x, area.y + y, up ? 0x2580 : 0x2584,
+                          style_on(ink_rgb(up ? upper : lower),
+                                   up && down ? ink_rgb(lower) : INK_DEFAULT));
             else if (!cells->color)
                 cells_put(cells, area.x + x, area.y + y, shades[(int)fmin(light * 6, 4)],
                           cell_style(INK_DEFAULT));
         }
 }
 
-static const SheetBackEnd in_cells = {
-    width, text, sign, paper, title, stack, bars, frame, box, chart_want, chart,
-    picture};
+static const SheetBackEnd in_cells = {text_width, draw_text,  draw_glyph,   lay_paper,
+                                      draw_title, draw_stack, draw_columns, draw_frame,
+                                      draw_box,   chart_rows, draw_chart,   draw_picture};
 
 Sheet cells_sheet(Cells *cells) {
     return (Sheet){.back = &in_cells,

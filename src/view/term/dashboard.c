@@ -34,6 +34,7 @@ static void frame_pointed(Sheet *sheet, Area area, LessonPanel panel, const Pane
         sheet_frame(sheet, area);
 }
 
+/* Draws the BEV, in a frame where a lesson points at it. */
 static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
     panel_draw(sheet, area, &bev_panel, data);
     frame_pointed(sheet, area, PANEL_BEV, data);
@@ -61,8 +62,8 @@ static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     facts_draw(sheet, area, data);
 }
 
-/* Draws the panels of `page`, on a screen of so many columns: the camera strip over all, the BEV on
- * the left as large as its rows allow, the panels beside it. */
+/* Draws the panels of `page`: the camera strip over all, the BEV on the left as large as its rows
+ * allow, the panels beside it. `columns`: of the whole screen. */
 static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
     const State *state = data->state;
     if (page == PAGE_DASHBOARD || (page == PAGE_BOTH && !shares_screen(data, columns))) {
@@ -105,6 +106,7 @@ static Page lesson_page(const State *state, int columns) {
     return narrow ? PAGE_BEV : PAGE_BOTH;
 }
 
+/* Draws the lesson in a column at the left, the page beside it. */
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     int w = area.w * LESSON_SHARE / 100;
     w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
@@ -143,8 +145,8 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
         sheet_text(sheet, 0, 0, sheet->columns, cell_bold(INK_ACCENT), text);
 }
 
-/* Draws log and key bar. The help lists all keys: on a low screen it takes the row of the key
- * bar. */
+/* Draws log and key bar, or a caption in their place. Returns their rows. On a low screen the help
+ * takes the row of the key bar, because the help lists all keys. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
     int log = sheet->rows >= 30 ? 2 : 1, bar = !data->state->help || log > 1;
@@ -160,23 +162,6 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     log_draw(sheet, at, data);
     frame_pointed(sheet, at, PANEL_LOG, data);
     return log + bar + lesson->open; /* a lesson frames what it points at */
-}
-
-/* Draws a panel alone, from the first row on. Returns its rows; 0: no panel of the body. */
-static int draw_alone(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
-                      const Picture *picture) {
-    const PanelData data = {.state = state, .live = live, .picture = picture};
-    Sheet sheet = cells_sheet(cells);
-    cells_clear(cells);
-    const Panel *panel = point == PANEL_BEV ? &bev_panel : NULL;
-    for (int i = 0; all_panels[i] && point != PANEL_NONE && !panel; i++)
-        panel = all_panels[i]->point == point && point != PANEL_STRIP ? all_panels[i] : NULL;
-    if (!panel)
-        return 0;
-    int want = panel_want(&sheet, panel, &data, cells->columns);
-    int rows = want < cells->rows ? want : cells->rows;
-    panel_draw(&sheet, (Area){0, 0, cells->columns, rows}, panel, &data);
-    return rows;
 }
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live, const Picture *picture,
@@ -205,28 +190,43 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live, cons
     else
         lesson_above(sheet, body, &data);
     Area room = {area.x, area.y, area.w, area.h - bottom}; /* all above the log */
-    const Box *bev = &sheet->spots->bev;
-    const Area seen = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
+    const Area bev = area_of_box(sheet->spots->bev);
     if (state->help)
-        help_float(sheet, room, seen, &data);
+        help_float(sheet, room, bev, &data);
     if (state->palette.open)
-        palette_float(sheet, room, seen, &data);
+        palette_float(sheet, room, bev, &data);
 }
 
 /* ---- without a screen ----------------------------------------------------------------------- */
 
+/* Returns the panel of the body that lessons call `point`; NULL: there is none. */
+static const Panel *panel_of_point(LessonPanel point) {
+    if (point == PANEL_NONE || point == PANEL_STRIP)
+        return NULL;
+    if (point == PANEL_BEV)
+        return &bev_panel;
+    int i = 0;
+    while (all_panels[i] && all_panels[i]->point != point)
+        i++;
+    return all_panels[i];
+}
+
 char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
                            const Picture *picture) {
     enum { PANEL_ROWS = 28 };
+    const PanelData data = {.state = state, .live = live, .picture = picture};
+    const Panel *panel = panel_of_point(point);
     Cells cells = {.rows = 0};
     Err unused;
-    char *text = NULL;
-    if (point == PANEL_NONE || !cells_init(&cells, PANEL_TEXT_WIDTH, PANEL_ROWS, &unused))
+    if (!panel || !cells_init(&cells, PANEL_TEXT_WIDTH, PANEL_ROWS, &unused))
         return NULL;
     cells.ascii = true;
     cells.color = false;
-    if (draw_alone(&cells, point, state, live, picture))
-        text = cells_to_text(&cells);
+    Sheet sheet = cells_sheet(&cells);
+    int want = panel_want(&sheet, panel, &data, cells.columns);
+    int rows = want < cells.rows ? want : cells.rows;
+    panel_draw(&sheet, (Area){0, 0, cells.columns, rows}, panel, &data);
+    char *text = rows ? cells_to_text(&cells) : NULL;
     for (size_t end = text ? strlen(text) : 0; end > 1 && text[end - 2] == '\n'; end--)
         text[end - 1] = '\0'; /* rows that the panel did not need */
     cells_free(&cells);

@@ -26,6 +26,11 @@ char *dashboard_plain(const State *state, const LiveData *live);
 
 Sheet cells_sheet(Cells *cells);
 
+/* Returns the cells of a box that a spot of the dashboard has. */
+static inline Area area_of_box(Box box) {
+    return (Area){(int)box.x, (int)box.y, (int)box.w, (int)box.h};
+}
+
 extern const Panel bev_panel;
 
 /* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
