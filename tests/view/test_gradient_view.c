@@ -14,23 +14,23 @@ enum { PIXELS = 12 };
 static const BevShape shape = {2, 4, 2, 3, 2, 1, 1, 1}; /* 2 cameras of 2 x 3 pixels, 2 channels */
 
 static void test_strength(void) {
-    float grads[2 * PIXELS] = {0}, strength[PIXELS];
-    tap_ok(gradient_strength(&shape, grads, strength, &err) && strength[0] == 0 &&
-               gradient_strongest(&shape, strength) == -1,
+    float grads[2 * PIXELS] = {0}, *strength = gradient_strengths(&shape, grads, &err);
+    tap_ok(strength && strength[0] == 0 && gradient_shown(&shape, strength, -1) == -1,
            "no gradient anywhere: all strengths are 0, and no pixel is the strongest");
     grads[2 * 3] = 3, grads[2 * 3 + 1] = -4; /* norm 5 */
     grads[2 * 9 + 1] = -10;
-    tap_ok(gradient_strength(&shape, grads, strength, &err) && strength[3] == 0.5F &&
-               strength[9] == 1 && strength[0] == 0 && gradient_strongest(&shape, strength) == 9,
+    free(strength), strength = gradient_strengths(&shape, grads, &err);
+    tap_ok(strength && strength[3] == 0.5F && strength[9] == 1 && strength[0] == 0 &&
+               gradient_shown(&shape, strength, -1) == 9,
            "the norm over channels, as a share of the largest of all cameras");
     grads[2 * 9] = NAN, grads[2 * 5] = INFINITY;
-    tap_ok(gradient_strength(&shape, grads, strength, &err) && isnan(strength[9]) &&
-               isnan(strength[5]) && strength[3] == 1 && gradient_strongest(&shape, strength) == 3,
+    free(strength), strength = gradient_strengths(&shape, grads, &err);
+    tap_ok(strength && isnan(strength[9]) && isnan(strength[5]) && strength[3] == 1 &&
+               gradient_shown(&shape, strength, -1) == 3,
            "NaN and Inf mark their pixel and leave the others");
-    for (int i = 0; i < 2 * PIXELS; i++)
-        grads[i] = NAN;
-    tap_ok(!gradient_strength(&shape, grads, strength, &err) && strstr(err.what, "finite"),
-           "no finite gradient at all is an error");
+    memset(grads, 0xff, sizeof grads); /* NaN */
+    free(strength), strength = gradient_strengths(&shape, grads, &err);
+    tap_ok(!strength && strstr(err.what, "finite"), "no finite gradient at all is an error");
 }
 
 /* A reader who sees no colours must see the light too: it is told by brightness alone. */

@@ -50,7 +50,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0,
                         .rgb = state->rgb,
-                        .depth = of_baseline         ? frame->baseline_depth
+                        .depth = of_baseline       ? frame->baseline_depth
                                  : frame->features ? frame->features->depth
                                                    : NULL,
                         .light = frame->photo_features};
@@ -75,8 +75,7 @@ static const char *missing(const BevContent *content, const State *state, const 
 static bool same_other(const BevPicture *next, const BevPicture *last) {
     return last && last->other.nx && last->view == next->view && last->slice == next->slice &&
            (next->slice >= 0 || !next->chosen) && next->view != VIEW_PCA &&
-           next->view != VIEW_RGB &&
-           last->other_content == next->other_content &&
+           next->view != VIEW_RGB && last->other_content == next->other_content &&
            last->other_channel == next->other_channel &&
            (isnan(next->field.full_mass) || last->other.full_mass == next->field.full_mass) &&
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));

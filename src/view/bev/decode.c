@@ -54,7 +54,8 @@ void cell_field_free(CellField *field) {
     *field = (CellField){0};
 }
 
-static void field_count(CellField *field) {
+/* Counts the cells whose values are not finite. */
+static void count_bad_cells(CellField *field) {
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
         field->nan_cells += field->state[cell] == CELL_NAN;
         field->inf_cells += field->state[cell] == CELL_INF;
@@ -69,10 +70,9 @@ const float *decode_vector(const BevContent *content, size_t cell) {
     return content->pooled + decode_row(content, cell) * (size_t)content->channels;
 }
 
-/* A NaN in the vector wins over an infinity, that over a value; a vector of zeros is
- * drawn as empty, whether no point arrived or only points of depth 0. The bits of non-negative
- * floats are in the order of their values, with infinity and NaN at the top: one maximum tells all.
- */
+/* Returns the state of a vector: NaN if any channel is NaN, else infinite if any channel is. A
+ * vector of zeros is empty. The bits of non-negative floats have the order of their values, with
+ * infinity and NaN at the top. So the largest bits tell the state. */
 CPU_CLONES
 static CellState state_of(const float *vector, int64_t channels) {
     const uint32_t infinity = 0x7f800000;
@@ -90,7 +90,7 @@ static CellState state_of(const float *vector, int64_t channels) {
                                  : CELL_EMPTY;
 }
 
-static void field_states(const BevContent *content, CellField *field) {
+static void find_states(const BevContent *content, CellField *field) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *vector = decode_vector(content, cell);
@@ -100,8 +100,8 @@ static void field_states(const BevContent *content, CellField *field) {
 
 /* ---- colour and class ----------------------------------------------------------------------- */
 
-/* Returns the depth weight that counts as a full cell: the median of the occupied cells. Near cells
- * gather hundreds of points; with the maximum all others would be black. NaN: no cell is
+/* Returns the depth weight that is drawn at full strength: the median of the occupied cells. The
+ * maximum, of near cells with hundreds of points, would leave all others black. NaN: no cell is
  * occupied. */
 static double median_mass(const CellField *field, float *scratch) {
     size_t count = 0;
@@ -111,9 +111,8 @@ static double median_mass(const CellField *field, float *scratch) {
     return count ? nth_smallest(scratch, count, count / 2) : NAN;
 }
 
-/* The cube root keeps far cells with few points visible. */
 double decode_strength(double share) {
-    return share > 0 ? cbrt(fmin(share, 1)) : 0;
+    return share > 0 ? cbrt(fmin(share, 1)) : 0; /* the root keeps far cells visible */
 }
 
 bool decode_strengths(const BevContent *content, CellField *field, Err *err) {
@@ -148,7 +147,8 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
     return (Rgb){color[0], color[1], color[2]};
 }
 
-/* Colours the cells by their class or by the surface colour that their features carry. */
+/* Colours the cells, in the view class by their class, else by the surface colour of the features.
+ */
 static bool decode_embedding(const BevContent *content, CellField *field, Err *err) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
@@ -172,63 +172,54 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
 static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        const float *vector = decode_vector(content, cell);
-        double sum = 0;
-        for (int64_t c = 0; c < content->channels; c++)
-            sum += (double)vector[c] * vector[c];
-        field->value[cell] = (float)sqrt(sum);
-    }
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        field->value[cell] = (float)vector_norm(decode_vector(content, cell), content->channels);
     return true;
 }
 
 static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
+    for (size_t cell = 0; cell < cells_of(content); cell++)
         field->value[cell] = decode_vector(content, cell)[content->channel];
-    }
     return true;
 }
 
-/* The points of each row that is shown. */
-static bool points_of_shown(const BevContent *content, CellField *field, Err *err) {
+float *decode_row_values(const BevContent *content, Err *err) {
     const BevMap *map = content->map;
-    int32_t last = 0;
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        last = content->shown[cell] > last ? content->shown[cell] : last;
-    int32_t *lengths = calloc((size_t)last + 1, sizeof *lengths);
-    if (!lengths)
-        return err_set(err, ERR_FAILED, "points", "", "no memory for %d cells", last + 1);
+    size_t rows = 0;
     for (int64_t i = 0; i < map->intervals; i++) {
-        int32_t row = map->ranks_bev[map->interval_starts[i]];
-        if (row <= last)
-            lengths[row] = map->interval_lengths[i];
+        size_t row = (size_t)map->ranks_bev[map->interval_starts[i]];
+        rows = row < rows ? rows : row + 1;
     }
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        rows = decode_row(content, cell) < rows ? rows : decode_row(content, cell) + 1;
+    float *values = calloc(rows, sizeof *values);
+    if (!values)
+        err_set(err, ERR_FAILED, "picture", "", "no memory for %zu cells", rows);
+    return values;
+}
+
+static bool decode_points(const BevContent *content, CellField *field, Err *err) {
+    const BevMap *map = content->map;
+    float *lengths = decode_row_values(content, err);
+    if (!lengths)
+        return false;
+    for (int64_t i = 0; i < map->intervals; i++)
+        lengths[map->ranks_bev[map->interval_starts[i]]] = (float)map->interval_lengths[i];
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        field->value[cell] = (float)lengths[content->shown[cell]];
-        field->state[cell] = lengths[content->shown[cell]] ? CELL_VALUE : CELL_EMPTY;
+        field->value[cell] = lengths[decode_row(content, cell)];
+        field->state[cell] = field->value[cell] > 0 ? CELL_VALUE : CELL_EMPTY;
     }
     free(lengths);
     return true;
 }
 
-static bool decode_points(const BevContent *content, CellField *field, Err *err) {
-    const BevMap *map = content->map;
-    if (content->shown)
-        return points_of_shown(content, field, err);
-    for (int64_t i = 0; i < map->intervals; i++) {
-        int32_t cell = map->ranks_bev[map->interval_starts[i]];
-        field->value[cell] = (float)map->interval_lengths[i];
-        field->state[cell] = CELL_VALUE;
-    }
-    return true;
-}
-
-/* The difference of two vectors, over all channels. */
+/* How two vectors differ, over all channels. */
 typedef struct {
     double lowest, highest; /* of the differences, 0 included */
-    bool zero, unknown;     /* the other vector is all zeros; it holds a NaN */
+    bool zero;              /* the other vector is all zeros */
+    bool unknown;           /* the other vector holds a NaN */
 } Difference;
 
 CPU_INLINE Difference difference(const float *got, const double *fp64_original, const float *other,
@@ -287,14 +278,11 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
 
 /* ---- principal components ------------------------------------------------------------------- */
 
-/* A vector's direction tells the content of a cell, its length the number of points in it. Lengths
- * would dominate the components, so these are fitted to unit vectors. */
+/* Scales a vector to length 1. The length tells the number of points in a cell, the direction their
+ * content. The components are fitted to the content alone. */
 CPU_CLONES
 static void unit_vector(const float *restrict vector, int64_t channels, float *restrict unit) {
-    double sum = 0;
-    for (int64_t c = 0; c < channels; c++)
-        sum += (double)vector[c] * vector[c];
-    double length = sqrt(sum);
+    double length = vector_norm(vector, channels);
     CPU_SIMD
     for (int64_t c = 0; c < channels; c++)
         unit[c] = (float)(vector[c] / length);
@@ -418,12 +406,12 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
     if (!field_init(field, view, content, err))
         return false;
     if (views[view].needs & NEEDS_POOLED)
-        field_states(content, field);
+        find_states(content, field);
     if (!views[view].decode(content, field, err)) {
         cell_field_free(field);
         return false;
     }
-    field_count(field);
+    count_bad_cells(field);
     return true;
 }
 
@@ -443,7 +431,7 @@ static bool count_difference(const BevContent *a, const BevContent *b, CellField
             field->state[cell] = other.state[cell];
     }
     cell_field_free(&other);
-    field_count(field);
+    count_bad_cells(field);
     return true;
 }
 
@@ -458,8 +446,8 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
                        "no pooled features");
     if (!field_init(field, VIEW_ERROR, a, err))
         return false;
-    field_states(a, field);
+    find_states(a, field);
     worst_differences(a, b, field);
-    field_count(field);
+    count_bad_cells(field);
     return true;
 }

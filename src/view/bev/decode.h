@@ -31,8 +31,8 @@ typedef enum {
 /* The inputs of a view. Unknown parts are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
-    int32_t *shown;              /* the row of each cell in the arrays below; NULL: its own
-                                    number */
+    int32_t *shown;              /* the row of each cell in the arrays below; NULL: the row is the
+                                    cell's number */
     const float *pooled;         /* (cell, c) */
     const double *fp64_original; /* (cell, c): FP64 pooling */
     const BevMap *map;
@@ -50,7 +50,7 @@ typedef struct {
 
 typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
 
-/* One entry a cell, cell = y * nx + x. */
+/* The decoded cells of a view. The arrays have one entry a cell, at y * nx + x. */
 typedef struct {
     ViewKind view;
     int64_t nx, ny;
@@ -74,18 +74,18 @@ typedef struct {
     const char *colormap; /* the usual one; NULL: a colour view */
     bool logarithmic;     /* colour bar */
     bool symmetric;       /* range around zero */
-    bool (*decode)(const BevContent *content, CellField *field, Err *err); /* use decode_view */
+    bool (*decode)(const BevContent *content, CellField *field, Err *err); /* for decode_view */
 } ViewInfo;
 
 extern const ViewInfo views[VIEW_COUNT];
 
-/* The principal components that VIEW_PCA would use. Free with pca_free. */
+/* Fits the principal components that VIEW_PCA would use. Free them with pca_free. */
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);
 
 /* Returns why `view` cannot be shown from `content`, or NULL. */
 const char *view_missing(ViewKind view, const BevContent *content);
 
-/* Fails when something is missing (view_missing) or memory is. */
+/* Decodes the cells of a view. Fails when inputs are missing (view_missing) or memory is. */
 bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err);
 
 /* Finds for each cell a - b in the channel in which they differ most, with its sign; for

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The accumulated depth weight of each row of the map: the sum of depth times weight over its
- * points. */
+/* Computes the mass of each row of the map: depth times weight, summed over the row's points. */
 static void sum_masses(const BevContent *content, float *mass) {
     const BevMap *map = content->map;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
@@ -22,23 +21,15 @@ static void sum_masses(const BevContent *content, float *mass) {
     }
 }
 
-/* The mass of each shown cell. A cell's vector over its mass is the mean feature of the points in
- * it, however many points there are. */
+/* Finds the mass of each shown cell. A cell's vector over its mass is the mean feature of the
+ * points in the cell, however many points there are. */
 static bool find_masses(const BevContent *content, CellField *field, Err *err) {
-    const BevMap *map = content->map;
-    size_t cells = (size_t)(field->nx * field->ny), rows = cells;
-    for (int64_t i = 0; i < map->intervals; i++) {
-        size_t row = (size_t)map->ranks_bev[map->interval_starts[i]];
-        rows = row < rows ? rows : row + 1;
-    }
-    for (size_t cell = 0; cell < cells; cell++)
-        rows = decode_row(content, cell) < rows ? rows : decode_row(content, cell) + 1;
-    float *mass = calloc(rows, sizeof *mass);
+    float *mass = decode_row_values(content, err);
     if (!mass)
-        return err_set(err, ERR_FAILED, "rgb", "", "no memory for a mass a cell");
+        return false;
     sum_masses(content, mass);
-    for (size_t cell = 0; cell < cells; cell++)
-        field->value[cell] = mass[decode_row(content, cell)];
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        field->value[cell] = mass[decode_row(content, (size_t)cell)];
     free(mass);
     return true;
 }
@@ -49,12 +40,12 @@ static double value_at(const BevContent *content, const float *vector, int64_t c
     return content->depth ? vector[channel] / mass : vector[channel];
 }
 
+/* Returns channel k of the choice, wrapped where the features have fewer channels. */
 static int64_t channel_of(const BevContent *content, int k) {
-    int64_t channel = content->rgb.channel[k];
-    return channel < content->channels ? channel : channel % content->channels;
+    return content->rgb.channel[k] % content->channels;
 }
 
-/* The range of a channel: all but the outermost 2 % of the cells on either side. */
+/* Finds the range of a channel: all cells but the outermost 2 % on either side. */
 static void find_range(const BevContent *content, CellField *field, int k, float *values) {
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
@@ -71,7 +62,8 @@ static void find_range(const BevContent *content, CellField *field, int k, float
     field->rgb.hi[k] = nth_smallest(values, count, count - 1 - count / 50);
 }
 
-/* Light keeps its colours: the channels share one range from 0 to the largest value. */
+/* Gives the three channels one range, from 0 to the largest value, so that light keeps its colours.
+ */
 static void share_range(CellField *field) {
     double hi = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
     for (int k = 0; k < 3; k++) {

@@ -2,6 +2,7 @@
 #include "src/view/bev/gradient_strip.h"
 
 #include "src/view/bev/raster.h"
+#include "src/view/bev/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,40 +11,36 @@ const Rgb gradient_light = {0xff, 0xd3, 0x19};
 
 /* ---- strengths ------------------------------------------------------------------------------- */
 
-bool gradient_strength(const BevShape *shape, const float *grad_feat, float *strength, Err *err) {
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, finite = 0;
-    double largest = 0;
-    for (int64_t pixel = 0; pixel < pixels; pixel++) {
-        const float *g = grad_feat + pixel * shape->channels;
-        double sum = 0;
-        for (int64_t c = 0; c < shape->channels; c++)
-            sum += (double)g[c] * g[c];
-        strength[pixel] = isfinite(sum) ? (float)sqrt(sum) : NAN;
-        finite += isfinite(sum);
-        largest = isfinite(sum) ? fmax(largest, sqrt(sum)) : largest;
-    }
-    if (!finite)
-        return err_set(err, ERR_FAILED, "gradient", "look for NaN or Inf in the scene's tensors",
-                       "no pixel has a finite gradient");
-    for (int64_t pixel = 0; pixel < pixels && largest > 0; pixel++)
-        strength[pixel] = (float)(strength[pixel] / largest);
-    return true;
+static int64_t pixels_of(const BevShape *shape) {
+    return shape->cameras * shape->feat_h * shape->feat_w;
 }
 
 float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err) {
-    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
-    float *strength = malloc(pixels * sizeof *strength);
-    if (!strength)
+    int64_t pixels = pixels_of(shape), finite = 0;
+    float *strength = malloc((size_t)pixels * sizeof *strength), largest = 0;
+    if (!strength) {
         err_no_memory(err, "gradient", "");
-    else if (gradient_strength(shape, grad_feat, strength, err))
+        return NULL;
+    }
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        double norm = vector_norm(grad_feat + pixel * shape->channels, shape->channels);
+        strength[pixel] = isfinite(norm) ? (float)norm : NAN;
+        finite += isfinite(norm);
+        largest = fmaxf(largest, strength[pixel]); /* NaN does not count */
+    }
+    for (int64_t pixel = 0; pixel < pixels && largest > 0; pixel++)
+        strength[pixel] /= largest;
+    if (finite)
         return strength;
     free(strength);
+    err_set(err, ERR_FAILED, "gradient", "look for NaN or Inf in the scene's tensors",
+            "no pixel has a finite gradient");
     return NULL;
 }
 
 int64_t gradient_count(const BevShape *shape, const float *grad_feat) {
     int64_t count = 0;
-    for (int64_t pixel = 0; pixel < shape->cameras * shape->feat_h * shape->feat_w; pixel++) {
+    for (int64_t pixel = 0; pixel < pixels_of(shape); pixel++) {
         int64_t c = 0;
         while (c < shape->channels && grad_feat[pixel * shape->channels + c] == 0)
             c++;
@@ -52,20 +49,17 @@ int64_t gradient_count(const BevShape *shape, const float *grad_feat) {
     return count;
 }
 
-int64_t gradient_strongest(const BevShape *shape, const float *strength) {
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, strongest = -1;
+int64_t gradient_shown(const BevShape *shape, const float *strength, int64_t chosen) {
+    int64_t strongest = -1;
     float largest = 0;
-    for (int64_t pixel = 0; pixel < pixels; pixel++)
+    if (chosen >= 0 && chosen < pixels_of(shape))
+        return chosen;
+    for (int64_t pixel = 0; pixel < pixels_of(shape); pixel++)
         if (strength[pixel] > largest) {
             largest = strength[pixel];
             strongest = pixel;
         }
     return strongest;
-}
-
-int64_t gradient_shown(const BevShape *shape, const float *strength, int64_t chosen) {
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
-    return chosen >= 0 && chosen < pixels ? chosen : gradient_strongest(shape, strength);
 }
 
 double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int most) {
@@ -82,19 +76,22 @@ double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int 
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-Rgb gradient_lit(Rgb picture, float strength) {
-    const double dimmed = 0.45;
-    if (isnan(strength))
-        return panel_theme.bad;
+Rgb gradient_grey(Rgb picture, double share) {
     /* The weights of red, green and blue in the brightness of video (BT.709). */
-    double grey = dimmed * (0.2126 * picture.r + 0.7152 * picture.g + 0.0722 * picture.b);
-    uint8_t level = (uint8_t)lround(grey);
-    return rgb_mix((Rgb){level, level, level}, gradient_light, sqrt(strength));
+    double grey = 0.2126 * picture.r + 0.7152 * picture.g + 0.0722 * picture.b;
+    uint8_t level = (uint8_t)lround(share * grey);
+    return (Rgb){level, level, level};
 }
 
-/* Returns the element of linspace(0, input - 1, count) next to the centre of picture pixel `at`. A
- * picture of `size` pixels shows all `input` pixels. */
-static int64_t nearest(int64_t at, int64_t size, int input, int count) {
+Rgb gradient_lit(Rgb picture, float strength) {
+    if (isnan(strength))
+        return panel_theme.bad;
+    return rgb_mix(gradient_grey(picture, GRADIENT_DIMMED), gradient_light, sqrt(strength));
+}
+
+/* Returns the element of linspace(0, input - 1, count) that is nearest to the centre of pixel `at`
+ * of a picture. The picture shows all `input` pixels in `size` pixels. */
+static int64_t nearest_feature(int64_t at, int64_t size, int input, int count) {
     if (count == 1 || input == 1)
         return 0;
     double pixel = ((double)at + 0.5) * input / (double)size - 0.5;
@@ -103,8 +100,8 @@ static int64_t nearest(int64_t at, int64_t size, int input, int count) {
 }
 
 int64_t gradient_pixel(const Frustum *frustum, int64_t w, int64_t h, int64_t x, int64_t y) {
-    return nearest(y, h, frustum->input_h, frustum->feat_h) * frustum->feat_w +
-           nearest(x, w, frustum->input_w, frustum->feat_w);
+    return nearest_feature(y, h, frustum->input_h, frustum->feat_h) * frustum->feat_w +
+           nearest_feature(x, w, frustum->input_w, frustum->feat_w);
 }
 
 bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const float *strength,

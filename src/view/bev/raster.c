@@ -255,7 +255,7 @@ static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64
 }
 
 CPU_INLINE Rgb pixel_color(const CellField *field, const RasterStyle *style, const Around *rows,
-                       int64_t column, int64_t row) {
+                           int64_t column, int64_t row) {
     const double dim = 0.85;
     int64_t cell = raster_cell(field->nx, field->ny, column, row);
     bool empty = rows && !(mass_of(field, cell) > 0) && field->state[cell] <= CELL_VALUE;

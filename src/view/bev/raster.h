@@ -8,7 +8,7 @@
 
 /* A logarithmic range of both signs is linear up to hi / RANGE_SPAN, which takes this part of each
  * side. */
-#define RANGE_SPAN 1e4
+#define RANGE_SPAN   1e4
 #define RANGE_LINEAR (1 / 3.0)
 
 /* The numbers at the ends of a colour bar; `below` and `above`: some cells lie beyond them. */
@@ -37,7 +37,7 @@ double range_position(const ValueRange *range, double value);
 typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
-    bool fill; /* an empty cell among others takes their mean, dimmer; colours are smoothed */
+    bool fill;  /* an empty cell among others takes their mean, dimmer; colours are smoothed */
     bool light; /* for paper, with a light background */
 } RasterStyle;
 

@@ -39,6 +39,13 @@ float nth_smallest(float *values, size_t count, size_t n) {
     return values[wanted];
 }
 
+double vector_norm(const float *vector, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += (double)vector[i] * vector[i];
+    return sqrt(sum);
+}
+
 /* ---- principal components ------------------------------------------------------------------- */
 
 enum { PCA_STEPS = 300 };
@@ -59,7 +66,7 @@ static void mean_of(const float *vectors, int64_t count, int64_t channels, doubl
         mean[c] /= (double)(count ? count : 1);
 }
 
-/* One row of the upper triangle: sums over the samples, in their order. */
+/* Computes row `r` of the upper triangle: sums over the samples, in their order. */
 CPU_CLONES
 static void covariance_row(const float *vectors, int64_t count, int64_t channels,
                            const double *mean, int64_t r, double *row) {
@@ -100,7 +107,8 @@ static void orthogonalise(double *v, const double *axes, int found, int64_t n) {
     }
 }
 
-/* product = symmetric * v, column by column: the sums of the rows are independent of each other. */
+/* Computes product = symmetric * v column by column, so that the compiler can vectorise the sums.
+ */
 CPU_CLONES
 static void multiply(const double *symmetric, const double *v, int64_t n, double *product) {
     memset(product, 0, (size_t)n * sizeof *product);
@@ -136,7 +144,7 @@ static double leading_axis(const double *covariance, const double *axes, int fou
     return variance;
 }
 
-/* The sign of an eigenvector is arbitrary: make its largest entry positive. */
+/* Makes the largest entry of an axis positive, because the sign of an eigenvector is arbitrary. */
 static void fix_sign(double *axis, int64_t n) {
     int64_t largest = 0;
     for (int64_t i = 1; i < n; i++)

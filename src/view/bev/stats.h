@@ -12,6 +12,9 @@
  * order. Changes the order of the values: Hoare's FIND (CACM 4/7, 1961), linear time on average. */
 float nth_smallest(float *values, size_t count, size_t n);
 
+/* Returns the L2 norm of a vector. */
+double vector_norm(const float *vector, int64_t count);
+
 /* ---- principal components: three numbers that say most about a vector ----------------------- */
 
 enum {
@@ -33,5 +36,6 @@ typedef struct {
 bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Err *err);
 void pca_free(Pca *pca);
 
-/* Coordinates of one vector, in standard deviations (0 along an axis without variance). */
+/* Computes the coordinates of a vector, in standard deviations; 0 along an axis without variance.
+ */
 void pca_project(const Pca *pca, const float *vector, double coordinates[PCA_COMPONENTS]);

@@ -8,27 +8,18 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Returns the L2 norm of the features, the mean of the depth distribution in metres, or the share
- * of it that falls outside of the grid. */
-static double pixel_value(const StripInput *input, Strip strip, int64_t camera, int64_t y,
-                          int64_t x) {
+/* Returns the value of a feature pixel (camera, h, w): the L2 norm of the features, the mean of the
+ * depth distribution in metres, or the share of the distribution that lies outside of the grid. */
+static double pixel_value(const StripInput *input, Strip strip, int64_t pixel) {
     const Frustum *size = &input->rig->frustum;
+    int64_t plane = (int64_t)size->feat_h * size->feat_w, bins = frustum_depth_bins(size);
     double sum = 0, mass = 0;
     if (strip == STRIP_DROPPED)
-        return pixel_fates(input->rig, input->features->depth,
-                           (camera * size->feat_h + y) * size->feat_w + x)
-            .lost;
-    if (strip == STRIP_NORM) {
-        const float *feat = input->features->feat +
-                            ((camera * size->feat_h + y) * size->feat_w + x) * input->channels;
-        for (int64_t c = 0; c < input->channels; c++)
-            sum += (double)feat[c] * feat[c];
-        return sqrt(sum);
-    }
-    int64_t bins = frustum_depth_bins(size);
+        return pixel_fates(input->rig, input->features->depth, pixel).lost;
+    if (strip == STRIP_NORM)
+        return vector_norm(input->features->feat + pixel * input->channels, input->channels);
     for (int64_t d = 0; d < bins; d++) {
-        double p =
-            input->features->depth[((camera * bins + d) * size->feat_h + y) * size->feat_w + x];
+        double p = input->features->depth[(pixel / plane * bins + d) * plane + pixel % plane];
         sum += p * frustum_depth_m(size, (double)d);
         mass += p;
     }
@@ -37,19 +28,16 @@ static double pixel_value(const StripInput *input, Strip strip, int64_t camera, 
 
 float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err *err) {
     const Frustum *size = &input->rig->frustum;
-    int64_t pixels = (int64_t)size->feat_w * size->feat_h,
-            total = pixels * input->rig->camera_count;
+    int64_t total = (int64_t)size->feat_w * size->feat_h * input->rig->camera_count;
     float *values = malloc((size_t)total * sizeof *values);
     *range = (ValueRange){.hi = 0};
     if (!values) {
         err_no_memory(err, "camera views", "");
         return NULL;
     }
-    for (int64_t i = 0; i < total; i++) {
-        int64_t pixel = i % pixels;
-        double value =
-            pixel_value(input, strip, i / pixels, pixel / size->feat_w, pixel % size->feat_w);
-        values[i] = (float)value;
+    for (int64_t pixel = 0; pixel < total; pixel++) {
+        double value = pixel_value(input, strip, pixel);
+        values[pixel] = (float)value;
         if (isfinite(value))
             range->hi = fmax(range->hi, value);
     }
@@ -72,14 +60,11 @@ static Rgb value_color(Strip strip, float value, const ValueRange *range) {
     return isnan(t) ? panel_theme.bad : colormap_at(strip_colormap(strip), t);
 }
 
-/* Returns the value's colour over a grey picture. What is not dropped stays a picture, dimmed. */
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range) {
-    const double share = 0.6, dimmed = 0.45;
-    double grey = 0.2126 * seen.r + 0.7152 * seen.g + 0.0722 * seen.b;
+    const double share = 0.6;
     bool dropped = strip == STRIP_DROPPED && isfinite(value);
-    uint8_t level = (uint8_t)lround(dropped ? dimmed * grey : grey);
-    return rgb_mix((Rgb){level, level, level}, value_color(strip, value, range),
-                   dropped ? 0.9 * sqrt(value) : share);
+    return rgb_mix(gradient_grey(seen, dropped ? GRADIENT_DIMMED : 1),
+                   value_color(strip, value, range), dropped ? 0.9 * sqrt(value) : share);
 }
 
 static bool value_camera(const StripInput *input, Strip strip, const float *values,
