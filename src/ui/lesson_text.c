@@ -40,6 +40,7 @@ static bool print_note(const PaneText *body) {
     return any;
 }
 
+/* Whether a row keeps its line breaks, as code and drawings do. */
 static bool is_block(PaneKind kind) {
     return kind == PANE_CODE || kind == PANE_DRAWING;
 }
@@ -101,6 +102,7 @@ static void print_log(const Log *log, char said[LOG_LENGTH]) {
     snprintf(said, LOG_LENGTH, "%s", text);
 }
 
+/* Uses a line of a learner: an answer, a word, or an empty line to go on. */
 static bool use_plain_line(Script *script, char *line, Err *err) {
     line[strcspn(line, "\r\n")] = '\0';
     line += strspn(line, " \t");
@@ -121,7 +123,8 @@ static bool end_animations(Script *script, Err *err) {
     return ok;
 }
 
-static bool take_plain(Script *script, Err *err) {
+/* Prints the lesson and reads the learner's lines, until the lesson ends. */
+static bool run_plain_lesson(Script *script, Err *err) {
     char line[256], told[600], said[LOG_LENGTH] = "", *shown = NULL;
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
     if (!end_animations(script, err))
@@ -157,7 +160,7 @@ bool lesson_plain(const ScriptOptions *options, Err *err) {
     ScriptOptions plain = *options;
     plain.file = "standard input";
     plain.frames = ".";
-    bool ok = script_open(&script, &plain, err) && take_plain(&script, err);
+    bool ok = script_open(&script, &plain, err) && run_plain_lesson(&script, err);
     script_close(&script);
     return ok;
 }
@@ -180,6 +183,7 @@ static void put_text(FILE *out, const char *ascii) {
         fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
 }
 
+/* Writes a row of a page as Markdown. */
 static void put_row(FILE *out, const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind;
     const char *bold = kind == PANE_QUESTION ? "**" : "";

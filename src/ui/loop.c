@@ -22,19 +22,19 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_RECORDINGS = 1000 };
 
 enum {
     MOMENT_MS = 16,      /* least time between two moments of a moving world */
-    CPU_MOMENT_MS = 33,  /* the same where the CPU pools: keys and figures need their share of it */
-    LOST_MS = 1000,      /* a frame that takes longer is not waited for */
-    WINDOW_POLL_MS = 8,  /* SDL's events cannot be waited for with poll() */
-    IDLE_POLL_MS = 200,  /* nothing moves and no key is pressed */
-    SAY_MS = 300,        /* patience at the end: with standard error, */
-    ENGINE_END_MS = 150, /* with the current computation, */
-    ECHO_MS = 80         /* a key whose picture takes longer is acknowledged before it */
+    CPU_MOMENT_MS = 33,  /* the same where the CPU pools: keys and figures need time, too */
+    LOST_MS = 1000,      /* the world goes on without a frame that takes longer */
+    WINDOW_POLL_MS = 8,  /* time between two looks for SDL's events, which poll() does not tell */
+    IDLE_POLL_MS = 200,  /* the longest wait for input */
+    SAY_MS = 300,        /* at the end: the longest wait for standard error */
+    ENGINE_END_MS = 150, /* at the end: the longest wait for the current computation */
+    ECHO_MS = 80         /* a key is acknowledged where its picture takes longer */
 };
-enum { ASKED = STEP_RUN | STEP_LOOK };
+enum { FRAME_ASKED = STEP_RUN | STEP_LOOK }; /* the bits that ask the engine for a frame */
 
 /* ---- snapshots and recordings ---------------------------------------------------------------- */
 
-/* Writes what is shown and says so. Only the first error of a recording is said. */
+/* Writes the picture to a file and logs the result. A recording logs only its first error. */
 static void write_picture(Loop *loop, const State *state, const char *path) {
     Image image = {.w = 0};
     Err err;
@@ -107,6 +107,13 @@ static unsigned open_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
+/* Notes that a screen shows the newest frame, which answers keys. */
+static void note_shown(Loop *loop, Screen screen) {
+    const EngineFrame *frame = loop->app.frame;
+    if (frame && frame->picture)
+        pace_shown(&loop->pace, screen, open_screens(loop), frame->request, frame->live.job.time_s);
+}
+
 static void draw_all(Loop *loop) {
     loop->term_dirty = loop->window_dirty = true;
 }
@@ -126,11 +133,11 @@ unsigned loop_serve(Loop *loop) {
     return bits;
 }
 
-/* Notes that a frame was asked for. The screens then say what a slow frame waits for. */
+/* Notes that the engine was asked for a frame. The screens then say what a slow frame waits for. */
 static void await_frame(Loop *loop, unsigned bits) {
     const App *app = &loop->app;
     int scene = app->state.job.scene;
-    if (!(bits & ASKED))
+    if (!(bits & FRAME_ASKED))
         return;
     slow_asked(&loop->slow, scene, !app->frame || app->frame->state.job.scene != scene,
                app->request, clock_ms());
@@ -145,17 +152,19 @@ static void await_frame(Loop *loop, unsigned bits) {
  * is drawn with the new state. */
 static void serve_key(Loop *loop, double arrived_ms) {
     unsigned bits = loop_serve(loop);
-    if (bits & (ASKED | STEP_REDRAW))
-        pace_key(&loop->pace, arrived_ms, bits & ASKED ? loop->app.request : 0, open_screens(loop));
+    if (bits & (FRAME_ASKED | STEP_REDRAW))
+        pace_key(&loop->pace, arrived_ms, bits & FRAME_ASKED ? loop->app.request : 0,
+                 open_screens(loop));
     await_frame(loop, bits);
 }
 
-/* Does the same after a move of the mouse: its frame may take long, but only keys are timed. */
+/* Answers a move of the mouse. The time of the answer is not measured, unlike that of a key. */
 static void serve_mouse(Loop *loop) {
     await_frame(loop, loop_serve(loop));
 }
 
-static void say_slow(Loop *loop) {
+/* Shows what a slow picture waits for, in the state's line of waiting. */
+static void show_slow_work(Loop *loop) {
     App *app = &loop->app;
     char text[sizeof app->state.waiting];
     slow_text(&loop->slow, &app->menu.menu.scenes, engine_doing(app->engine), clock_ms(), text,
@@ -271,7 +280,7 @@ static bool open_terminal(Loop *loop, Err *err) {
     return true;
 }
 
-/* Whether one picture follows the other: something moves, and the display plays. */
+/* Whether pictures follow each other: something in the scene moves, and the display plays. */
 static bool pictures_follow(const Loop *loop) {
     const State *state = &loop->app.state;
     const World *world = app_live(&loop->app)->frame.world;
@@ -291,21 +300,17 @@ static void draw_terminal(Loop *loop) {
     loop->term_dirty = false;
     if (loop->hover.over) {
         hover_move(&loop->hover, &loop->spots, loop->hover.x, loop->hover.y);
-        const Box *box = &loop->hover.box;
-        cells_underline(&loop->cells, (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h});
+        cells_underline(&loop->cells, area_of_box(loop->hover.box));
     }
     Image image = {.w = 0};
     int w, h;
     if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
         pixels_compose(&loop->cells, &loop->spots, &drawn, app_live(&loop->app), picture, w, h,
                        &image);
-    const Box *bev = &loop->spots.bev;
-    const Area place = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
-    if (!term_draw(loop->term, &loop->cells, &image, place, &err))
+    if (!term_draw(loop->term, &loop->cells, &image, area_of_box(loop->spots.bev), &err))
         app_note_error(&loop->app, &err);
-    else if (loop->app.frame && loop->app.frame->picture)
-        pace_shown(&loop->pace, SCREEN_TERMINAL, open_screens(loop), loop->app.frame->request,
-                   loop->app.frame->live.job.time_s);
+    else
+        note_shown(loop, SCREEN_TERMINAL);
 }
 
 /* Reads a report of the mouse. A click is answered as a key is. Wheel and drag cause one drawing
@@ -397,6 +402,7 @@ static void read_window(Loop *loop) {
     }
 }
 
+/* Whether a key waits to be read, in the terminal or in the window. */
 static bool key_waits(Loop *loop) {
     struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
     double now = clock_ms();
@@ -436,21 +442,20 @@ static bool draw_window(Loop *loop) {
     if (loop->window_dirty) {
         close_window(loop);
         app_note_error(&loop->app, &err);
-    } else if (loop->app.frame && loop->app.frame->picture)
-        pace_shown(&loop->pace, SCREEN_WINDOW, open_screens(loop), loop->app.frame->request,
-                   loop->app.frame->live.job.time_s);
+    } else
+        note_shown(loop, SCREEN_WINDOW);
     return true;
 }
 
 /* Draws the screens that need drawing, each at most once in a few milliseconds. */
 static void draw_screens(Loop *loop) {
     double now = clock_ms();
-    bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
-    if (due && !draw_window(loop))
+    bool window_due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
+    if (window_due && !draw_window(loop))
         return;
-    bool wanted = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS &&
-                  term_rest_ms(loop->term) <= 0;
-    if (wanted && !term_is_full(loop->term)) /* a slow terminal gets fewer drawings */
+    bool term_due = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS &&
+                    term_rest_ms(loop->term) <= 0;
+    if (term_due && !term_is_full(loop->term)) /* a slow terminal gets fewer drawings */
         draw_terminal(loop);
 }
 
@@ -466,8 +471,8 @@ static double draw_in_ms(const Loop *loop) {
 
 /* ---- lines where there is no terminal: words on standard input are answered by the log ------- */
 
-enum { PLAIN_PATIENCE_MS = 20000 }; /* how long it waits for figures */
-enum { PLAIN_SILENCE_MS = 2000 };   /* how long it waits in silence */
+enum { PLAIN_PATIENCE_MS = 20000 }; /* the longest wait for figures */
+enum { PLAIN_SILENCE_MS = 2000 };   /* the longest wait without a line that explains it */
 
 static void put_line(const char *text) {
     text_put(text, stdout);
@@ -475,7 +480,7 @@ static void put_line(const char *text) {
 }
 
 /* Prints the lines that the log got since the last call, the newest last. */
-static void print_line(Loop *loop) {
+static void print_new_lines(Loop *loop) {
     const Log *log = &loop->app.state.log;
     const LogLine *line = &log->lines[0];
     uint64_t missed = log->said - loop->printed_said;
@@ -497,7 +502,7 @@ static void print_log(Loop *loop) {
     if (open && !late)
         return;
     loop->told = open;
-    print_line(loop);
+    print_new_lines(loop);
 }
 
 /* Says what the program is, which words work, and on a terminal why there is no dashboard. */
@@ -513,6 +518,7 @@ static void print_greeting(Loop *loop) {
     loop->greeted = true;
 }
 
+/* Prints the plain line once, when the first figures take long. */
 static void say_what_waits(Loop *loop) {
     if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
         return;
@@ -551,13 +557,13 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
-/* Prints a panel as text. For an unknown name it prints the names of those that have a text. */
+/* Prints a panel as text. For an unknown name, prints the names of all panels that have a text. */
 static void print_panel(const Loop *loop, const char *name) {
     const LiveData *live = app_live(&loop->app);
     char names[256] = "", *found = NULL;
     for (int i = 1; live && !found && i < PANEL_COUNT; i++) {
-        char *text = dashboard_panel_text((LessonPanel)i, &loop->app.state, live,
-                                          app_picture(&loop->app));
+        char *text =
+            dashboard_panel_text((LessonPanel)i, &loop->app.state, live, app_picture(&loop->app));
         if (text)
             text_add(names, sizeof names, " %s", lesson_panels[i]);
         if (text && !strcmp(lesson_panels[i], name))
@@ -611,7 +617,7 @@ static void carry_out_line(Loop *loop) {
     loop->line[loop->line_length] = '\0';
     loop->line_length = 0;
     loop->line[strcspn(loop->line, "#\r")] = '\0';
-    print_line(loop); /* the answer to the word before, even without its figures */
+    print_new_lines(loop); /* the answer to the word before, even without its figures */
     loop->told = 0;
     loop->said_ms = clock_ms();
     if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop, loop->line) &&
@@ -648,6 +654,7 @@ static bool figures_settled(const Loop *loop) {
            accuracy->gate_c;
 }
 
+/* Prints the selection's figures as one line, at the end of the display. */
 static void print_plain(const Loop *loop) {
     char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
     if (text)
@@ -656,13 +663,14 @@ static void print_plain(const Loop *loop) {
     fflush(stdout);
 }
 
+/* One turn of the main loop where there is no terminal. */
 static void plain_step(Loop *loop) {
     print_greeting(loop);
     say_what_waits(loop);
     print_log(loop);
     print_page(loop);
     if (loop->input_ended && !loop->window && figures_settled(loop)) {
-        print_line(loop);
+        print_new_lines(loop);
         loop->quit = true;
     }
 }
@@ -693,8 +701,8 @@ static void tick_world(Loop *loop) {
     loop_serve(loop);
 }
 
-/* Starts all clocks of the display, at its begin and after a stop. */
-static void take_up_time(Loop *loop) {
+/* Starts all clocks of the display, at the beginning and after a stop. */
+static void restart_clocks(Loop *loop) {
     loop->tick_ms = loop->polled_ms = loop->pumped_ms = loop->slow.since_ms = clock_ms();
     loop->pace.waiting_count = 0;
     loop->app.desk.waits = false;
@@ -718,7 +726,7 @@ static void obey_signals(Loop *loop) {
         fit_terminal(loop);
     }
     if (signals.suspend || signals.resumed) {
-        take_up_time(loop);
+        restart_clocks(loop);
         loop->window_dirty = true;
     }
 }
@@ -733,8 +741,8 @@ static struct timespec time_to_wait(const Loop *loop) {
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
-/* Waits for input. Sets typed_ms: the next input was not typed earlier. That is the end of this
- * wait, or of the wait before if this one took no millisecond: then input was there already. */
+/* Waits for input, and sets typed_ms: the next input was typed after this time. The time is the end
+ * of this wait. If input was there at once, it is the end of the wait before. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     double begun = clock_ms();
     const struct timespec wait = time_to_wait(loop);
@@ -745,7 +753,8 @@ static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     return found;
 }
 
-static void wait_for_something(Loop *loop) {
+/* Waits for a signal, a frame or input, and reads keys or lines. */
+static void wait_and_read(Loop *loop) {
     struct pollfd waiting[] = {
         {.fd = rescue_fd(), .events = POLLIN},
         {.fd = engine_fd(loop->app.engine), .events = POLLIN},
@@ -769,10 +778,10 @@ static void run_live(Loop *loop) {
     char message[512]; /* a line from standard error */
     while (!loop->quit) {
         echo_key(loop);
-        say_slow(loop);
+        show_slow_work(loop);
         show_tips(loop);
         draw_screens(loop);
-        wait_for_something(loop);
+        wait_and_read(loop);
         obey_signals(loop);
         if (loop->quit)
             return;
@@ -793,7 +802,7 @@ static void run_live(Loop *loop) {
 
 static bool open_all(Loop *loop, Err *err) {
     loop->start_ms = loop->said_ms = clock_ms();
-    take_up_time(loop);
+    restart_clocks(loop);
     const EngineOptions engine = {.where = loop->options->where,
                                   .background = true,
                                   .hurry = loop->options->app.tour,

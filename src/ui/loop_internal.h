@@ -31,15 +31,16 @@ typedef struct {
     int waiting_count;
     double taken_us[PACE_KEYS]; /* the time of each of the latest keys, a ring */
     int64_t keys;               /* answered so far */
-    double
-        first_us; /* from the start of the process until every screen had a picture; 0: not yet */
+    double first_us; /* from the start of the process to a picture on every screen; 0: not yet */
     ScreenPace screens[SCREEN_COUNT];
 } PaceMeter;
 
-/* Notes a key that the screens of `open` are to answer. Beyond PACE_WAITING keys none is noted. */
+/* Notes a key that the open screens, the mask `open`, are to answer. While PACE_WAITING keys wait,
+ * no other key is noted. */
 void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned open);
 
-/* Notes that `screen` shows the frame of `request`, and the moment `time_s` of the world. */
+/* Notes that `screen`, of the screens of the mask `open`, shows the frame of `request` with the
+ * moment `time_s` of the world. */
 void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request, double time_s);
 
 /* Whether a key is answered when `screen` shows the frame of `request`. */
@@ -53,19 +54,18 @@ Pace pace_figures(const PaceMeter *meter);
 
 /* The keys that wait for a picture. All zero: no key waits. */
 typedef struct {
-    uint64_t request; /* the frame of the newest waiting key; 0: none waits */
-    int scene;        /* the position of the scene in the menu */
-    bool loads;       /* the scene must be loaded first */
-    double since_ms;  /* when the first of them came */
+    uint64_t request;                      /* the frame of the newest waiting key; 0: none waits */
+    int scene;                             /* the position of the scene in the menu */
+    bool loads;                            /* the scene must be loaded first */
+    double since_ms;                       /* when the first of them came */
     double took_ms[2][APP_MAX_SCENES + 1]; /* the last time of each scene; [1]: with loading it */
     int shown_scene;                       /* the scene on the screens */
     double shown_ms;                       /* the time of all stages of its pipeline; 0: none yet */
 } SlowMeter;
 
+/* Notes that the engine was asked for a frame, that the frame came, and what the screens show. */
 void slow_asked(SlowMeter *meter, int scene, bool loads, uint64_t request, double now_ms);
-
 void slow_answered(SlowMeter *meter, uint64_t request, double now_ms);
-
 void slow_shown(SlowMeter *meter, const LiveData *live);
 
 /* Writes "computing dense: map, 1.2 s of about 3"; "": nothing takes long. `doing`: the stage. */
@@ -85,28 +85,28 @@ typedef struct {
     Cells cells;
     Spots spots; /* places in the newest drawing of the terminal */
     Pointer pointer;
-    Hover hover;                         /* in the terminal, in columns and rows */
-    bool term_dirty, window_dirty;       /* the screen must be drawn again */
-    double term_ms, window_ms;           /* when each was drawn last */
-    bool gave_way;                       /* the window's last drawing gave way to a key */
+    Hover hover;                   /* in the terminal, in columns and rows */
+    bool term_dirty, window_dirty; /* the screen must be drawn again */
+    double term_ms, window_ms;     /* when each was drawn last */
+    bool gave_way;                 /* the window's last drawing gave way to a key */
     bool quit;
-    bool hung_up, input_ended;           /* the terminal hung up; standard input ended */
-    int signal;                          /* the signal that asks to leave; 0: none */
-    bool echoes;                         /* a key waits for its picture ... */
-    double echo_ms;                      /* ... until this time; then it is acknowledged */
-    double start_ms, tick_ms, moment_ms; /* begin; last tick; next moment of the world */
-    double polled_ms, pumped_ms;         /* ends of the last looks for keys: terminal, window */
-    double typed_ms;                     /* later input from the terminal was typed after this
-                                            time */
-    char recording[64];                  /* folder of the recording; "": none */
-    int64_t recorded;                    /* number of the frame written last */
-    bool frame_lost;                     /* the user knows that a picture could not be written */
-    bool picture_lost;                   /* the newest picture could not be written */
-    char lost[320];                      /* why it was lost */
-    char line[512];                      /* a line of standard input, so far */
+    bool hung_up, input_ended;   /* the terminal hung up; standard input ended */
+    int signal;                  /* the signal that asks to leave; 0: none */
+    bool echoes;                 /* a key that waits for its picture is acknowledged, */
+    double echo_ms;              /* at this time */
+    double start_ms;             /* when the display began */
+    double tick_ms, moment_ms;   /* the last tick; the next moment of the world */
+    double polled_ms, pumped_ms; /* the last look for keys in the terminal; in the window */
+    double typed_ms;             /* the next input of the terminal was typed after this time */
+    char recording[64];          /* folder of the recording; "": none */
+    int64_t recorded;            /* number of the frame written last */
+    bool frame_lost;             /* the user knows that a picture could not be written */
+    bool picture_lost;           /* the newest picture could not be written */
+    char lost[320];              /* why it was lost */
+    char line[512];              /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */
-    uint64_t printed_said;    /* how many log lines there were then */
+    uint64_t printed_said;    /* the number of log lines at that time */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
     bool greeted, waits;      /* the first line was printed; the wait for figures was explained */

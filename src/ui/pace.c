@@ -126,18 +126,19 @@ void slow_shown(SlowMeter *meter, const LiveData *live) {
             meter->shown_ms += live->stages_us[stage].value * 1e-3;
 }
 
-/* Returns the work of a scene's first picture, as a number of frustum points; 0: unknown. Rays,
- * points of the map and pooling all grow with that number. */
-static double work_of(const Menu *scenes, int scene) {
+/* Returns the number of frustum points of a scene; 0: unknown. The time of the first picture grows
+ * with that number. */
+static double frustum_points_of(const Menu *scenes, int scene) {
     const Preset *preset = preset_find(menu_name(scenes, scene));
     return preset ? preset->feat_w * preset->feat_h / preset->depth_step_m : 0;
 }
 
 /* Returns the expected time of a picture: the last time of this scene. For a new scene the time of
  * the shown scene is scaled by the work. 0: unknown. */
-static double about_ms(const SlowMeter *meter, const Menu *scenes) {
+static double expected_ms(const SlowMeter *meter, const Menu *scenes) {
     double took = meter->took_ms[meter->loads][meter->scene];
-    double shown = work_of(scenes, meter->shown_scene), work = work_of(scenes, meter->scene);
+    double shown = frustum_points_of(scenes, meter->shown_scene),
+           work = frustum_points_of(scenes, meter->scene);
     if (took > 0 || !meter->loads || !(shown > 0))
         return took;
     return meter->shown_ms * work / shown;
@@ -145,7 +146,7 @@ static double about_ms(const SlowMeter *meter, const Menu *scenes) {
 
 void slow_text(const SlowMeter *meter, const Menu *scenes, const char *doing, double now_ms,
                char *text, size_t size) {
-    double passed_ms = now_ms - meter->since_ms, about = about_ms(meter, scenes);
+    double passed_ms = now_ms - meter->since_ms, about = expected_ms(meter, scenes);
     text[0] = '\0';
     if (!meter->request || passed_ms < SLOW_MS)
         return;

@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-/* A click may move so far, and the divider is hit so far away: in pixels, and in columns. */
-static const double SLACK = 4, WIPE_SLACK = 8, WIPE_COLUMNS = 1;
+static const double CLICK_SLACK = 4;  /* pixels that the mouse may move during a click */
+static const double WIPE_SLACK = 8;   /* pixels from the divider within which a press hits it */
+static const double WIPE_COLUMNS = 1; /* the same in columns of a terminal */
 
 /* Writes the cell coordinates under a point. Returns false outside the picture, or where something
  * floats over it. */
@@ -22,8 +23,9 @@ static bool drag_time(const Spots *spots, double x, const State *state, Event *e
     return true;
 }
 
-static bool press(Pointer *pointer, double x, double y, const Spots *spots, const State *state,
-                  int64_t pixel, Event *event) {
+/* Handles a press: finds what the press begins, a click or a drag. */
+static bool press_button(Pointer *pointer, double x, double y, const Spots *spots,
+                         const State *state, int64_t pixel, Event *event) {
     const Command *command = spots_at(spots, x, y);
     bool in_terminal = pointer->in_terminal;
     *pointer = (Pointer){.doing = POINTER_CLICK,
@@ -63,8 +65,9 @@ static bool click_cell(const Pointer *pointer, const Spots *spots, double x, dou
     return true;
 }
 
-static bool release(Pointer *pointer, double x, double y, const Spots *spots, const State *state,
-                    const LiveData *live, Event *event) {
+/* Handles a release: a click on a cell, on a spot with a command, or on a figure. */
+static bool release_button(Pointer *pointer, double x, double y, const Spots *spots,
+                           const State *state, const LiveData *live, Event *event) {
     const bool clicked = pointer->doing == POINTER_CLICK;
     const Command *command = spots_at(spots, x, y);
     if (!clicked && pointer->doing != POINTER_PIXEL) {
@@ -83,16 +86,18 @@ static bool release(Pointer *pointer, double x, double y, const Spots *spots, co
            spots_answer(spots, x, y, state, live, pointer->answer);
 }
 
-/* Returns the wipe at x: the whole grid is as wide as the wipe, whatever part of it is in view. */
+/* Returns the wipe for x, 0 to 1 over the whole grid, also where only a part is in view. */
 static double wipe_at(const Spots *spots, double x, const State *state) {
     double column = spots->y_hi - (x - spots->bev.x) / spots->bev.w * (spots->y_hi - spots->y_lo);
     return 1 - column / (double)state_slice(state).ny;
 }
 
-static bool move(Pointer *pointer, double x, double y, const Spots *spots, const State *state,
-                 int64_t pixel, Event *event) {
+/* Handles a move while the button is pressed. A click becomes a drag once it has moved far enough.
+ */
+static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spots,
+                         const State *state, int64_t pixel, Event *event) {
     const double dx = x - pointer->x, dy = y - pointer->y;
-    const double slack = pointer->in_terminal ? 0 : SLACK;
+    const double slack = pointer->in_terminal ? 0 : CLICK_SLACK;
     if (pointer->doing == POINTER_CLICK && pointer->on_bev && hypot(dx, dy) > slack)
         pointer->doing = POINTER_PAN;
     if (pointer->doing <= POINTER_CLICK || (dx == 0 && dy == 0))
@@ -116,8 +121,9 @@ static bool move(Pointer *pointer, double x, double y, const Spots *spots, const
     }
 }
 
-static bool hover(Pointer *pointer, double x, double y, const Spots *spots, int64_t pixel,
-                  Event *event) {
+/* Handles a move without a button: in the window the cursor follows. */
+static bool move_released(Pointer *pointer, double x, double y, const Spots *spots, int64_t pixel,
+                          Event *event) {
     pointer->x = x;
     pointer->y = y;
     *event = (Event){.kind = pixel >= 0 ? EVENT_PIXEL : EVENT_HOVER};
@@ -133,13 +139,13 @@ bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double
     int64_t pixel = live ? spots_pixel(spots, x, y, state, &live->frame) : -1;
     switch (kind) {
     case MOUSE_PRESS:
-        return press(pointer, x, y, spots, state, pixel, event);
+        return press_button(pointer, x, y, spots, state, pixel, event);
     case MOUSE_RELEASE:
-        return release(pointer, x, y, spots, state, live, event);
+        return release_button(pointer, x, y, spots, state, live, event);
     case MOUSE_MOVE:
-        return move(pointer, x, y, spots, state, pixel, event);
+        return move_pressed(pointer, x, y, spots, state, pixel, event);
     case MOUSE_HOVER:
-        return hover(pointer, x, y, spots, pixel, event);
+        return move_released(pointer, x, y, spots, pixel, event);
     case MOUSE_MENU:
         *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(spots, x, y)};
         return true;

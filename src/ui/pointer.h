@@ -34,8 +34,8 @@ typedef struct {
         POINTER_TIME
     } doing;
     bool in_terminal, on_bev, has_command;
-    Command command;              /* of the spot that it was pressed on */
-    double x, y;                  /* where it was last */
+    Command command;              /* of the spot under the press, where has_command */
+    double x, y;                  /* the last place of the mouse */
     char answer[ORIGIN_TEXT_MAX]; /* where the clicked figure comes from */
 } Pointer;
 
@@ -44,7 +44,7 @@ typedef struct {
 bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double steps,
                     const Spots *spots, const State *state, const LiveData *live, Event *event);
 
-/* The same for a report of the terminal, whose signs stand for the points at their middles. */
+/* Follows a report of the terminal. A cell counts as the point in its middle. */
 bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spots *spots,
                          const State *state, const LiveData *live, Event *event);
 
@@ -61,8 +61,8 @@ typedef struct {
     double since_ms; /* when the mouse came */
 } Hover;
 
-/* Tells that the mouse is at (x, y), or that the drawing is new. Returns true where the outline, or
- * the figure within it, is another one. */
+/* Notes that the mouse is at (x, y), or that the drawing is new. Returns true where the outline or
+ * the figure within the outline has changed. */
 bool hover_move(Hover *hover, const Spots *spots, double x, double y);
 
 /* Removes the outline until the mouse moves. Returns true where there was one. */

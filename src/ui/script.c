@@ -15,6 +15,7 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20 };
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
+/* Writes the path of a file in the folder of the frames. */
 static bool path_of(const Script *script, const char *name, char path[4096], Err *err) {
     return snprintf(path, 4096, "%s/%s", script->options->frames, name) < 4096 ||
            err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
@@ -104,7 +105,7 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     return true;
 }
 
-/* Parses columns and rows. The end of `format` reads what must not follow. */
+/* Parses columns and rows. `format` ends with %1s, which finds text that must not follow. */
 static bool parse_size(const char *text, const char *format, int *columns, int *rows) {
     char more[2];
     return sscanf(text, format, columns, rows, more) == 2 && *columns >= 1 && *rows >= 1 &&
@@ -191,6 +192,7 @@ bool script_use_line(Script *script, char *line, Err *err) {
     return script_serve(script, err);
 }
 
+/* Returns how many frames a script will write, for the progress. */
 static int count_frames(const char *text) {
     int frames = 0;
     for (const char *line = text; line; line = strchr(line, '\n')) {

@@ -57,7 +57,7 @@ typedef struct {
 bool script_open(Script *script, const ScriptOptions *options, Err *err);
 void script_close(Script *script);
 
-/* Carries out the effects of events and inputs so far. An error of theirs is returned. */
+/* Carries out what events and inputs have asked for. False: the first error of these. */
 bool script_serve(Script *script, Err *err);
 
 bool script_use_line(Script *script, char *line, Err *err);

@@ -17,10 +17,10 @@ struct SdlWindow {
     cairo_surface_t *over;    /* the picture with an outline and a tooltip */
     int w, h;                 /* the size of texture and surface in pixels */
     Pointer pointer;
-    Spots spots;                       /* the spots of the picture that is shown */
-    Hover hover;                       /* what lies under the mouse */
+    Spots spots; /* the spots of the picture that is shown */
+    Hover hover; /* what lies under the mouse */
     SDL_Cursor *hand, *arrow;
-    bool points;            /* the cursor is the hand */
+    bool points; /* the cursor is the hand */
 };
 
 /* SDL is loaded when a window is opened. Its 45 libraries would double the start-up time of a
@@ -106,7 +106,7 @@ static double density_of(int display) {
 }
 
 /* Returns the window's first size: the usual size, at most that of the screen. */
-static void start_size(int *w, int *h) {
+static void choose_start_size(int *w, int *h) {
     SDL_Rect usable;
     double scale = density_of(0);
     *w = (int)(START_W * scale);
@@ -119,7 +119,7 @@ static void start_size(int *w, int *h) {
 
 static bool open_window(SdlWindow *window, const char *title, Err *err) {
     int w, h;
-    start_size(&w, &h);
+    choose_start_size(&w, &h);
     window->window = sdl.CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, w, h,
                                       SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (!window->window)
@@ -198,6 +198,7 @@ static double pixel_size(const SdlWindow *window, const State *state, int *w, in
     return fmax(density, window_share(*w, *h)) * state_text_scale(state);
 }
 
+/* Makes surfaces and texture of that size, where the old ones have another size. */
 static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     if (window->surface && window->texture && window->w == w && window->h == h)
         return true;
@@ -246,7 +247,7 @@ static void present_picture(SdlWindow *window, const State *state, const LiveDat
 }
 
 /* Updates what lies under the mouse. Returns true where that changed. */
-static bool look_under(SdlWindow *window, double x, double y) {
+static bool update_hover(SdlWindow *window, double x, double y) {
     bool changed = hover_move(&window->hover, &window->spots, x, y);
     bool points = spots_at(&window->spots, x, y) || spots_on_time(&window->spots, x, y);
     if (points != window->points && window->hand && window->arrow)
@@ -284,7 +285,7 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
         return false;
     window->spots = spots;
     if (window->hover.over)
-        look_under(window, window->hover.x, window->hover.y);
+        update_hover(window, window->hover.x, window->hover.y);
     present_picture(window, state, live);
     return true;
 }
@@ -350,7 +351,7 @@ static int32_t special_key(const SDL_Keysym *symbol) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static MouseKind kind_of(const SDL_Event *event, const Pointer *pointer) {
+static MouseKind mouse_kind(const SDL_Event *event, const Pointer *pointer) {
     bool menu = event->button.button == SDL_BUTTON_RIGHT;
     return event->type == SDL_MOUSEWHEEL      ? MOUSE_WHEEL
            : event->type == SDL_MOUSEBUTTONUP ? MOUSE_RELEASE
@@ -363,20 +364,22 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
                         const SDL_Event *from, Event *event) {
     int w, h;
     double pixels = pixel_size(window, state, &w, &h), unit = pixels / pixels_a_point(window, w);
-    double steps = from->type != SDL_MOUSEWHEEL ? 0
+    double steps = from->type != SDL_MOUSEWHEEL                      ? 0
                    : from->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -from->wheel.preciseY
                                                                      : from->wheel.preciseY;
     bool button = from->type == SDL_MOUSEBUTTONDOWN || from->type == SDL_MOUSEBUTTONUP;
-    MouseKind kind = kind_of(from, &window->pointer);
+    MouseKind kind = mouse_kind(from, &window->pointer);
     if (button && kind != MOUSE_MENU && from->button.button != SDL_BUTTON_LEFT)
         return false;
-    double x = kind == MOUSE_WHEEL ? window->pointer.x
-                                   : (button ? from->button.x : from->motion.x) / unit;
-    double y =
-        kind == MOUSE_WHEEL ? window->pointer.y : (button ? from->button.y : from->motion.y) / unit;
+    double x = (button ? from->button.x : from->motion.x) / unit;
+    double y = (button ? from->button.y : from->motion.y) / unit;
+    if (kind == MOUSE_WHEEL) { /* its event has no place */
+        x = window->pointer.x;
+        y = window->pointer.y;
+    }
     if (from->type == SDL_MOUSEBUTTONDOWN)
         sdl_window_tip_end(window, state, live);
-    if (kind == MOUSE_HOVER && look_under(window, x, y))
+    if (kind == MOUSE_HOVER && update_hover(window, x, y))
         present_picture(window, state, live);
     return pointer_follow(&window->pointer, kind, x, y, steps, &window->spots, state, live, event);
 }

@@ -28,7 +28,8 @@ enum { CUBE_FIRST = 16, CUBE_EDGE = 6, GREY_FIRST = 232, GREYS = 24 };
 
 static const uint8_t cube_levels[CUBE_EDGE] = {0, 95, 135, 175, 215, 255};
 
-/* Returns the highest step of the cube, except the last, that is not above a level. */
+/* Returns the highest step of the cube that is not above a level. The last step is never returned.
+ */
 static int step_below(uint8_t level) {
     int step = 0;
     while (step + 2 < CUBE_EDGE && level >= cube_levels[step + 1])
@@ -40,10 +41,9 @@ static int luma(Rgb color) {
     return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
 }
 
-/* Returns a distance that keeps hues. By plain distance a muted colour is often nearest to a grey,
- * and the picture would turn grey. So the difference to the grey of the same brightness counts
- * more. */
-static int pale_distance(Rgb a, Rgb b) {
+/* Returns a distance of two colours in which hues count more than in the plain distance. By plain
+ * distance most muted colours would become grey. */
+static int hue_distance(Rgb a, Rgb b) {
     int bright = luma(a) - luma(b);
     int red = a.r - b.r - bright, blue = a.b - b.b - bright;
     return 2 * bright * bright + 2 * red * red + blue * blue;
@@ -53,12 +53,12 @@ static int pale_distance(Rgb a, Rgb b) {
 int palette_nearest(Rgb color) {
     int level = (luma(color) - 4) / 10, grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
     uint8_t shade = (uint8_t)(8 + 10 * grey);
-    int best = GREY_FIRST + grey, least = pale_distance(color, (Rgb){shade, shade, shade});
+    int best = GREY_FIRST + grey, least = hue_distance(color, (Rgb){shade, shade, shade});
     int r0 = step_below(color.r), g0 = step_below(color.g), b0 = step_below(color.b);
     for (int corner = 0; corner < 8; corner++) {
         int r = r0 + (corner & 1), g = g0 + (corner >> 1 & 1), b = b0 + (corner >> 2);
         Rgb cube = {cube_levels[r], cube_levels[g], cube_levels[b]};
-        int far = pale_distance(color, cube);
+        int far = hue_distance(color, cube);
         if (far < least) {
             least = far;
             best = CUBE_FIRST + (r * CUBE_EDGE + g) * CUBE_EDGE + b;
@@ -67,6 +67,7 @@ int palette_nearest(Rgb color) {
     return best;
 }
 
+/* Returns the level with 1.5 times its distance from a grey. */
 static uint8_t away_from_grey(int level, int grey) {
     int far = grey + 3 * (level - grey) / 2;
     return (uint8_t)(far < 0 ? 0 : far > 255 ? 255 : far);
@@ -217,6 +218,12 @@ struct Term {
     double rested_ms; /* when the next picture may be sent */
 };
 
+static bool is_set(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/* Whether the terminal's type has the capability. */
 static bool has(const char *capability) {
     const char *text = tigetstr(capability);
     return text && text != (char *)-1 && *text;
@@ -257,9 +264,8 @@ TermFacts term_facts(const Term *term) {
 /* ---- taking over and giving back ------------------------------------------------------------- */
 
 static bool choose_colors(Term *term, TermColor color, Err *err) {
-    const char *no_color = getenv("NO_COLOR");
     int colors = tigetnum("colors");
-    if (color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && !(no_color && *no_color)))
+    if (color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && !is_set("NO_COLOR")))
         term->colors = colors >= 8 && has("setaf") && has("setab") ? FEW_COLORS : 0;
     if (color == TERM_COLOR_ALWAYS && !term->colors)
         return err_set(err, ERR_USAGE, "--color", "leave it out or set TERM",
@@ -274,6 +280,7 @@ typedef struct {
 
 static Bytes bytes, reset; /* collected by tputs; the bytes that reset the terminal */
 
+/* Collects a byte; a callback of tputs. */
 static int keep_byte(int byte) {
     if (bytes.length < sizeof bytes.text)
         bytes.text[bytes.length++] = (char)byte;
@@ -337,7 +344,7 @@ static bool start_ncurses(Term *term) {
     return true;
 }
 
-/* Sends a sequence that ncurses does not know. Errors need no report: poll() will tell. */
+/* Sends a sequence of xterm, if `wanted`. Errors need no report: poll() tells of them. */
 static void send_mode(const Term *term, bool wanted, const char *text) {
     if (wanted && term->xterm)
         data_write_all(fileno(term->out), text, strlen(text));
@@ -359,15 +366,10 @@ static void leave_ncurses(void) {
     doupdate();
 }
 
-static bool in_tmux(void) {
-    const char *socket = getenv("TMUX");
-    return socket && *socket;
-}
-
 /* Whether tmux or screen runs in between: they place only text, and do not name their terminal. */
 static bool in_multiplexer(void) {
-    const char *type = getenv("TERM"), *session = getenv("STY");
-    return in_tmux() || (session && *session) || !strncmp(type, "tmux", 4) ||
+    const char *type = getenv("TERM");
+    return is_set("TMUX") || is_set("STY") || !strncmp(type, "tmux", 4) ||
            !strncmp(type, "screen", 6);
 }
 
@@ -395,7 +397,7 @@ static void take_over_terminal(Term *term) {
     keep_capability_bytes("sgr0");
     if (term->mouse)
         tputs(mouse_on, 1, keep_byte);
-    term->keys.moves = in_tmux();
+    term->keys.moves = is_set("TMUX");
     term->moves = term->mouse && term->keys.moves;
     if (term->moves)
         tputs(moves_on, 1, keep_byte);
@@ -540,19 +542,15 @@ double term_rest_ms(const Term *term) {
     return term->rested_ms - clock_ms();
 }
 
-static bool same_area(Area a, Area b) {
-    return a.x == b.x && a.y == b.y && a.w == b.w && a.h == b.h;
-}
-
 static bool same_image(const Image *a, const Image *b) {
     return a->w == b->w && a->h == b->h &&
            (!a->w || !memcmp(a->rgba, b->rgba, 4 * (size_t)a->w * (size_t)a->h));
 }
 
-/* Removes a picture that is hidden or has moved. kitty removes its own. The other protocols need
- * all cells under the picture written again. */
+/* Removes a picture that is hidden or has moved. The caller tells kitty to remove the picture,
+ * where this returns true. For the other protocols all cells are written again. */
 static bool remove_image(Term *term, const Image *image, Area place) {
-    bool gone = term->image.w && (!image->w || !same_area(term->place, place));
+    bool gone = term->image.w && (!image->w || memcmp(&term->place, &place, sizeof place) != 0);
     if (gone && term->pixels == PIXELS_KITTY)
         image_free(&term->image);
     else if (gone)

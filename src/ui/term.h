@@ -9,8 +9,9 @@
 
 typedef struct Term Term;
 
-/* How the BEV is sent: as true pixels by kitty's graphics protocol, inline images of iTerm2 or
- * sixel. AUTO: the terminal is asked. OFF, and until it answers: half blocks are drawn. */
+/* How the pixels of the BEV are sent: by kitty's graphics protocol, as inline images of iTerm2, or
+ * as sixel. AUTO: the terminal is asked, and half blocks are drawn until the answer. OFF: half
+ * blocks are drawn. */
 typedef enum { PIXELS_AUTO, PIXELS_KITTY, PIXELS_ITERM, PIXELS_SIXEL, PIXELS_OFF } Pixels;
 
 typedef enum { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER } TermColor;
@@ -48,15 +49,15 @@ void term_resized(Term *term);
  * the cells of `place`; the function takes it over. w 0: no image. */
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err);
 
-/* Whether the terminal takes pictures; writes the pixels of a character cell in them. `moves`:
- * pictures follow each other. kitty and iTerm2 then get a quarter of the pixels, and enlarge
+/* Whether the terminal takes pictures. Writes the size that a character cell has in them, in
+ * pixels. `moves`: pictures follow each other; kitty and iTerm2 then get fewer pixels and enlarge
  * them. */
 bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h);
 
-/* Returns the milliseconds until the next drawing: pictures may take only some bytes a second. */
+/* Returns the milliseconds until the next drawing may be sent. The bytes a second are limited. */
 double term_rest_ms(const Term *term);
 
-/* Whether the terminal reads nothing at the moment, as after Ctrl-S, so that a drawing would wait.
+/* Whether the terminal reads nothing at the moment, as after Ctrl-S. A drawing would then wait.
  * poll() on standard output tells when the terminal reads again. */
 bool term_is_full(const Term *term);
 
@@ -75,6 +76,7 @@ MouseReport term_mouse(const Term *term);
 /* Gives the terminal back, stops the process, and takes the terminal over again when continued. */
 void term_suspend(Term *term);
 
+/* Forgets what the screen shows: the next term_draw writes everything. */
 void term_redraw(Term *term);
 
 /* Takes the terminal over again after a SIGCONT without term_suspend. */

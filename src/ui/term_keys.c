@@ -48,8 +48,8 @@ static void add_to_answer(AnswerReader *reader, int code) {
     reader->text[reader->length] = '\0';
 }
 
-/* Ends the wait for an answer. Writes the codes that were held back, because a person typed them,
- * and returns how many. The body of an answer is dropped. */
+/* Ends the wait for an answer. Writes the codes that were held back, which a person has typed, and
+ * returns their number. The body of an answer is dropped. */
 static int give_up_answer(AnswerReader *reader, int codes[ANSWERS_CODES]) {
     int count = 0;
     if (reader->at <= ANSWER_INTRODUCED && !reader->no_escape)
@@ -61,6 +61,7 @@ static int give_up_answer(AnswerReader *reader, int codes[ANSWERS_CODES]) {
     return count;
 }
 
+/* Ends an answer, which is then owed no more. Returns its letter. */
 static int complete_answer(AnswerReader *reader, int letter) {
     const unsigned answered = letter == 'c'   ? ANSWER_DEVICE
                               : letter == 'y' ? ANSWER_MODE
@@ -75,6 +76,7 @@ static int complete_answer(AnswerReader *reader, int letter) {
     return letter;
 }
 
+/* Whether the code, behind an Escape, introduces an answer that is owed. */
 static bool introduces(const AnswerReader *reader, int code) {
     return (code == '[' && reader->owed & (ANSWER_DEVICE | ANSWER_MODE | ANSWER_SIZE)) ||
            (code == 'P' && reader->owed & ANSWER_NAME) ||
@@ -95,6 +97,7 @@ static bool ends_sequence(const AnswerReader *reader, int code) {
     return last || (code >= '@' && code <= '~' && !reader->alone);
 }
 
+/* Adds the code to the body of an answer. Returns the number of codes that are keys. */
 static int take_body(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
     bool string = reader->introducer != '[';
     if (code == ESCAPE && !string)
@@ -259,6 +262,7 @@ void term_keys_open(TermKeys *typed) {
     }
 }
 
+/* Takes an answer, by the letter that ends or introduces it. */
 static void take_answer(TermKeys *typed, int letter, const char *text) {
     typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
     pixels_answer(&typed->answers, letter, text);
@@ -283,6 +287,7 @@ static int next_code(TermKeys *typed, int ms) {
     return code;
 }
 
+/* Puts a code back, to be read next. */
 static void give_back_code(TermKeys *typed, int code) {
     if (code == ERR)
         return;
@@ -393,7 +398,7 @@ static int32_t read_character(TermKeys *typed, int code) {
         if (used != (size_t)-2 || (code = next_code(typed, SEQUENCE_MS)) == ERR)
             break;
     }
-    return used != 1               ? 0
+    return used != 1           ? 0
            : character == '\r' ? KEYCODE_ENTER
            : character == '\b' ? KEYCODE_BACKSPACE
                                : (int32_t)character;

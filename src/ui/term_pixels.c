@@ -9,6 +9,7 @@
 #include "src/ui/term_internal.h"
 
 #include "src/base/data.h"
+#include "src/view/term/dashboard.h"
 #include "src/view/window/window_image.h"
 
 #include <stdio.h>
@@ -73,11 +74,10 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers) {
 bool pixels_compose(Cells *cells, const Spots *spots, const State *state, const LiveData *live,
                     const Picture *picture, int cell_w, int cell_h, Image *image) {
     enum { TEXT_H = 20 }; /* height of a character in which texts have their usual size */
-    const Box *bev = &spots->bev;
-    const Area place = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
+    const Area place = area_of_box(spots->bev);
     Err unused;
     if (place.w < 1 || place.h < 1 || !picture || !picture->bev.ready || cells->ascii ||
-        !cells->color || boxes_overlap(*bev, spots->over) ||
+        !cells->color || boxes_overlap(spots->bev, spots->over) ||
         !window_bev_image(place.w * cell_w, place.h * cell_h, (double)cell_h / TEXT_H, state, live,
                           picture, image, &unused))
         return false;
