@@ -19,7 +19,7 @@ typedef struct {
 int case_count(void);
 Case case_at(int number);
 
-/* A case with random inputs, as problem_encode takes them. */
+/* A case with random inputs for problem_encode(). */
 typedef struct {
     BevShape shape;
     BevMap map;

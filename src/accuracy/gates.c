@@ -173,7 +173,7 @@ static double largest_magnitude(const BevTensor *tensor) {
     return fmax(fabs(range.least), fabs(range.most));
 }
 
-/* Returns the F of gates.h. */
+/* Returns the F of gates.h: the largest finite |feature|, backward the largest |grad_out|. */
 static double largest_feature(const BevProblem *problem) {
     bool backward = problem->direction == BEV_BACKWARD;
     return largest_magnitude(backward ? &problem->grad_out : &problem->feat);
@@ -296,13 +296,13 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
-    [BEV_FP32] = LIMITS(1e-6),      /* 2e-7: only the order of summation has an error */
-    [BEV_FP16] = LIMITS(1e-3),      /* 4e-4 */
-    [BEV_BF16] = LIMITS(6e-3),      /* 3e-3 */
-    [BEV_FP8] = LIMITS(8e-2),       /* 0.04 */
-    [BEV_NVFP4] = LIMITS(2e-1),     /* 0.09: blocks share a scale */
-    [BEV_INT8] = LIMITS(1.5e-1),    /* 0.12; 0.16 at other moments in bilinear, which fail */
-    [BEV_INT8_FP16] = LIMITS(4e-2), /* 0.01; 0.07 on voxelize, which fails: weights span decades */
+    [BEV_FP32] = LIMITS(1e-6),      /* worst 2e-7: only the order of summation has an error */
+    [BEV_FP16] = LIMITS(1e-3),      /* worst 4e-4 */
+    [BEV_BF16] = LIMITS(6e-3),      /* worst 3e-3 */
+    [BEV_FP8] = LIMITS(8e-2),       /* worst 0.04 */
+    [BEV_NVFP4] = LIMITS(2e-1),     /* worst 0.09: blocks share a scale */
+    [BEV_INT8] = LIMITS(1.5e-1),    /* worst 0.12; at other moments 0.16 in bilinear, which fails */
+    [BEV_INT8_FP16] = LIMITS(4e-2), /* worst 0.01; voxelize has 0.07 and fails */
 };
 
 /* Backward of stage VIEW may exceed the limits by these factors: first for logits, then for

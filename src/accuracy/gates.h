@@ -51,7 +51,7 @@ typedef struct {
     double max_abs, rel_l2, cosine;
     double largest;     /* the largest magnitude of the compared FP64 values */
     double channels_l2; /* root mean square of each channel's own rel_l2. Small channels weigh as
-                           much as large ones. Of several grids the largest; by class 0 */
+                           much as large ones. Of several grids the largest; 0 for classes */
     int64_t judged;     /* compared elements of rows with terms */
     int64_t left_out;   /* elements whose FP64 value is NaN or infinite */
     int64_t nan_count, inf_count;      /* outputs that are NaN or infinite, but finite in FP64 */

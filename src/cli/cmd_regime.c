@@ -146,7 +146,7 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     fputs(":", out);
     if (!count && !kernel->kernel->wrong_on_purpose) {
         fputs(" no term stands out", out);
-    } else if (!count) { /* wrong sums have a limiting term, but no gain */
+    } else if (!count) { /* a kernel that is wrong on purpose has no gain */
         fprintf(out, " %s (%s ", limit_names[prediction.limiter], term_names[prediction.limiter]);
         text_put(text_of_unit(UNIT_US, prediction.term_us[prediction.limiter]).text, out);
         fputs("); wrong on purpose, so no gain is given", out);
@@ -543,6 +543,40 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     }
 }
 
+/* The texts above and below the tables for people. */
+static const char traffic_text[] =
+    "\nKernel traffic, the bytes that kernels ask for: counted along their access traces, and by "
+    "formula. Longest sequence: the points that one owner adds one after the other, of V4 the "
+    "turns of a warp: it finds its tile, takes steps, joins, stores. Owners: starts and lengths of "
+    "intervals, of V4 its list of steps. Equal addresses of an owner's threads in one warp "
+    "instruction count once. Sums read: of atomic additions, 4 bytes each, and of the pass that "
+    "encodes FP32 sums.\n\n";
+static const char prediction_text[] =
+    "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where it "
+    "says so). Recorded: V3 and the form that it takes were timed apart. Published: other maps, "
+    "through TensorRT: no test of the model. Regime: the footprint against L2, whichever kernel "
+    "reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: what misses, "
+    "and the output as far as L2 writes it back. Dependent loads: a step takes longer where a "
+    "thread adds more channels, divides (V2+DO) or loads fewer points ahead. Cold: what nobody has "
+    "read before comes from DRAM, and dependent loads wait for it; the launch is timed alone, as "
+    "bench --help says.";
+static const char latency_text[] =
+    "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, L2, "
+    "issue and dependent loads, and then the launch with its clear and encoding.\n";
+
+/* Prints which GPUs have an L2 of two parts. This is why hits stay below 100 % without DRAM reads.
+ */
+static void print_split_caches(const ChosenGpus *chosen, FILE *out) {
+    const char *before = " The L2 of ";
+    for (int i = 0; i < chosen->count; i++)
+        if (chosen->gpus[i].l2_partitions == 2) {
+            fprintf(out, "%s%s", before, chosen->gpus[i].title);
+            before = ", ";
+        }
+    if (*before == ',')
+        fputs(" has two parts: what only the other part has is no hit, and no DRAM read.", out);
+}
+
 /* Prints several tables for people, because one table would be too wide. */
 static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
@@ -551,44 +585,15 @@ static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         add_kernels(&predictions, REGIME_PREDICTIONS, &regime->models[i], regime->chosen.count);
         print_head(regime, &regime->models[i], out);
     }
-    fputs("\nKernel traffic, the bytes that kernels ask for: counted along their access traces, "
-          "and by "
-          "formula. Longest sequence: the points that one owner adds one after the other, of V4 "
-          "the turns of a warp: it finds its tile, takes steps, joins, stores. "
-          "Owners: starts and lengths of intervals, of V4 its list of steps. Equal addresses of an "
-          "owner's threads in one warp instruction count once. Sums read: of atomic additions, "
-          "4 bytes each, and of the pass that encodes FP32 sums.\n\n",
-          out);
+    fputs(traffic_text, out);
     print(&traffic, out);
-    fputs(
-        "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
-        "it says so). Recorded: V3 and the form that it takes were timed apart. Published: other "
-        "maps, through TensorRT: no test of the model. Regime: the footprint against L2, whichever "
-        "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
-        "what misses, and the output as far as L2 writes it back. Dependent loads: a step takes "
-        "longer where "
-        "a thread adds more channels, divides (V2+DO) or loads fewer points ahead. Cold: what "
-        "nobody has read before comes from DRAM, and dependent loads wait for it; the launch is "
-        "timed "
-        "alone, as bench --help says.",
-        out);
-    const char *before = " The L2 of ";
-    for (int i = 0; i < regime->chosen.count; i++)
-        if (regime->chosen.gpus[i].l2_partitions == 2) {
-            fprintf(out, "%s%s", before, regime->chosen.gpus[i].title);
-            before = ", ";
-        }
-    if (*before == ',') /* why hits stay below 100 % although no DRAM is read */
-        fputs(" has two parts: what only the other part has is no hit, and no DRAM read.", out);
+    fputs(prediction_text, out);
+    print_split_caches(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(describe_sampling(&regime->models[i]), out);
     fputs("\n\n", out);
     print(&predictions, out);
-    fputs(
-        "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, "
-        "L2, issue and dependent loads, and then the "
-        "launch with its clear and encoding.\n",
-        out);
+    fputs(latency_text, out);
     print_counters(regime, print, out);
     report_free(&traffic);
     report_free(&predictions);
@@ -639,11 +644,11 @@ bool cmd_regime(const Options *options, Err *err) {
                      1u << (gpu_find("h200") - gpus);
     progress_begin("regime", options->quiet);
     bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
-    progress_end(); /* the report is printed afterwards */
+    progress_end();
     ok = ok && fill_counters(&regime, err) && print_regime(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
-    chosen_close(&regime.chosen);
+    recorded_free(&regime.chosen.recorded);
     report_free(&regime.counted);
     return ok;
 }

@@ -229,7 +229,7 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     ok = ok && output_report(&to_screen, &report, json_object(), err);
     report_free(&report);
     scene_model_close(&model);
-    chosen_close(&chosen);
+    recorded_free(&chosen.recorded);
     if (file >= 0)
         close(file);
     return ok;

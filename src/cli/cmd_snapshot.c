@@ -123,7 +123,7 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     state_init(state, &snapshot->menu, 0);
     state->job = workload->job;
     state->scene = workload->loaded->facts;
-    /* A world's features decode into colour; those of a network have only a norm. */
+    /* The features of a world have a colour, the features of a network only a norm. */
     ViewKind usual = workload->seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
                      : inputs_of_photos(workload->seen)               ? VIEW_RGB
                                                                       : VIEW_NORM;

@@ -7,6 +7,7 @@
 #include "src/cli/selection.h"
 #include "src/try/try.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +39,16 @@ typedef struct {
     bool printed;
 } Trial;
 
-static void print_indented(const char *text) {
-    for (const char *line = text; *line;) {
+/* Prints the first `most` lines of a text, with an indent. Returns the number of all its lines. */
+static int print_lines(const char *text, const char *indent, int most, FILE *out) {
+    int lines = 0;
+    for (const char *line = text; *line; lines++) {
         int length = (int)strcspn(line, "\n");
-        printf("       %.*s\n", length, line);
+        if (lines < most)
+            fprintf(out, "%s%.*s\n", indent, length, line);
         line += length + (line[length] != '\0');
     }
+    return lines;
 }
 
 /* Prints a wrong case. Only the first SHOWN_CASES wrong cases are explained. */
@@ -57,7 +62,7 @@ static void show_wrong(const Trial *trial, const char *name, const TryResult *re
         printf("       (%s)\n", result->hint);
     if (result->bad_cells && trial->wrong == 1) {
         puts("       Wrong cells, x forward up, y to the left:");
-        print_indented(result->bad_cells);
+        print_lines(result->bad_cells, "       ", INT_MAX, stdout);
     }
 }
 
@@ -74,7 +79,7 @@ static bool show_result(Trial *trial, const char *name, const TryResult *result,
                name, (long long)result->nan_both);
     if (result->printed && !trial->printed) {
         printf("What it printed in case %s, and in others perhaps:\n", name);
-        print_indented(result->printed);
+        print_lines(result->printed, "       ", INT_MAX, stdout);
         trial->printed = true;
     }
     return result->verdict != TRY_STOPPED ||
@@ -200,13 +205,7 @@ static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err
 
 /* Prints the compiler's messages on standard error, as a compiler does. */
 static void print_messages(const char *messages) {
-    int lines = 0;
-    for (const char *line = messages ? messages : ""; *line; lines++) {
-        int length = (int)strcspn(line, "\n");
-        if (lines < MESSAGE_LINES)
-            fprintf(stderr, "%.*s\n", length, line);
-        line += length + (line[length] != '\0');
-    }
+    int lines = print_lines(messages ? messages : "", "", MESSAGE_LINES, stderr);
     if (lines > MESSAGE_LINES)
         fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);
 }

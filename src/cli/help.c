@@ -240,10 +240,9 @@ static void man_controls(FILE *out) {
           "view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
           "comments.\n.PP\nThe palette opens with \\fB:\\fR: type a name, a value or what you "
           "want. The mouse: a right click opens it, too; kernels, camera views and the hints on "
-          "the key bar can be "
-          "clicked; over the grid the wheel zooms and a drag moves. In the window a click pins the "
-          "cell; in the terminal it puts the cursor there, and another one there pins it. Where "
-          "terminals report the mouse, they select text with Shift held down; "
+          "the key bar can be clicked; over the grid the wheel zooms and a drag moves. In the "
+          "window a click pins the cell; in the terminal it puts the cursor there, and another one "
+          "there pins it. Where terminals report the mouse, they select text with Shift held down; "
           "\\fB\\-\\-no\\-mouse\\fR leaves the mouse to the terminal.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {
@@ -429,6 +428,18 @@ static void list_kernels(FILE *out) {
                 bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea);
 }
 
+static void list_formats(FILE *out) {
+    fputs("\nNumber formats:\n", out);
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        const BevDtypeInfo *d = &bev_dtypes[i];
+        fprintf(out, "  %-16s %s, %d bits, scale %s", d->name, d->title, d->bits, d->scaling);
+        if ((int)d->depth != i)
+            fprintf(out, "; depth %s, output %s", bev_dtypes[d->depth].title,
+                    bev_dtypes[d->out].title);
+        fputc('\n', out);
+    }
+}
+
 bool help_list(FILE *out, Err *err) {
     enum { NAMES_MAX = 256 };
     SceneName names[NAMES_MAX];
@@ -453,15 +464,7 @@ bool help_list(FILE *out, Err *err) {
     fputs("\nArrays of a .npz scene (man bevscope, FILES):\n", out);
     for (int i = 0; scene_array_help(i, &array); i++)
         fprintf(out, "  %-16s %s, %s\n", array.name, array.shapes, array.types);
-    fputs("\nNumber formats:\n", out);
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        const BevDtypeInfo *d = &bev_dtypes[i];
-        fprintf(out, "  %-16s %s, %d bits, scale %s", d->name, d->title, d->bits, d->scaling);
-        if ((int)d->depth != i)
-            fprintf(out, "; depth %s, output %s", bev_dtypes[d->depth].title,
-                    bev_dtypes[d->out].title);
-        fputc('\n', out);
-    }
+    list_formats(out);
     fputs("\nAligns:\n", out);
     for (int i = 0; i < BEV_ALIGN_COUNT; i++)
         fprintf(out, "  %-16s %s\n", bev_aligns[i].name, bev_aligns[i].idea);

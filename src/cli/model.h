@@ -51,14 +51,13 @@ struct ChosenGpus {
     int count;
     GpuFile file;         /* the file of --gpu-file */
     Stores stores;        /* how all kernels store their outputs, by --stores */
-    RecordedSet recorded; /* empty where nothing is recorded */
+    RecordedSet recorded; /* all recordings; the caller frees them with recorded_free() */
 };
 
 /* Lists the GPUs of --gpu and --gpu-file. --l2-mb, --dram-gb-s, --sms and --clock-ghz change them.
  * Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed (bits by position in
  * gpus[]). Reads --stores and all recordings. */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
-void chosen_close(ChosenGpus *chosen);
 
 /* Whether a recording was taken on this GPU, and no figure of the GPU was changed. */
 bool is_recorded_on(const Recording *recording, const Gpu *gpu);

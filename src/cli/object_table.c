@@ -271,14 +271,11 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count, lost = 0;
     double *values = calloc((size_t)count * 4, sizeof *values), far_m = 10, most_m = 1;
-    ObjectDots dots = {values,
-                       values + count,
-                       values + 2 * count,
-                       values + 3 * count,
-                       calloc((size_t)count, sizeof *dots.labels),
-                       {{0}},
-                       "",
-                       ""};
+    ObjectDots dots = {.range_m = values,
+                       .along_m = values + count,
+                       .across_m = values + 2 * count,
+                       .error_m = values + 3 * count,
+                       .labels = calloc((size_t)count, sizeof *dots.labels)};
     if (!values || !dots.labels) {
         free(values);
         free(dots.labels);

@@ -21,14 +21,15 @@
 
 /* ---- the values that an option may take ------------------------------------------------------ */
 
+/* Lists of words. A comment names the enumeration whose order a list has. */
 static const char *const formats[] = {"table", "markdown", "csv", "json", "junit", "jsonl", NULL};
-static const char *const directions[] = {"forward", "backward", "both", NULL};
-static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* values of --over */
-static const char *const stages[] = {"pool", "view", "step", NULL};       /* indexed by BevStage */
+static const char *const directions[] = {"forward", "backward", "both", NULL}; /* BevDirection */
+static const char *const sweeps[] = {"grid", "channels", "points", NULL};      /* of --over */
+static const char *const stages[] = {"pool", "view", "step", NULL};            /* BevStage */
 static const char *const tensors[] = {"depth", "feat", "out", NULL};
-static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
-static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
-static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
+static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* LatencyWanted */
+static const char *const page_themes[] = {"light", "dark", NULL};           /* FigureTheme */
+static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* TermColor */
 static const char *const pixel_modes[] = {"auto", "kitty", "iterm", "sixel", "off", NULL};
 
 /* The names that an option accepts, from a table of the program or a list of words. The names lie
@@ -100,13 +101,13 @@ int choices_or(ChoiceSet set, const char *name, int fallback) {
     return name ? choices_find(set, name) : fallback;
 }
 
-/* Returns the title of a kernel or a GPU, as tables print it; "": others have none. */
+/* Returns the title of a kernel or a GPU, as tables print it. "": this set has no titles. */
 static const char *choice_title(ChoiceSet set, int i) {
     return set == CHOICE_KERNEL ? bev_kernels[i]->title : set == CHOICE_GPU ? gpus[i].title : "";
 }
 
-/* Returns the bits of a name; 0: unknown. A title has the bits of all rows with this title: "v3"
- * works on every device. */
+/* Returns the bit of a name, or the bits of all rows with a title. 0: the name is unknown. "v3"
+ * thus names a kernel on every device. */
 static uint64_t choice_bits(ChoiceSet set, const char *name) {
     uint64_t bits = 0;
     int found = choices_find(set, name);
@@ -167,8 +168,8 @@ KernelSet choices_kernels(const char *text, KernelSet fallback) {
     return list_bits(CHOICE_KERNEL, text, fallback);
 }
 
-/* Adds ": one, two, three" to a help text. Adds nothing for sets that the option's text lists. */
-static void choices_list(ChoiceSet set, char *text, size_t size) {
+/* Adds ": one, two, three" to a help text, unless the text of the option lists the values. */
+static void add_choices(ChoiceSet set, char *text, size_t size) {
     for (int i = 0; sets[set].listed && choices_name(set, i); i++)
         text_add(text, size, "%s%s", i ? ", " : ": ", choices_name(set, i));
 }
@@ -195,8 +196,8 @@ typedef struct {
     const char *help;
     ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
     double min, max;   /* KIND_REAL, KIND_INT */
-    bool apart;        /* says where results go, or which are computed: no figure depends on it */
-    int control;       /* 1 + the Action of the control with this name; 0: no control */
+    bool apart;        /* no figure depends on the option */
+    int control;       /* 1 + the Action of the control that the option sets; 0: none */
 } OptionRow;
 
 #define ON(command) (1u << COMMAND_##command)
@@ -239,7 +240,7 @@ static OptionRow rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 _Static_assert((int)ROW_COUNT <= (int)OPTIONS_MAX_ROWS, "Options.given has no room");
 
-/* Returns row i. A row that names a control gets the control's help and bounds. */
+/* Returns row i. A row without a name has the name, help and bounds of its control. */
 static const OptionRow *row_at(int i) {
     OptionRow *row = &rows[i];
     if (!row->name) {
@@ -258,8 +259,9 @@ static bool applies_to(const OptionRow *row, CommandId command) {
     return row->commands & 1u << command;
 }
 
-static bool refuse_usage(Err *err, CommandId command, const char *where, const char *suggestion,
-                         const char *what) {
+/* Refuses a word of the command line. `suggestion` NULL: the hint names the help. */
+static bool refuse_word(Err *err, CommandId command, const char *where, const char *suggestion,
+                        const char *what) {
     char hint[128];
     if (suggestion)
         snprintf(hint, sizeof hint, "did you mean %s?", suggestion);
@@ -325,13 +327,13 @@ static bool store_option(Options *options, const OptionRow *row, const char *val
     return true;
 }
 
-/* Finds the row of a long name with `length` characters, or of a letter when `name` is NULL. */
+/* Finds the row of a long name with `length` characters, or of a letter if `name` is NULL. */
 static const OptionRow *find_row(const char *name, size_t length, char letter, CommandId command) {
     for (int i = 0; i < ROW_COUNT; i++) {
         const OptionRow *row = row_at(i);
-        bool fits = name ? strlen(row->name) == length && !strncmp(row->name, name, length)
-                         : row->letter == letter;
-        if (fits && applies_to(row, command))
+        bool equal = name ? strlen(row->name) == length && !strncmp(row->name, name, length)
+                          : row->letter == letter;
+        if (equal && applies_to(row, command))
             return row;
     }
     return NULL;
@@ -346,14 +348,14 @@ static bool refuse_unknown_option(const char *word, const char *name, CommandId 
             names[count++] = row_at(i)->name;
     const char *nearest = nearest_name(name, names, count);
     snprintf(suggestion, sizeof suggestion, "--%s", nearest ? nearest : "");
-    return refuse_usage(err, command, word, nearest ? suggestion : NULL, "no such option");
+    return refuse_word(err, command, word, nearest ? suggestion : NULL, "no such option");
 }
 
-/* Stores `value`. When it is NULL, stores the next word and advances *i over this word. */
+/* Stores `value`. NULL: stores the next word of the command line, and moves *i to this word. */
 static bool store_value(Options *options, const OptionRow *row, const char *value, int argc,
                         char **argv, int *i, Err *err) {
     if (!value && *i + 1 == argc)
-        return refuse_usage(err, options->command, argv[*i], NULL, "needs a value");
+        return refuse_word(err, options->command, argv[*i], NULL, "needs a value");
     return store_option(options, row, value ? value : argv[++*i], err);
 }
 
@@ -369,7 +371,7 @@ static bool parse_long(Options *options, int argc, char **argv, int *i, Err *err
         return refuse_unknown_option(argv[*i], name, options->command, err);
     if (row->kind != KIND_FLAG)
         return store_value(options, row, value, argc, argv, i, err);
-    return value ? refuse_usage(err, options->command, argv[*i], NULL, "takes no value")
+    return value ? refuse_word(err, options->command, argv[*i], NULL, "takes no value")
                  : store_option(options, row, NULL, err);
 }
 
@@ -378,7 +380,7 @@ static bool parse_short(Options *options, int argc, char **argv, int *i, Err *er
     for (const char *letter = argv[*i] + 1; *letter; letter++) {
         const OptionRow *row = find_row(NULL, 0, *letter, options->command);
         if (!row)
-            return refuse_usage(err, options->command, argv[*i], NULL, "no such option");
+            return refuse_word(err, options->command, argv[*i], NULL, "no such option");
         if (row->kind != KIND_FLAG)
             return store_value(options, row, letter[1] ? letter + 1 : NULL, argc, argv, i, err);
         store_option(options, row, NULL, err);
@@ -386,7 +388,7 @@ static bool parse_short(Options *options, int argc, char **argv, int *i, Err *er
     return true;
 }
 
-/* Sets the command. *first is the index of its first option or argument. */
+/* Sets the command, and *first to the index of its first option or argument. */
 static bool find_command(Options *options, int argc, char **argv, int *first, Err *err) {
     enum { MAX_SCENES = 64 };
     SceneName scenes[MAX_SCENES];
@@ -403,7 +405,7 @@ static bool find_command(Options *options, int argc, char **argv, int *first, Er
         }
     size_t count;
     bool listed = scene_names(scenes, MAX_SCENES, &count, err);
-    /* a scene stands in place of a command: a known name, or a likely file name */
+    /* Without a command the word may be the known name of a scene, or look like a file's name. */
     bool scene = argv[1][0] == '-' || strpbrk(argv[1], "./") || access(argv[1], F_OK) == 0;
     for (size_t i = 0; i < count; i++)
         scene = scene || !strcmp(scenes[i].name, argv[1]);
@@ -456,7 +458,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                            options->argument_count > command->max_arguments)) {
         char what[128];
         snprintf(what, sizeof what, "usage: bevscope %s %s", command->name, command->synopsis);
-        return refuse_usage(err, options->command, command->name, NULL, what);
+        return refuse_word(err, options->command, command->name, NULL, what);
     }
     return true;
 }
@@ -479,7 +481,7 @@ bool options_describe(CommandId command, int i, OptionHelp *help) {
             continue;
         *help = (OptionHelp){row->name, row->letter, row->argument, row->choices, ""};
         snprintf(help->help, sizeof help->help, "%s", row->help);
-        choices_list(row->choices, help->help, sizeof help->help);
+        add_choices(row->choices, help->help, sizeof help->help);
         return true;
     }
     return false;

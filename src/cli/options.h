@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line, with one table of commands and one of options. Parsing, --help, the manual page
- * and the error texts are derived from them. */
+/* The command line, with a table of commands and a table of options. Parsing, --help, the manual
+ * pages and the texts of errors follow from these tables. */
 #pragma once
 
 #include "kernels/err.h"
@@ -56,7 +56,7 @@ typedef struct {
     CommandId command;
     const char **arguments; /* SCENE ..., in argv */
     int argument_count;
-    CameraError fault; /* an error of the calibration of `camera` */
+    CameraError fault; /* the error in the calibration of `camera` */
 #include "src/cli/options.inc"
 #undef OPTION
 #undef SAME
@@ -81,12 +81,13 @@ CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_exp
     cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,
     cmd_sensitivity, cmd_merge;
 
-/* Fills in the defaults and parses argv[1..] into the command, its options and its arguments, which
- * move to the beginning of argv[1..]. A missing command, or a scene in its place, means the live
- * display. */
+/* Sets the defaults, then parses the command, its options and its arguments. Without a command, or
+ * with a scene in its place, the command is live. The arguments move to the beginning of argv[1..].
+ */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
-/* Refuses the first of the options `names`, "cell,loss", that was given. True: none was. */
+/* Refuses the first of the options `names` that was given. `names` is such as "cell,loss". True: no
+ * such option was given. */
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err);
 
@@ -95,20 +96,20 @@ typedef struct {
     const char *name;
     char letter;          /* 0: no letter */
     const char *argument; /* NULL: a flag */
-    ChoiceSet choices;    /* of its values */
+    ChoiceSet choices;    /* the set of its values */
     char help[768];       /* lists the choices */
 } OptionHelp;
 bool options_describe(CommandId command, int i, OptionHelp *help);
 
-/* Finds option `i` among the given options that are controls of the live display, in the table's
- * order. Returns its Action (src/state/keys.h) and sets its value. -1: there are fewer. */
+/* Finds option `i` among the given options that are controls of the live display, in the order of
+ * the table. Returns its Action (src/state/keys.h) and sets its value. -1: there are fewer. */
 int options_control(const Options *options, int i, const char **value);
 
-/* Writes the given options that bear on a result's figures: "--kernel v4 --dtype fp8". */
+/* Writes the given options on which the figures of a result depend: "--kernel v4 --dtype fp8". */
 void options_given(const Options *options, char *text, size_t size);
 
-/* The words that --help of the program lists beside the commands, without their dashes. The last
- * row has NULL. */
+/* The words that the program takes in place of a command, without their dashes. The last row has
+ * NULL. */
 typedef struct {
     const char *word, *help;
 } HelpWord;
@@ -120,13 +121,13 @@ void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
 bool help_man(const char *command, FILE *out, Err *err);
 
-/* Prints what may stand in place of the last of the words behind "bevscope": a line each, with a
- * tab before its help. */
+/* Prints the possible values of the last word behind "bevscope". Each line has a value, a tab and
+ * its help. */
 void help_complete(int count, char **words, FILE *out);
 
-/* bevscope --list: prints every name that the program accepts, from its tables. */
-bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and the list has the
-                                        reason */
+/* bevscope --list: prints every name that the program accepts. False: a sample could not be loaded.
+ * The list has the reason, too. */
+bool help_list(FILE *out, Err *err);
 
 /* ---- the values that an option may take, from the tables that define them ------------------- */
 
@@ -143,13 +144,13 @@ int choices_or(ChoiceSet set, const char *name, int fallback);
  * nearest known name. */
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err);
 
-/* Copies the first item of a comma-separated list, at most 63 bytes. Moves `*list` to the next
- * item; NULL: there is none. Returns false when `*list` is NULL. */
+/* Copies the first item of a comma-separated list, at most 63 bytes, and moves `*list` to the next
+ * item. After the last item `*list` is NULL. Returns false if `*list` is NULL. */
 enum { CHOICE_ITEM = 64 };
 bool choices_item(const char **list, char item[CHOICE_ITEM]);
 
 /* Returns the bit mask of a checked list; `fallback` for NULL. */
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 
-/* Returns the kernels of a checked list; `fallback` for NULL. A title means all its rows. */
+/* Returns the kernels of a checked list; `fallback` for NULL. A title stands for all its rows. */
 KernelSet choices_kernels(const char *text, KernelSet fallback);

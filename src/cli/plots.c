@@ -446,7 +446,7 @@ static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_origina
     if (points) {
         const FormatError error =
             format_error(&pooled.problem.view, pooled.codes, *fp64_original, points);
-        /* a chart has no room for values that are left out */
+        /* a chart cannot show that values were left out */
         *rel_l2 = error.left_out ? NAN : error.rel_l2;
     }
     ok = points != NULL;
@@ -520,7 +520,7 @@ bool cmd_plot(const Options *options, Err *err) {
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool fault, all_kernels = kind && charts[kind->chart].replays == REPLAYS_KERNELS;
     PictureFile file;
-    /* the kernel that titles speak of: any row of the table, as the model needs no GPU */
+    /* The kernel that titles name. It may be a CUDA kernel, because the model needs no GPU. */
     const BevKernel *kernel =
         options->kernel ? bev_kernel_find(options->kernel) : bev_default(BEV_CPU, BEV_FORWARD);
     if (!kernel)
@@ -548,6 +548,6 @@ bool cmd_plot(const Options *options, Err *err) {
                     : draw_chart(&request, kind->chart, NULL, err));
     progress_end();
     scene_model_close(&model);
-    chosen_close(&chosen);
+    recorded_free(&chosen.recorded);
     return ok;
 }

@@ -175,17 +175,12 @@ static void describe_folded(const Report *report, char *text, size_t size) {
     }
 }
 
-/* Returns the width of a text. Each character is one column wide. */
-static int text_width(const char *text) {
-    return text_characters(text, strlen(text));
-}
-
 static int column_width(const Report *report, int column) {
     int width = 0;
     for (int row = -1; row < report->row_count; row++) {
         char text[256];
         report_cell(report, row, column, text, sizeof text);
-        int own = text_width(text);
+        int own = text_characters(text, strlen(text));
         width = own > width ? own : width;
     }
     return width;
@@ -200,7 +195,7 @@ static bool is_text_column(const Report *report, int column) {
 }
 
 static void print_padded(FILE *out, const char *text, int width, bool left) {
-    int pad = width - text_width(text);
+    int pad = width - text_characters(text, strlen(text));
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
@@ -540,7 +535,7 @@ bool output_picture(const Options *options, const char *path, const char *comman
                     PictureFile *file, Err *err) {
     static const char *const suffixes[] = {".png", ".svg", ".pdf"};
     int format = 0;
-    const char *name = path && !strcmp(path, "-") ? "-.png" : path; /* of standard output */
+    const char *name = path && !strcmp(path, "-") ? "-.png" : path; /* standard output is a PNG */
     *file = (PictureFile){.scale = 1};
     if (!path)
         return err_set(err, ERR_USAGE, command, "add -o FILE.png, -o FILE.svg or -o FILE.pdf",

@@ -42,7 +42,7 @@ void scene_model_close(SceneModel *model) {
     *model = (SceneModel){0};
 }
 
-/* Returns the recorded latency. NaN: it was not recorded on that GPU. */
+/* Returns the recorded latency of a kernel on this GPU. NaN: it was not recorded. */
 static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
                           const BevKernel *kernel, BevDtype dtype, CacheState cache) {
     const BevProblem *problem = &model->problem.view;
@@ -111,10 +111,6 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
     }
     recorded_load_samples(&chosen->recorded, NULL);
     return true;
-}
-
-void chosen_close(ChosenGpus *chosen) {
-    recorded_free(&chosen->recorded);
 }
 
 bool is_recorded_on(const Recording *recording, const Gpu *gpu) {

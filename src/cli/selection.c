@@ -236,7 +236,7 @@ const BevKernel *select_both_ways(const Options *options, unsigned where,
 }
 
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err) {
-    const BevKernel *kernel = NULL; /* the state's own default */
+    const BevKernel *kernel = NULL; /* NULL: the default of the display */
     if (options->kernel && !(kernel = select_kernel(options->kernel, where, err)))
         return false;
     app_word(app, "kernel", kernel ? kernel->name : NULL);
