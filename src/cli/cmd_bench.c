@@ -173,7 +173,7 @@ static Timing timing_of(const json_t *row) {
                     .settled = json_is_true(json_object_get(row, "settled"))};
 }
 
-/* Notes a row that is slower than --fail allows. */
+/* Counts a row that is slower than --fail allows, and says so in the row. */
 static void add_failure(Against *against, json_t *row, double ratio) {
     char line[sizeof against->worst];
     snprintf(line, sizeof line, "%.200s, %.32s, %.16s: %.3f times", row_text(row, "scene"),

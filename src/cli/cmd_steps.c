@@ -23,7 +23,7 @@ typedef struct {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Finds a kernel by its name, or a CUDA kernel by its title. */
+/* Finds a kernel by its name, or a forward CUDA kernel by its title. */
 static const BevKernel *find_kernel(const char *word) {
     const BevKernel *kernel = bev_kernel_find(word);
     for (int i = 0; !kernel && bev_kernels[i]; i++)

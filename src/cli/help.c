@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the commands. --help, the manual pages, --list and --complete, which print the
- * tables of the program. */
+/* The table of the commands. --help, the manual pages, --list and --complete print the tables of
+ * the program. */
 #include "config.h"
 #include "kernels/clean.h"
 #include "kernels/injected_bugs.h"

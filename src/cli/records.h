@@ -71,7 +71,7 @@ bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char
 bool records_open(Records *records, BenchPlan *plan, Err *err);
 void records_close(Records *records);
 
-/* Ends the row that was added to records->row. Returns it as JSON, borrowed. */
+/* Ends the row that was added to records->row. Returns the row as JSON, borrowed. */
 json_t *records_row(Records *records);
 
 /* Writes the key of a row's selection: the name of the kernel, a slash, and the other parts. */

@@ -31,7 +31,7 @@ const BevKernel *select_best(unsigned where);
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
                  int count, BenchPlan *plan, Err *err);
 
-/* Refuses a list in --dtype or --align where only one value is possible: "SAYS, not 'LIST'". */
+/* Refuses a list in --dtype or --align. `says` is the text of the error before ", not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
 /* Lists each pair of --align and --dtype (default: nearest, FP16). The aligns are the outer order.
