@@ -437,7 +437,7 @@ static void note_error(App *app, const EngineFrame *frame) {
 static void note_remarks(App *app, const EngineFrame *frame) {
     bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
     if (empty && !app->empty)
-        app_note(app, scatter_empty(&frame->inputs.map->intervals.pruned));
+        app_note(app, scatter_empty_reason(&frame->inputs.map->intervals.pruned));
     app->empty = empty;
     const char *remark = frame->inputs.scene ? frame->inputs.scene->scene.remark : "";
     if (remark[0] && strcmp(remark, app->remark) != 0)

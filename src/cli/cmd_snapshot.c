@@ -457,7 +457,7 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
         const Rig rig = inputs_rig_at(seen);
         const Frustum *frustum = &scene->rig.frustum;
         return camera_views_render(&rig, &scene->world, PIXELS_PER_FEATURE * frustum->feat_h,
-                                   PIXELS_PER_FEATURE * frustum->feat_w, seen->time_s, NULL,
+                                   PIXELS_PER_FEATURE * frustum->feat_w, seen->time_s,
                                    &snapshot->views, err);
     }
     if (snapshot->options->backward || of_values)

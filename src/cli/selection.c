@@ -150,7 +150,7 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points, cons
     if (points > 0 || !strcmp(line, said))
         return;
     progress_hide();
-    fprintf(stderr, "bevscope: %s: %s\n", line, scatter_empty(pruned));
+    fprintf(stderr, "bevscope: %s: %s\n", line, scatter_empty_reason(pruned));
     memcpy(said, line, sizeof said);
 }
 

@@ -102,7 +102,7 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         if (!seen->delays_s[i])
             continue;
         Moment *earlier = NULL;
-        ok = take_moment(loaded, clip_at(loaded->scene.clip, at_s), give_up, &earlier, err);
+        ok = take_moment(loaded, clip_moment_at(loaded->scene.clip, at_s), give_up, &earlier, err);
         if (ok)
             scene_copy_camera(scene_of(loaded, earlier), i, &seen->values, seen->own_srgb);
         ref_drop(earlier);
@@ -114,7 +114,7 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
 static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     const Clip *clip = loaded->scene.clip;
-    if (clip && !take_moment(loaded, clip_at(clip, seen->time_s), give_up, &seen->moment, err))
+    if (clip && !take_moment(loaded, clip_moment_at(clip, seen->time_s), give_up, &seen->moment, err))
         return false;
     const Scene *scene = inputs_scene_at(seen);
     seen->values = scene->tensors;
@@ -224,7 +224,7 @@ static SeenFeatures describe_features(LoadedScene *loaded, const Job *job, const
         want.draft = needs->draft;
     }
     if (scene->clip) /* all times of a moment give the same features */
-        want.time_s = clip_at(scene->clip, job->time_s) * scene->clip->period_s;
+        want.time_s = clip_moment_at(scene->clip, job->time_s) * scene->clip->period_s;
     for (int i = 0; (scene->has_world || scene->clip) && i < (int)scene->shape.cameras; i++)
         want.delays_s[i] = job->camera_errors[i].delay_ms * 1e-3;
     return want;

@@ -58,7 +58,7 @@ void workload_close(Workload *workload) {
 int workload_moments(const Workload *workload) {
     const Clip *clip = workload->loaded->scene.clip;
     if (clip)
-        return clip->count - clip_at(clip, workload->from_s);
+        return clip->count - clip_moment_at(clip, workload->from_s);
     return workload->loaded->scene.has_world ? INT_MAX : 1;
 }
 
@@ -66,7 +66,7 @@ bool workload_move(Workload *workload, int number, Err *err) {
     const Clip *clip = workload->loaded->scene.clip;
     Job job = workload->job;
     /* All moments of a clip last equally long. */
-    job.time_s = clip ? (clip_at(clip, workload->from_s) + number) * clip->period_s
+    job.time_s = clip ? (clip_moment_at(clip, workload->from_s) + number) * clip->period_s
                       : workload->from_s + number * clip_period_s;
     workload->moment = number;
     return workload_use(workload, &job, err);
@@ -175,7 +175,7 @@ bool workload_draw_grad_out(Workload *workload, Err *err) {
     const GradOutFile *file = workload->grad_file;
     if (workload->grad_out)
         return true;
-    if (file && !grad_out_fits(file, shape, err))
+    if (file && !grad_out_check_shape(file, shape, err))
         return false;
     workload->grad_out = file ? malloc((size_t)file->array.count * sizeof(float))
                               : random_grad_out(shape, GRAD_OUT_SEED);

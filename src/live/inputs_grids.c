@@ -163,7 +163,7 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
 static bool decode_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
     pooled->values = mem_pool_take(&grids, grid_values(&view->shape) * sizeof *pooled->values);
     if (pooled->values)
-        problem_output(view, codes, pooled->values);
+        tensor_decode(&view->out, codes, pooled->values);
     return pooled->values != NULL;
 }
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ENOUGH = 0.999;
+static const double AGREES = 0.999;
 /* of the largest coordinate: the rounding error of FP32 */
-static const double EDGE = 4 * FLT_EPSILON;
+static const double EDGE_SHARE = 4 * FLT_EPSILON;
 /* the least shares of points that count as explained; turn and shift are estimated */
 static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85;
 enum { SAMPLE = 100000 }; /* points on which conventions are tried */
@@ -33,7 +33,7 @@ static const char *const order_names[ORDERS] = {
     [HEIGHT_LAST] = "cells numbered (x * ny + y) * nz + z",
 };
 
-static void add_words(char *text, size_t size, const char *words) {
+static void add_phrase(char *text, size_t size, const char *words) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", words);
 }
@@ -52,14 +52,14 @@ static void describe_reading(const Rig *rig, const Reading *reading, char *text,
                  "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
                  mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees,
                  reading->shift_m[0], reading->shift_m[1]);
-        add_words(text, size, words);
+        add_phrase(text, size, words);
     }
     if (order_names[reading->order])
-        add_words(text, size, order_names[reading->order]);
+        add_phrase(text, size, order_names[reading->order]);
     if (flip)
-        add_words(text, size, flips[flip]);
+        add_phrase(text, size, flips[flip]);
     if (reading->truncate != rig->grid.truncate)
-        add_words(text, size, reading->truncate ? "rounding truncate" : "rounding floor");
+        add_phrase(text, size, reading->truncate ? "rounding truncate" : "rounding floor");
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -72,10 +72,10 @@ typedef struct {
     double edge_m;      /* a point that is nearer to a cell's edge may be in either cell */
     int32_t *cells;     /* by ranks_depth: the cell of each point in the arrays; -1: none */
     double *directions; /* (camera, h, w, 3) */
-} Both;
+} Comparison;
 
 /* Finds the cell of a point along each axis. False: the point is outside the grid. */
-static bool find_cell_axes(const Both *both, const Reading *reading, const double ego_m[3],
+static bool find_cell_axes(const Comparison *pair, const Reading *reading, const double ego_m[3],
                            int64_t at[3]) {
     double p[3] = {ego_m[0], ego_m[1], ego_m[2]};
     if (reading->frame)
@@ -83,9 +83,9 @@ static bool find_cell_axes(const Both *both, const Reading *reading, const doubl
             p[i] = reading->turn[2 * i] * ego_m[0] + reading->turn[2 * i + 1] * ego_m[1] +
                    reading->shift_m[i];
     for (int i = 0; i < 3 - reading->frame; i++) {
-        double q = (p[i] - both->axes.min_m[i]) / both->axes.cell_m[i];
-        if (!(reading->truncate ? q > -1 : p[i] >= both->axes.min_m[i]) ||
-            !(p[i] < both->axes.max_m[i]))
+        double q = (p[i] - pair->axes.min_m[i]) / pair->axes.cell_m[i];
+        if (!(reading->truncate ? q > -1 : p[i] >= pair->axes.min_m[i]) ||
+            !(p[i] < pair->axes.max_m[i]))
             return false;
         at[i] = (int64_t)q;
     }
@@ -94,50 +94,50 @@ static bool find_cell_axes(const Both *both, const Reading *reading, const doubl
 
 /* Returns the number of the point's cell. Without heights, in the lowest slice. -1: outside the
  * grid. */
-static int64_t cell_number(const Both *both, const Reading *reading, const double ego_m[3]) {
-    const int64_t nx = both->rig->grid.nx, ny = both->rig->grid.ny;
+static int64_t cell_number(const Comparison *pair, const Reading *reading, const double ego_m[3]) {
+    const int64_t nx = pair->rig->grid.nx, ny = pair->rig->grid.ny;
     int64_t at[3] = {0};
-    if (!find_cell_axes(both, reading, ego_m, at))
+    if (!find_cell_axes(pair, reading, ego_m, at))
         return -1;
     int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0],
             y = reading->flip_y ? ny - 1 - at[1] : at[1];
     if (reading->order == X_MAJOR)
         return (at[2] * nx + x) * ny + y;
     if (reading->order == HEIGHT_LAST)
-        return (x * ny + y) * both->slices + at[2];
+        return (x * ny + y) * pair->slices + at[2];
     return (at[2] * ny + y) * nx + x;
 }
 
-/* Whether rounding to FP32 may move the point into that cell, or out of the grid (-1). Tests
- * whether a corner of a small box around the point lies in the cell. */
-static bool is_at_edge(const Both *both, const Reading *reading, const double ego_m[3],
+/* Whether rounding to FP32 may move the point into `cell` (-1: out of the grid). Tests whether a
+ * corner of a small box around the point lies there. */
+static bool is_at_edge(const Comparison *pair, const Reading *reading, const double ego_m[3],
                        int64_t cell) {
     for (int corner = 0; corner < 8; corner++) {
         double near_m[3];
         for (int axis = 0; axis < 3; axis++)
-            near_m[axis] = ego_m[axis] + (corner >> axis & 1 ? both->edge_m : -both->edge_m);
-        if (cell_number(both, reading, near_m) == cell)
+            near_m[axis] = ego_m[axis] + (corner >> axis & 1 ? pair->edge_m : -pair->edge_m);
+        if (cell_number(pair, reading, near_m) == cell)
             return true;
     }
     return false;
 }
 
-/* Acts on a point with index `rank` in depth and place `ego_m` by the calibration. */
-typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
+/* Takes a point: its index in depth, and its place by the calibration. */
+typedef void Visit(const Comparison *pair, int64_t rank, const double ego_m[3], void *context);
 
 /* Visits every point of the frustum, or every `step`th pixel of each plane. */
-static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
-    const BevShape *s = &both->shape;
+static void visit_points(const Comparison *pair, int64_t step, Visit *visit, void *context) {
+    const BevShape *s = &pair->shape;
     const int64_t pixels = s->feat_h * s->feat_w;
     for (int64_t plane = 0; plane < s->cameras * s->depth_bins; plane++) {
         int64_t camera = plane / s->depth_bins;
-        double depth_m = frustum_depth_m(&both->rig->frustum, (double)(plane % s->depth_bins));
-        const double *origin_m = both->rig->cameras[camera].position_m;
+        double depth_m = frustum_depth_m(&pair->rig->frustum, (double)(plane % s->depth_bins));
+        const double *origin_m = pair->rig->cameras[camera].position_m;
         for (int64_t pixel = plane % step; pixel < pixels; pixel += step) {
-            const double *direction = both->directions + 3 * (camera * pixels + pixel);
+            const double *direction = pair->directions + 3 * (camera * pixels + pixel);
             double ego_m[3];
             point_on_ray(origin_m, direction, depth_m, ego_m);
-            visit(both, plane * pixels + pixel, ego_m, context);
+            visit(pair, plane * pixels + pixel, ego_m, context);
         }
     }
 }
@@ -148,28 +148,30 @@ typedef struct {
 } Count;
 
 /* Counts whether the arrays and the calibration put a point into the same cell. */
-static void count_point(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+static void count_point(const Comparison *pair, int64_t rank, const double ego_m[3],
+                        void *context) {
     Count *count = context;
-    int64_t mine = cell_number(both, count->reading, ego_m), its = both->cells[rank];
-    /* points that are only in the calibration may lie at other heights */
+    int64_t by_rig = cell_number(pair, count->reading, ego_m), by_arrays = pair->cells[rank];
+    /* A point without a cell in the arrays may lie at another height, and is not counted. */
     if (count->reading->frame) {
-        count->found.points += its >= 0;
+        count->found.points += by_arrays >= 0;
         count->found.same +=
-            its >= 0 && its % ((int64_t)both->rig->grid.nx * both->rig->grid.ny) == mine;
+            by_arrays >= 0 &&
+            by_arrays % ((int64_t)pair->rig->grid.nx * pair->rig->grid.ny) == by_rig;
         return;
     }
-    if (mine < 0 && its < 0)
+    if (by_rig < 0 && by_arrays < 0)
         return;
-    bool edge = mine != its && is_at_edge(both, count->reading, ego_m, its);
+    bool edge = by_rig != by_arrays && is_at_edge(pair, count->reading, ego_m, by_arrays);
     count->found.points++;
-    count->found.same += mine == its || edge;
+    count->found.same += by_rig == by_arrays || edge;
     count->found.edges += edge;
 }
 
 /* Counts the points that have the same cell in the arrays and by the calibration. */
-static MapAgreement count_same(const Both *both, const Reading *reading, int64_t step) {
+static MapAgreement count_agreeing(const Comparison *pair, const Reading *reading, int64_t step) {
     Count count = {.reading = reading};
-    each_point(both, step, count_point, &count);
+    visit_points(pair, step, count_point, &count);
     return count.found;
 }
 
@@ -185,16 +187,17 @@ typedef struct {
 } Sums;
 
 /* Adds a point's two places, by arrays and by calibration, to the sums of the fit. */
-static void add_point_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+static void add_point_pair(const Comparison *pair, int64_t rank, const double ego_m[3],
+                           void *context) {
     Sums *sums = context;
-    const Grid *grid = &both->rig->grid;
-    int64_t cell = both->cells[rank];
+    const Grid *grid = &pair->rig->grid;
+    int64_t cell = pair->cells[rank];
     if (cell < 0)
         return;
     const double at[2] = {(double)(cell % grid->nx), (double)(cell / grid->nx % grid->ny)};
     sums->n++;
     for (int i = 0; i < 2; i++) {
-        double q = both->axes.min_m[i] + (at[i] + 0.5) * both->axes.cell_m[i];
+        double q = pair->axes.min_m[i] + (at[i] + 0.5) * pair->axes.cell_m[i];
         sums->q[i] += q;
         sums->p[i] += ego_m[i];
         for (int k = 0; k < 2; k++)
@@ -203,9 +206,9 @@ static void add_point_pair(const Both *both, int64_t rank, const double ego_m[3]
 }
 
 /* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
-static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
+static Reading fit_frame(const Comparison *pair, int64_t step, bool truncate, bool whole) {
     Sums sums = {0};
-    each_point(both, step, add_point_pair, &sums);
+    visit_points(pair, step, add_point_pair, &sums);
     double c[4], n = sums.n > 0 ? sums.n : 1;
     for (int i = 0; i < 4; i++)
         c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
@@ -226,41 +229,42 @@ static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool who
 
 /* ---- the best reading ------------------------------------------------------------------------ */
 
-/* Finds the convention under which most points agree. If too few agree under any, fits a turn and a
- * shift. */
-static Reading find_best_reading(const Both *both, int64_t step) {
-    const bool given = both->rig->grid.truncate;
+/* Finds the convention under which most points agree. Where too few agree, also fits a turn and a
+ * shift: first in whole degrees, then exactly. */
+static Reading find_best_reading(const Comparison *pair, int64_t step) {
+    const bool given = pair->rig->grid.truncate;
     Reading best = {.truncate = given};
-    double most = same_share(count_same(both, &best, step));
+    double most = same_share(count_agreeing(pair, &best, step));
     for (int i = 0; i < 2 * ORDERS * 4; i++) {
         Reading reading = {.truncate = (i & 1) != given,
                            .flip_x = i >> 1 & 1,
                            .flip_y = i >> 2 & 1,
                            .order = (Order)(i >> 3)};
-        double its = same_share(count_same(both, &reading, step));
-        if ((reading.order == HEIGHT_LAST && both->slices < 2) || its <= most)
+        double share = same_share(count_agreeing(pair, &reading, step));
+        if ((reading.order == HEIGHT_LAST && pair->slices < 2) || share <= most)
             continue;
-        most = its;
+        most = share;
         best = reading;
     }
     for (int whole = 1; most < EXPLAINS && whole >= 0; whole--) {
-        Reading frame = fit_frame(both, step, given, whole);
-        double its = same_share(count_same(both, &frame, step));
-        if (its > most)
+        Reading frame = fit_frame(pair, step, given, whole);
+        double share = same_share(count_agreeing(pair, &frame, step));
+        if (share > most)
             best = frame;
-        most = fmax(most, its);
+        most = fmax(most, share);
     }
     return best;
 }
 
 /* Writes how many points agree, and which convention would explain the others. */
-static void describe_difference(const Both *both, MapAgreement found, char *remark, size_t size) {
-    const BevShape *s = &both->shape;
+static void describe_difference(const Comparison *pair, MapAgreement found, char *remark,
+                                size_t size) {
+    const BevShape *s = &pair->shape;
     int64_t all = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
-    Reading reading = find_best_reading(both, 1 + all / SAMPLE);
-    MapAgreement then = count_same(both, &reading, 1);
+    Reading reading = find_best_reading(pair, 1 + all / SAMPLE);
+    MapAgreement then = count_agreeing(pair, &reading, 1);
     char words[256];
-    describe_reading(both->rig, &reading, words, sizeof words);
+    describe_reading(pair->rig, &reading, words, sizeof words);
     int used =
         snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
                  (long long)found.same, (long long)found.points);
@@ -271,7 +275,8 @@ static void describe_difference(const Both *both, MapAgreement found, char *rema
         snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
 }
 
-/* Returns the cell of each frustum point by the arrays, -1 without one. The caller frees. */
+/* Returns the cell of each frustum point by the arrays. -1: the point has none. The caller frees.
+ * NULL: no memory. */
 static int32_t *cells_by_rank(const BevMap *map, const BevShape *s) {
     size_t bytes = (size_t)(s->cameras * s->depth_bins * s->feat_h * s->feat_w) * sizeof(int32_t);
     int32_t *cells = malloc(bytes);
@@ -283,36 +288,36 @@ static int32_t *cells_by_rank(const BevMap *map, const BevShape *s) {
     return cells;
 }
 
-/* Finds each frustum point's cell by the arrays, and its ray by the calibration. */
-static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
-    const BevShape *s = &both->shape;
-    *both = (Both){.rig = rig,
-                   .shape = rig_shape(rig, 1),
-                   .slices = grid_slices(&rig->grid),
-                   .axes = axes_of_grid(&rig->grid)};
+/* Finds each frustum point's cell by the arrays, and by_arrays ray by the calibration. */
+static bool open_comparison(Comparison *pair, const Rig *rig, const BevMap *map) {
+    const BevShape *s = &pair->shape;
+    *pair = (Comparison){.rig = rig,
+                         .shape = rig_shape(rig, 1),
+                         .slices = grid_slices(&rig->grid),
+                         .axes = axes_of_grid(&rig->grid)};
     for (int i = 0; i < 3; i++)
-        both->edge_m =
-            fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]), fabs(both->axes.max_m[i])));
-    both->cells = cells_by_rank(map, s);
-    both->directions =
-        malloc(3 * (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof *both->directions);
-    if (!both->cells || !both->directions)
+        pair->edge_m = fmax(
+            pair->edge_m, EDGE_SHARE * fmax(fabs(pair->axes.min_m[i]), fabs(pair->axes.max_m[i])));
+    pair->cells = cells_by_rank(map, s);
+    pair->directions =
+        malloc(3 * (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof *pair->directions);
+    if (!pair->cells || !pair->directions)
         return false;
-    rig_directions(rig, both->directions);
+    rig_directions(rig, pair->directions);
     return true;
 }
 
 MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, size_t size) {
-    Both both;
+    Comparison pair;
     MapAgreement found = {0};
     remark[0] = '\0';
-    if (compare_open(&both, rig, map)) {
-        found = count_same(&both, &(Reading){.truncate = rig->grid.truncate}, 1);
-        if (found.points && same_share(found) < ENOUGH)
-            describe_difference(&both, found, remark, size);
+    if (open_comparison(&pair, rig, map)) {
+        found = count_agreeing(&pair, &(Reading){.truncate = rig->grid.truncate}, 1);
+        if (found.points && same_share(found) < AGREES)
+            describe_difference(&pair, found, remark, size);
     }
-    free(both.cells);
-    free(both.directions);
+    free(pair.cells);
+    free(pair.directions);
     return found;
 }
 
@@ -320,8 +325,8 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
  * Seen from above, the rays of a picture turn to the right from column to column. Cells of a
  * transposed grid turn them to the left. */
 
-enum { LEAST_TURNS = 64 };       /* fewer turns decide nothing */
-static const double CLEAR = 0.9; /* the least share of turns that go one way */
+enum { LEAST_TURNS = 64 };             /* fewer turns decide nothing */
+static const double CLEAR_SHARE = 0.9; /* the least share of turns that go one way */
 
 /* Turns between rays, and how many of them go to the right. */
 typedef struct {
@@ -370,5 +375,5 @@ bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
     const double said = right_share(count_turns(cells, shape, shape->nx)),
                  other = right_share(count_turns(cells, shape, ny));
     free(cells);
-    return said < 1 - CLEAR || (said < CLEAR && other < 1 - CLEAR);
+    return said < 1 - CLEAR_SHARE || (said < CLEAR_SHARE && other < 1 - CLEAR_SHARE);
 }

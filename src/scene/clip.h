@@ -31,7 +31,7 @@ bool clip_open(const char *folder, Clip **clip, Err *err);
 void clip_free(Clip *clip); /* accepts NULL */
 
 /* Returns the moment at a time. After its last moment the clip begins again. */
-int clip_at(const Clip *clip, double time_s);
+int clip_moment_at(const Clip *clip, double time_s);
 
 /* Loads a moment, the first one first. Its name is that of the clip's folder, its
  * `clip` NULL. A moment of another ClipKind than the first one is refused. Only the numbers of

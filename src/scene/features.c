@@ -10,7 +10,7 @@
 
 /* ---- the embedding --------------------------------------------------------------------------- */
 
-static double dot(const double *a, const double *b, int64_t n) {
+static double dot_product(const double *a, const double *b, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
         sum += a[i] * b[i];
@@ -24,11 +24,11 @@ static void orthonormalise(double *rows, int64_t channels) {
         for (int round = 0; round < 2 && channels >= EMBED_DIMS; round++)
             for (int j = 0; j < i; j++) {
                 const double *unit = rows + j * channels;
-                double along = dot(row, unit, channels);
+                double along = dot_product(row, unit, channels);
                 for (int64_t c = 0; c < channels; c++)
                     row[c] -= along * unit[c];
             }
-        double length = sqrt(dot(row, row, channels));
+        double length = sqrt(dot_product(row, row, channels));
         for (int64_t c = 0; c < channels; c++)
             row[c] /= length;
     }
@@ -277,29 +277,23 @@ static void render_view_line(const Rig *rig, WorldSnapshot *const *snapshots, in
 }
 
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
-                         const GiveUp *give_up, CameraViews *views, Err *err) {
+                         CameraViews *views, Err *err) {
     WorldSnapshot *snapshots[RIG_MAX_CAMERAS] = {NULL};
     bool done = take_snapshots(rig, world, time_s, snapshots, err) &&
                 camera_views_alloc(views, rig->camera_count, h, w, err);
     int64_t lines = done ? rig->camera_count * h : 0;
-    bool unwanted = false;
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 4) reduction(|| : unwanted)
-    for (int64_t line = 0; line < lines; line++) {
-        unwanted = unwanted || given_up(give_up);
-        if (!unwanted)
-            render_view_line(rig, snapshots, line / h, line % h, views);
-    }
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 4)
+    for (int64_t line = 0; line < lines; line++)
+        render_view_line(rig, snapshots, line / h, line % h, views);
     free_snapshots(snapshots);
-    if (unwanted)
-        camera_views_free(views);
-    return done && !unwanted;
+    return done;
 }
 
 /* ---- depth distributions --------------------------------------------------------------------- */
 
 /* Adds a Gaussian around depth z_m to the bins. A bin takes the part between the middles to its two
  * neighbours. The first and the last bin that the Gaussian reaches also take the tails. */
-static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
+static void add_gaussian(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
     const double tail = 5, at = round(frustum_bin_at(frustum, z_m));
     const double step = frustum_depth_m(frustum, at + 0.5) - frustum_depth_m(frustum, at - 0.5);
     double sigma = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step / 4), reach_m = tail * sigma;
@@ -319,8 +313,8 @@ static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double
 
 /* Raises the bins to 1 / temperature, normalises them and writes them `stride` apart. The bins are
  * first divided by the largest, because a large power could otherwise round all of them to 0. */
-static void store_depth(double *mass, int64_t bins, double temperature, float *out,
-                        int64_t stride) {
+static void store_distribution(double *mass, int64_t bins, double temperature, float *out,
+                               int64_t stride) {
     double peak = 0, sum = 0;
     for (int64_t d = 0; d < bins; d++)
         peak = fmax(peak, mass[d]);
@@ -362,15 +356,15 @@ static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t
 }
 
 /* Adds the share of a sub-ray to the pixel's feature (`parts`) and to its depth bins (`mass`). */
-static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED_DIMS],
-                    double *mass) {
+static void add_hit_to_pixel(const Render *render, const WorldHit *hit, float parts[EMBED_DIMS],
+                             double *mass) {
     const SubRays rays = render->request->rays;
     const float share = 1.0F / (float)(rays.columns * rays.rows);
     if (!hit->hit || hit->depth_m > render->far_m) {
         mass[render->shape.depth_bins - 1] += 1;
         return;
     }
-    add_depth(mass, render->shape.depth_bins, &render->request->rig->frustum, hit->depth_m);
+    add_gaussian(mass, render->shape.depth_bins, &render->request->rig->frustum, hit->depth_m);
     parts[hit->class] += share;
     for (int i = 0; i < 3; i++)
         parts[EMBED_R + i] += share * hit->color[i];
@@ -392,10 +386,11 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
         for (int column = 0; column < footprint.columns; column++) {
             WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row,
                                         &sums[row * VIEW_ROWS / footprint.rows][column]);
-            add_hit(render, &hit, parts, mass);
+            add_hit_to_pixel(render, &hit, parts, mass);
         }
-    store_depth(mass, shape->depth_bins, render->request->temperature,
-                render->features->depth + camera * shape->depth_bins * pixels + pixel, pixels);
+    store_distribution(mass, shape->depth_bins, render->request->temperature,
+                       render->features->depth + camera * shape->depth_bins * pixels + pixel,
+                       pixels);
     embedding_encode(&render->embedding, parts,
                      render->features->feat + (camera * pixels + pixel) * shape->channels);
     CameraViews *views = render->views;

@@ -117,4 +117,4 @@ void camera_views_free(CameraViews *views);
 
 /* Renders camera pictures of w x h pixels, without features. See features_render. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
-                         const GiveUp *give_up, CameraViews *views, Err *err);
+                         CameraViews *views, Err *err);

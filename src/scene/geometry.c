@@ -74,7 +74,7 @@ bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, d
     return true;
 }
 
-/* Computes where a camera looks. At the horizon's row, a ray of the middle column is level. */
+/* At the horizon's row, a ray of the middle column is level. */
 CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double deg = 180 / M_PI, *r = camera->rotation;
     const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};
@@ -117,7 +117,10 @@ double frustum_bin_at(const Frustum *frustum, double depth_m) {
     int64_t low = 0, high = bins->count - 1;
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        *(bins->m[middle] <= depth_m ? &low : &high) = middle;
+        if (bins->m[middle] <= depth_m)
+            low = middle;
+        else
+            high = middle;
     }
     return (double)low + (depth_m - bins->m[low]) / (bins->m[low + 1] - bins->m[low]);
 }

@@ -48,7 +48,7 @@ void grad_out_free(GradOutFile *grad) {
     grad->values = NULL;
 }
 
-bool grad_out_fits(const GradOutFile *grad, const BevShape *shape, Err *err) {
+bool grad_out_check_shape(const GradOutFile *grad, const BevShape *shape, Err *err) {
     const int64_t want[AXES] = {shape->ny, shape->nx, shape->channels};
     char has[128];
     if (!memcmp(grad->array.shape, want, sizeof want))

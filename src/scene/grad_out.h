@@ -20,7 +20,7 @@ bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err);
 void grad_out_free(GradOutFile *grad); /* accepts a zeroed struct */
 
 /* Checks that the gradient has the shape of the output of a problem of this shape. */
-bool grad_out_fits(const GradOutFile *grad, const BevShape *shape, Err *err);
+bool grad_out_check_shape(const GradOutFile *grad, const BevShape *shape, Err *err);
 
 /* Writes "FILE: 3 of 1024 values are NaN, 2 infinite, the first at [0, 4, 7]". "": none. */
 void grad_out_describe(const GradOutFile *grad, char *text, size_t size);

@@ -14,10 +14,10 @@ const LossInfo losses[LOSS_COUNT] = {
 };
 
 void grid_center(const Grid *grid, int64_t cell, double center_m[2]) {
-    double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
-    double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
-    center_m[0] = grid->x_min_m + ((double)(cell % grid->nx) + 0.5) * dx;
-    center_m[1] = grid->y_min_m + ((double)(cell / grid->nx % grid->ny) + 0.5) * dy;
+    const GridAxes axes = axes_of_grid(grid);
+    const int64_t at[2] = {cell % grid->nx, cell / grid->nx % grid->ny};
+    for (int axis = 0; axis < 2; axis++)
+        center_m[axis] = axes.min_m[axis] + ((double)at[axis] + 0.5) * axes.cell_m[axis];
 }
 
 static double squared_norm(const GridContent *content, int64_t cell) {
@@ -31,7 +31,7 @@ static double squared_norm(const GridContent *content, int64_t cell) {
 /* ---- the cells of an object ------------------------------------------------------------------ */
 
 /* Whether a point lies in a convex outline whose corners go anticlockwise. */
-static bool in_outline(double corners[][2], int count, const double point[2]) {
+static bool point_in_outline(double corners[][2], int count, const double point[2]) {
     for (int i = 0; i < count; i++) {
         const double *a = corners[i], *b = corners[(i + 1) % count];
         if ((b[0] - a[0]) * (point[1] - a[1]) < (b[1] - a[1]) * (point[0] - a[0]))
@@ -40,28 +40,27 @@ static bool in_outline(double corners[][2], int count, const double point[2]) {
     return count > 2;
 }
 
-/* Whether an object covers a cell: it covers the cell's centre. A pole is thinner than a cell, so
- * the cell around its middle counts too. A slice must meet the height of the object. */
+/* Whether an object covers the centre of a cell. A pole is thinner than a cell, so the cell around
+ * its middle counts too. A slice must meet the height of the object. */
 static bool covers_cell(const GridContent *content, int solid, int64_t cell) {
     const Grid *grid = &content->rig->grid;
     const Solid *own = &content->world->solids[solid];
-    const int slices = grid_slices(grid);
-    double step_m = (grid->z_max_m - grid->z_min_m) / slices;
-    double foot_m = grid->z_min_m + (double)(cell / grid->nx / grid->ny) * step_m;
-    if (slices > 1 && (foot_m >= own->z_m + own->size_m[2] || foot_m + step_m <= own->z_m))
+    const GridAxes axes = axes_of_grid(grid);
+    double step_m = axes.cell_m[2];
+    double foot_m = axes.min_m[2] + (double)(cell / grid->nx / grid->ny) * step_m;
+    if (axes.count[2] > 1 && (foot_m >= own->z_m + own->size_m[2] || foot_m + step_m <= own->z_m))
         return false;
     double corners[WORLD_CORNERS][2], center[2], middle[2];
     int count = world_footprint(content->world, solid, content->time_s, corners);
     grid_center(grid, cell, center);
     world_solid_center(content->world, solid, content->time_s, middle);
-    double half_x = (grid->x_max_m - grid->x_min_m) / grid->nx / 2;
-    double half_y = (grid->y_max_m - grid->y_min_m) / grid->ny / 2;
-    return in_outline(corners, count, center) ||
-           (fabs(middle[0] - center[0]) <= half_x && fabs(middle[1] - center[1]) <= half_y);
+    return point_in_outline(corners, count, center) ||
+           (fabs(middle[0] - center[0]) <= axes.cell_m[0] / 2 &&
+            fabs(middle[1] - center[1]) <= axes.cell_m[1] / 2);
 }
 
 /* Finds the object that covers the loss's cell, and all cells that the object covers. */
-static bool choose_box(GridLoss *loss, const GridContent *content, Err *err) {
+static bool choose_cells_of_object(GridLoss *loss, const GridContent *content, Err *err) {
     if (!content->world || !content->rig)
         return err_set(err, ERR_USAGE, "--loss", "choose cell",
                        "tensors from a file have no objects");
@@ -84,7 +83,7 @@ static WorldClass class_of_cell(const GridContent *content, int64_t cell) {
     return embedding_class(content->embedding, content->pooled + cell * content->channels);
 }
 
-static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
+static bool choose_cells_of_class(GridLoss *loss, const GridContent *content, Err *err) {
     loss->class = content->embedding ? class_of_cell(content, loss->cell) : CLASS_COUNT;
     if (loss->class == CLASS_COUNT)
         return err_set(err, ERR_USAGE, "--loss", "choose cell",
@@ -105,8 +104,8 @@ static bool fill_gradient(GridLoss *loss, const GridContent *content, Err *err) 
                        "no point falls into that cell, %lld,%lld",
                        (long long)(loss->cell % content->nx),
                        (long long)(loss->cell / content->nx));
-    if ((loss->kind == LOSS_BOX && !choose_box(loss, content, err)) ||
-        (loss->kind == LOSS_CLASS && !choose_class(loss, content, err)))
+    if ((loss->kind == LOSS_BOX && !choose_cells_of_object(loss, content, err)) ||
+        (loss->kind == LOSS_CLASS && !choose_cells_of_class(loss, content, err)))
         return false;
     loss->inside[loss->cell] = 1;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {

@@ -48,7 +48,7 @@ static const char magic[6] = "\x93NUMPY";
 /* ---- the header's text: a Python dictionary of three keys in NumPy's order ------------------- */
 
 /* Refuses a dtype, with a hint how to save the array instead. Returns false. */
-static bool refuse_type(const char *descr, const char *where, Err *err) {
+static bool refuse_dtype(const char *descr, const char *where, Err *err) {
     const char *hint = "known: float16 to float64, int32, int64, uint8, uint32, str";
     const char *kind = "unknown dtype";
     if (strchr(descr, 'O')) {
@@ -66,14 +66,14 @@ static bool refuse_type(const char *descr, const char *where, Err *err) {
 }
 
 /* Sets the type of a dtype such as "<f4". Behind "<U" and "|S" stands the number of characters. */
-static bool set_type(const char *descr, const char *where, NpyArray *array, Err *err) {
+static bool parse_dtype(const char *descr, const char *where, NpyArray *array, Err *err) {
     int type = 0;
     while (type < NPY_S && strcmp(descr, npy_types[type].descr) != 0)
         type++;
     while (type >= NPY_S && type < NPY_TYPE_COUNT && strncmp(descr, npy_types[type].descr, 2) != 0)
         type++;
     if (type == NPY_TYPE_COUNT)
-        return refuse_type(descr, where, err);
+        return refuse_dtype(descr, where, err);
     array->type = (NpyType)type;
     array->characters = 1;
     if (type < NPY_S)
@@ -110,8 +110,8 @@ static const char *read_shape(const char *text, const char *where, NpyArray *arr
     return text + 1;
 }
 
-/* Computes the number of elements. Refuses a shape whose bytes do not fit 64 bits. */
-static bool multiply_shape(const char *where, NpyArray *array, Err *err) {
+/* Sets the number of elements. Refuses a shape whose bytes do not fit 64 bits. */
+static bool count_elements(const char *where, NpyArray *array, Err *err) {
     int64_t bytes = (int64_t)npy_element_bytes(array);
     array->count = 1;
     bool wraps = false;
@@ -133,7 +133,7 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
         return err_set(err, ERR_FAILED, where, "save one array per field", "structured dtype");
     sscanf(text, " { 'descr' : '%63[^']' , 'fortran_order' : %7[A-Za-z] , 'shape' : (%n", descr,
            order, &at);
-    if (descr[0] && !set_type(descr, where, array, err))
+    if (descr[0] && !parse_dtype(descr, where, array, err))
         return false;
     if (!strcmp(order, "True"))
         return err_set(err, ERR_FAILED, where, "save numpy.ascontiguousarray(array)",
@@ -145,7 +145,7 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     if (strcmp(order, "False") || *end != '}' || end + 1 + strspn(end + 1, SPACES) != text + length)
         return err_set(err, ERR_FAILED, where, "write it with numpy.save",
                        "broken npy header: no dictionary of descr, fortran_order and shape");
-    return multiply_shape(where, array, err);
+    return count_elements(where, array, err);
 }
 
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {
@@ -207,7 +207,7 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static double npy_element(NpyType type, const unsigned char *bytes) {
+static double element_value(NpyType type, const unsigned char *bytes) {
     union {
         uint16_t u2;
         float f4;
@@ -255,7 +255,7 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
 static bool convert_elements(const NpyArray *array, const unsigned char *bytes, NpyType type,
                              void *elements, const char *where, const char *name, Err *err) {
     for (int64_t i = 0; i < array->count; i++, bytes += npy_types[array->type].bytes) {
-        double value = npy_element(array->type, bytes);
+        double value = element_value(array->type, bytes);
         if (type == NPY_F4)
             ((float *)elements)[i] = (float)value;
         else if (type == NPY_F8)
@@ -311,7 +311,7 @@ bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array,
 /* ---- opening an archive ---------------------------------------------------------------------- */
 
 /* Adds an array of the archive to the list, if its name and its packing are known. */
-static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
+static bool list_member(Npz *npz, zip_uint64_t index, Err *err) {
     const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
                                 ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     struct zip_stat stat;
@@ -344,7 +344,7 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     return true;
 }
 
-static bool add_members(Npz *npz, Err *err) {
+static bool list_members(Npz *npz, Err *err) {
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
     if (count > NPZ_MAX_MEMBERS)
         return err_set(err, ERR_FAILED, npz->where, "", "a zip of %lld entries, must be at most %d",
@@ -355,12 +355,12 @@ static bool add_members(Npz *npz, Err *err) {
             return err_set(err, ERR_FAILED, npz->where, "", "%.80s is in the archive twice", name);
     }
     for (zip_int64_t i = 0; i < count; i++)
-        if (!add_member(npz, (zip_uint64_t)i, err))
+        if (!list_member(npz, (zip_uint64_t)i, err))
             return false;
     return true;
 }
 
-/* Takes ownership of the source. */
+/* Opens the archive in `source`, which then belongs to the archive. */
 static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     if (!source)
         return err_no_memory(err, npz->where, "");
@@ -369,7 +369,7 @@ static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     const bool no_memory = zip_error_code_zip(&error) == ZIP_ER_MEMORY;
     zip_error_fini(&error);
-    if (npz->zip && add_members(npz, err))
+    if (npz->zip && list_members(npz, err))
         return true;
     if (npz->zip) {
         npz_close(npz);
@@ -392,8 +392,7 @@ bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *whe
     return open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
 }
 
-/* Opens a regular file. */
-bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
+bool npz_open_file(Npz *npz, const char *path, Err *err) {
     init_archive(npz, path);
     Err why;
     struct stat status;
@@ -401,14 +400,15 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     if (!file)
         return err_set(err, ERR_FAILED, npz->where, "", "%s", why.what);
     uint64_t length = fstat(fileno(file), &status) == 0 ? (uint64_t)status.st_size : 0;
-    zip_source_t *source = length <= max_bytes ? zip_source_filep_create(file, 0, -1, NULL) : NULL;
+    zip_source_t *source =
+        length <= NPZ_MAX_BYTES ? zip_source_filep_create(file, 0, -1, NULL) : NULL;
     if (!source)
         fclose(file);
-    if (length > max_bytes)
+    if (length > NPZ_MAX_BYTES)
         return err_set(err, ERR_FAILED, npz->where,
                        "save one moment a file, and depth and feat as float16",
                        "%llu bytes, must be at most %llu", (unsigned long long)length,
-                       (unsigned long long)max_bytes);
+                       (unsigned long long)NPZ_MAX_BYTES);
     return open_source(npz, source, err);
 }
 
@@ -529,7 +529,7 @@ static void decode_utf8(const char *text, uint32_t *codes) {
 
 /* Writes one text as UTF-8, without the zeros at its end, and returns its bytes. NPY_S are copied,
  * NPY_U are encoded. */
-static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, char *text) {
+static size_t text_to_utf8(const NpyArray *array, const unsigned char *bytes, char *text) {
     size_t used = 0, width = npy_types[array->type].bytes;
     int length = array->characters;
     while (length > 0 && !memcmp(bytes + (size_t)(length - 1) * width, "\0\0\0", width))
@@ -551,7 +551,7 @@ static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
                           const unsigned char *bytes, char *texts, size_t stride, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
-        size_t used = to_utf8(array, bytes, text);
+        size_t used = text_to_utf8(array, bytes, text);
         if (used >= NPZ_TEXT)
             return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
                                "shorten it", "a text of %zu bytes, must be at most %d", used,
@@ -591,8 +591,8 @@ bool npz_writer_open(NpzWriter *writer, Err *err) {
     return ok;
 }
 
-/* Puts header and elements into one block of memory, which the writer owns. In some failures libzip
- * frees a block that it was given, in others it does not. */
+/* Puts header and elements into one block of memory. The writer owns the block, because libzip
+ * frees its blocks in some failures only. */
 static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
     char header[NPY_WRITTEN_BYTES];
     size_t start = npy_write_header(array, header);

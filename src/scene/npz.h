@@ -40,21 +40,20 @@ typedef struct {
     int64_t shape[NPY_MAX_RANK];
     int64_t count;  /* elements */
     int characters; /* characters of a text; 1 for numbers */
-    size_t start;   /* bytes of the header, before the elements; known of an array that was read */
+    size_t start;   /* bytes of the header, before the elements; 0: the array was not read */
 } NpyArray;
 
 /* Whether a type is float16, float32 or float64. */
 bool npy_is_float(NpyType type);
 
-/* Returns the bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);
 
-/* Reads the header of a file of `bytes` bytes from its first `got`, which are NPY_START or all of
- * them. Checks that all elements follow. */
+/* Reads the header of a file of `bytes` bytes. `start` holds its first `got` bytes, at most
+ * NPY_START. Checks that all elements follow. */
 bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
                     NpyArray *array, Err *err);
 
-/* Reads the header's text, which a zero follows, into *array. Types other than NpyType, Fortran
+/* Reads the header's text into *array. A zero follows the text. Types other than NpyType, Fortran
  * order, and shapes whose product does not fit 64 bits are errors. Allocates nothing. Error
  * messages start with `where`. */
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array, Err *err);
@@ -73,6 +72,7 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size);
 /* ---- reading an archive ---------------------------------------------------------------------- */
 
 enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
+#define NPZ_MAX_BYTES ((uint64_t)4 << 30) /* of an archive in a file */
 
 typedef struct {
     char name[NPZ_MAX_NAME]; /* name without ".npy" */
@@ -89,7 +89,7 @@ typedef struct {
 /* Opens an archive as numpy.savez writes it. Checks the directory: at most NPZ_MAX_MEMBERS arrays,
  * all with different names. None is encrypted, each is stored or deflated, and no size exceeds what
  * the file can hold. `bytes` must outlive `npz`. */
-bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
+bool npz_open_file(Npz *npz, const char *path, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);
 

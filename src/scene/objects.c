@@ -20,7 +20,8 @@ void objects_free(Objects *objects) {
     *objects = (Objects){0};
 }
 
-/* Returns the object that a solid is: their order is the same. -1: it is none. */
+/* Returns the index of the object that a solid is. Objects have the order of their solids. -1: the
+ * solid is no object. */
 static int64_t object_of_solid(const World *world, int solid) {
     int64_t object = 0;
     if (solid < 0 || !photos_is_object(&world->solids[solid]))
@@ -113,8 +114,8 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
 
 /* ---- the mass of an object in the grid ------------------------------------------------------- */
 
-/* A pixel's ray: by the rig that took the picture, and by the wrong rig. A point at
- * depth z is from + z * along. `since_m`: how far its object has moved since the picture. */
+/* A pixel's ray: by the rig that took the picture, and by the wrong rig. A point at depth z is from
+ * + z * along. `since_m`: how far the object has moved since the picture. */
 typedef struct {
     double from_m[3], along[3], wrong_from_m[3], wrong_along[3], since_m[2];
 } PixelRay;
@@ -159,9 +160,9 @@ static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
     return ray;
 }
 
-/* Whether the right rig puts a pixel's point into the box of its object. A point stands for a cell
- * and for a bin. */
-static bool is_own(const Measure *measure, int64_t pixel, int64_t bin) {
+/* Whether the right rig puts a pixel's point into the box of its object. The point stands for a
+ * whole cell and a whole bin, so it may lie half of these outside. */
+static bool point_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
     const PixelRay *ray = &measure->rays[pixel];
     const Frustum *frustum = &measure->right->frustum;
     double at_m[2], half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
@@ -174,8 +175,8 @@ static bool is_own(const Measure *measure, int64_t pixel, int64_t bin) {
                   fmax(measure->margin_m, half_bin_m));
 }
 
-/* Adds the mass of a pixel, wherever it lies. */
-static void add_pixel(const Measure *measure, int64_t pixel) {
+/* Adds the mass of all bins of a pixel, inside the grid and outside. */
+static void add_pixel_mass(const Measure *measure, int64_t pixel) {
     Sums *sums = &measure->sums[measure->objects->object_of[pixel]];
     const PixelRay *ray = &measure->rays[pixel];
     double level = hypot(ray->along[0], ray->along[1]);
@@ -184,36 +185,37 @@ static void add_pixel(const Measure *measure, int64_t pixel) {
         double mass = measure->depth[first + bin * measure->area];
         double behind_m = measure->depth_m[bin] - measure->objects->surface_m[pixel];
         sums->mass += mass;
-        if (!is_own(measure, pixel, bin))
+        if (!point_is_own(measure, pixel, bin))
             continue;
         sums->own += mass;
         sums->behind += mass * level * behind_m;
     }
 }
 
-/* Adds a point of the map. Its mass counts in its cell, its error between the two rigs. */
-static void add_point(const Measure *measure, const BevMap *map, int64_t t) {
+/* Adds a point of the map. Its mass lies in its cell. Its error is the distance between its places
+ * by the two rigs. */
+static void add_point_mass(const Measure *measure, const BevMap *map, int64_t t) {
     int64_t pixel = map->ranks_feat[t], value = map->ranks_depth[t];
     int object = measure->objects->object_of[pixel];
     double mass = object < 0 ? 0 : measure->depth[value] * (map->weights ? map->weights[t] : 1);
     if (mass == 0)
         return;
-    double at_m[2], off_m[2];
+    double at_m[2], moved_m[2];
     Sums *sums = &measure->sums[object];
     grid_center(&measure->wrong->grid, map->ranks_bev[t], at_m);
     sums->in_grid += mass;
     sums->in_box += in_box(&measure->objects->boxes[object], at_m, measure->margin_m) ? mass : 0;
     int64_t bin = value / measure->area % measure->bins;
-    if (!is_own(measure, pixel, bin))
+    if (!point_is_own(measure, pixel, bin))
         return;
     const PixelRay *ray = &measure->rays[pixel];
     for (int axis = 0; axis < 2; axis++)
-        off_m[axis] = ray->wrong_from_m[axis] - ray->from_m[axis] - ray->since_m[axis] +
-                      measure->depth_m[bin] * (ray->wrong_along[axis] - ray->along[axis]);
+        moved_m[axis] = ray->wrong_from_m[axis] - ray->from_m[axis] - ray->since_m[axis] +
+                        measure->depth_m[bin] * (ray->wrong_along[axis] - ray->along[axis]);
     double level = hypot(ray->along[0], ray->along[1]);
     sums->kept += mass;
-    sums->along += mass * (off_m[0] * ray->along[0] + off_m[1] * ray->along[1]) / level;
-    sums->across += mass * (off_m[1] * ray->along[0] - off_m[0] * ray->along[1]) / level;
+    sums->along += mass * (moved_m[0] * ray->along[0] + moved_m[1] * ray->along[1]) / level;
+    sums->across += mass * (moved_m[1] * ray->along[0] - moved_m[0] * ray->along[1]) / level;
 }
 
 static ObjectError object_error(const TrueBox *box, const Sums *sums) {
@@ -250,10 +252,10 @@ bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong,
     for (int64_t pixel = 0; ok && pixel < objects->pixel_count; pixel++)
         if (objects->object_of[pixel] >= 0) {
             measure.rays[pixel] = pixel_ray(&measure, pixel);
-            add_pixel(&measure, pixel);
+            add_pixel_mass(&measure, pixel);
         }
     for (int64_t t = 0; ok && t < map->points; t++)
-        add_point(&measure, map, t);
+        add_point_mass(&measure, map, t);
     for (int64_t i = 0; ok && i < objects->count; i++)
         errors[i] = object_error(&objects->boxes[i], &measure.sums[i]);
     free(measure.rays);

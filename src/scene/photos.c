@@ -114,7 +114,7 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
                           Err *err) {
     CameraViews views;
     photos_kept_size(rig->frustum.input_h, rig->frustum.input_w, &photos->h, &photos->w);
-    if (!camera_views_render(rig, world, photos->h, photos->w, time_s, NULL, &views, err))
+    if (!camera_views_render(rig, world, photos->h, photos->w, time_s, &views, err))
         return false;
     photos->cameras = rig->camera_count;
     int64_t values = photos->cameras * photos->h * photos->w * 3;

@@ -207,7 +207,8 @@ bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
 
 enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */
 
-static void decode_tensor(BevTensor tensor, const void *codes, float *values) {
+void tensor_decode(const BevTensor *like, const void *codes, float *values) {
+    BevTensor tensor = *like;
     tensor.data = (void *)codes;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t row = 0; row < tensor.rows; row += OUT_ROWS)
@@ -215,14 +216,10 @@ static void decode_tensor(BevTensor tensor, const void *codes, float *values) {
                           values + row * tensor.row_len);
 }
 
-void problem_output(const BevProblem *problem, const void *codes, float *values) {
-    decode_tensor(problem->out, codes, values);
-}
-
 float *tensor_decoded(const BevTensor *like, const void *codes, Err *err) {
     float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
     if (values)
-        decode_tensor(*like, codes, values);
+        tensor_decode(like, codes, values);
     else
         err_no_memory(err, "output", "choose a smaller scene");
     return values;

@@ -10,9 +10,8 @@ typedef struct {
     BevProblem view;    /* the problem as kernels see it */
     Features features;  /* the FP32 originals, borrowed; gate B compares with them */
     float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
-    float
-        /* FP32 pooling result that sets the output's scale; kept for updates; may be NULL */
-        *pooled_fp32;
+    /* FP32 pooling result that sets the output's scale; kept for updates; may be NULL */
+    float *pooled_fp32;
     const float *grad_out; /* backward: the FP32 original, borrowed; NULL: not set */
 } HostProblem;
 
@@ -71,8 +70,7 @@ void problem_free(HostProblem *problem);
 /* Runs a CPU kernel once on host memory: prepares, allocates scratch, launches and releases. */
 bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err);
 
-/* Decodes `codes`, an output of the problem, into `values`, FP32 (ny, nx, channels). */
-void problem_output(const BevProblem *problem, const void *codes, float *values);
-
-/* Decodes the codes of any tensor like `like` into FP32. The caller frees. NULL: no memory. */
+/* Decode the codes of a tensor like `like` into FP32: into `values`, or into memory that the caller
+ * frees (NULL: no memory). */
+void tensor_decode(const BevTensor *like, const void *codes, float *values);
 float *tensor_decoded(const BevTensor *like, const void *codes, Err *err);

@@ -72,7 +72,7 @@ uint64_t scatter_hash(const BevMap *map);
 int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
 
 /* Returns a text why a map has 0 points: all were pruned, or none falls into the grid. */
-const char *scatter_empty(const Pruned *pruned);
+const char *scatter_empty_reason(const Pruned *pruned);
 
 /* Allocates arrays for `points` and `intervals`, at least one of each. False: no memory. The caller
  * frees with scatter_free, also after a failure. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 /* A point that moves into another interval. */
 typedef struct {
@@ -21,14 +22,14 @@ static int compare_depths(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Returns the new end of interval i, between `own` and the end for intervals of equal lengths. The
- * end lies behind `before` and leaves one point for each later interval. */
-static int64_t even_end(const BevMap *map, double balance, int64_t i, int64_t own, int64_t before) {
-    double equal = (double)map->points * (double)(i + 1) / (double)map->intervals;
-    int64_t end = llround((1 - balance) * (double)own + balance * equal);
+/* Returns the new end of interval i. It lies between its own end and the end that it has when all
+ * lengths are equal. At least one point is left for this interval and for each later one. */
+static int64_t balanced_end(const BevMap *map, double balance, int64_t i, int64_t own_end,
+                            int64_t start) {
+    double equal_end = (double)map->points * (double)(i + 1) / (double)map->intervals;
+    int64_t end = llround((1 - balance) * (double)own_end + balance * equal_end);
     int64_t last = map->points - (map->intervals - 1 - i);
-    end = end > before ? end : before + 1;
-    return end < last ? end : last;
+    return MIN(MAX(end, start + 1), last);
 }
 
 /* Sorts the points of an interval by ranks_depth, as in every map. `scratch` has room for them. */
@@ -55,7 +56,7 @@ bool scatter_even(BevMap *map, double balance, Err *err) {
         cells[i] = map->ranks_bev[map->interval_starts[i]];
     for (int64_t i = 0, own = 0, start = 0, end; ok && i < map->intervals; i++, start = end) {
         own += map->interval_lengths[i];
-        end = even_end(map, balance, i, own, start);
+        end = balanced_end(map, balance, i, own, start);
         map->interval_starts[i] = (int32_t)start;
         map->interval_lengths[i] = (int32_t)(end - start);
         for (int64_t t = start; t < end; t++)
@@ -113,15 +114,15 @@ bool prune_equal(const Prune *a, const Prune *b) {
     return a->below == b->below && a->top == b->top;
 }
 
-/* The smallest depth of a pixel that is kept: its magnitude and its bin. */
+/* The smallest depth that a pixel keeps: its magnitude and its bin. */
 typedef struct {
     float depth;
     int32_t bin;
-} Cut;
+} SmallestKept;
 
 /* Inserts a value into the list `best` of the largest depths, which descends. NaN counts as the
  * largest: errors in the depths must show in the cells. */
-static void insert_depth(Cut *best, int64_t *count, int64_t top, Cut next) {
+static void insert_depth(SmallestKept *best, int64_t *count, int64_t top, SmallestKept next) {
     next.depth = isnan(next.depth) ? INFINITY : fabsf(next.depth);
     if (*count == top && !(next.depth > best[top - 1].depth))
         return;
@@ -131,50 +132,52 @@ static void insert_depth(Cut *best, int64_t *count, int64_t top, Cut next) {
     best[at] = next;
 }
 
-/* Finds the cut of every pixel. NULL: no memory. Uses one thread: on a busy machine a team waits
- * for its last thread longer than it saves. */
-static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
+/* Finds the smallest kept depth of every pixel. NULL: no memory. Uses one thread: on a busy machine
+ * a team of threads waits for its last thread longer than the team saves. */
+static SmallestKept *find_smallest_kept(const BevShape *shape, const float *depth, int64_t top) {
     const int64_t area = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
     const int64_t pixels = shape->cameras * area;
-    Cut *cuts = malloc((size_t)(pixels + top) * sizeof *cuts), *best = cuts + pixels;
-    for (int64_t pixel = 0; cuts && pixel < pixels; pixel++) {
+    SmallestKept *smallest = malloc((size_t)(pixels + top) * sizeof *smallest),
+                 *best = smallest + pixels;
+    for (int64_t pixel = 0; smallest && pixel < pixels; pixel++) {
         const float *first = depth + pixel / area * bins * area + pixel % area;
         int64_t count = 0;
         for (int64_t bin = 0; bin < bins; bin++)
-            insert_depth(best, &count, top, (Cut){first[bin * area], (int32_t)bin});
-        cuts[pixel] = best[top - 1];
+            insert_depth(best, &count, top, (SmallestKept){first[bin * area], (int32_t)bin});
+        smallest[pixel] = best[top - 1];
     }
-    return cuts;
+    return smallest;
 }
 
 typedef struct {
     const float *depth;
     double below;
-    const Cut *cuts;    /* NULL: the magnitude decides */
-    int64_t area, bins; /* pixels of a camera's features; bins of a pixel */
-} Keep;
+    const SmallestKept *smallest; /* [pixel]; NULL: `below` decides */
+    int64_t area, bins;           /* pixels of a camera's features; bins of a pixel */
+} PruneRule;
 
-static bool keeps_point(const Keep *keep, const BevMap *map, int64_t point) {
+static bool rule_keeps_point(const PruneRule *rule, const BevMap *map, int64_t point) {
     int64_t rank = map->ranks_depth[point];
-    float depth = fabsf(keep->depth[rank]);
-    if (!keep->cuts)
-        return !(depth < keep->below);
-    const Cut *cut = &keep->cuts[map->ranks_feat[point]];
-    int64_t bin = rank / keep->area % keep->bins;
-    return isnan(depth) ? cut->depth < INFINITY || bin <= cut->bin
-                        : depth > cut->depth || (depth == cut->depth && bin <= cut->bin);
+    float depth = fabsf(rule->depth[rank]);
+    if (!rule->smallest)
+        return !(depth < rule->below);
+    const SmallestKept *least = &rule->smallest[map->ranks_feat[point]];
+    int64_t bin = rank / rule->area % rule->bins;
+    return isnan(depth) ? least->depth < INFINITY || bin <= least->bin
+                        : depth > least->depth || (depth == least->depth && bin <= least->bin);
 }
 
-static void copy_kept_points(const BevMap *whole, const Keep *keep, BevMap *map, Pruned *pruned) {
+static void copy_kept_points(const BevMap *whole, const PruneRule *rule, BevMap *map,
+                             Pruned *pruned) {
     int64_t kept = 0, intervals = 0;
     for (int64_t i = 0, end = 0; i < whole->intervals; i++) {
         int64_t start = kept, own = end;
         end = own + whole->interval_lengths[i];
         for (int64_t t = own; t < end; t++) {
-            double mass = fabs(keep->depth[whole->ranks_depth[t]] *
+            double mass = fabs(rule->depth[whole->ranks_depth[t]] *
                                (whole->weights ? whole->weights[t] : 1.0));
             pruned->mass += mass;
-            if (!keeps_point(keep, whole, t))
+            if (!rule_keeps_point(rule, whole, t))
                 continue;
             pruned->mass_kept += mass;
             map->ranks_depth[kept] = whole->ranks_depth[t];
@@ -201,15 +204,16 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
         return err_set(err, ERR_USAGE, "prune", "choose fewer, or leave it out",
                        "top%lld, but a pixel of this scene has %lld depth bins",
                        (long long)prune->top, (long long)shape->depth_bins);
-    Cut *cuts = prune->top ? find_cuts(shape, depth, prune->top) : NULL;
-    if (prune->top && !cuts)
+    SmallestKept *smallest = prune->top ? find_smallest_kept(shape, depth, prune->top) : NULL;
+    if (prune->top && !smallest)
         return err_no_memory(err, "prune", "choose a smaller scene");
-    const Keep keep = {depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins};
+    const PruneRule rule = {depth, prune->below, smallest, shape->feat_h * shape->feat_w,
+                            shape->depth_bins};
     bool ok = scatter_allocate(map, whole->points, whole->intervals, whole->weights != NULL, err);
     if (ok)
-        copy_kept_points(whole, &keep, map, pruned);
+        copy_kept_points(whole, &rule, map, pruned);
     else
         scatter_free(map);
-    free(cuts);
+    free(smallest);
     return ok;
 }

@@ -42,7 +42,6 @@ enum {
     SCENE_FAR_PX = 100000      /* greatest focal lengths and principal points, of either sign */
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
-#define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
 #define SCENE_MAX_TENSOR_BYTES ((uint64_t)2 << 30) /* depth, features and output in FP32 */
 
 typedef struct Scene {

@@ -138,6 +138,10 @@ bool arrays_has(const ArrayReader *reader, ArrayId id);
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
 
+/* Members of a Field, for the tables of JSON scenes. */
+#define RANGE(min_, max_)   .min = min_, .max = max_
+#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
+
 /* Builds the scene of cameras of a JSON value. The caller frees it, also after a failure. */
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
 

@@ -57,9 +57,7 @@ typedef struct {
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-#define AT(type_, member_)  .offset = offsetof(type_, member_)
-#define RANGE(min_, max_)   .min = min_, .max = max_
-#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
+#define AT(type_, member_) .offset = offsetof(type_, member_)
 
 static const char *class_word(int index) {
     return index < CLASS_COUNT ? world_classes[index].name : NULL;

@@ -21,7 +21,11 @@ const double clip_period_s = 0.5; /* nuScenes has boxes for two moments a second
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-static int is_moment(const struct dirent *entry) {
+static bool refuse_listing(const char *folder, int error, Err *err) {
+    return err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(error));
+}
+
+static int is_moment_file(const struct dirent *entry) {
     return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".npz");
 }
 
@@ -30,20 +34,20 @@ static int compare_moments(const struct dirent **a, const struct dirent **b) {
 }
 
 /* Writes the path of a moment's file. */
-static void clip_path(const Clip *clip, int moment, char path[PATH_MAX]) {
+static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/%s", clip->path, clip->files[moment]->d_name);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
-static bool read_time(const Clip *clip, int moment, double *time_s, Err *err) {
+static bool read_moment_time(const Clip *clip, int moment, double *time_s, Err *err) {
     char path[PATH_MAX];
     double times[RIG_MAX_CAMERAS] = {NAN};
     ArrayReader reader;
     Npz npz;
-    clip_path(clip, moment, path);
-    if (!npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err))
+    moment_path(clip, moment, path);
+    if (!npz_open_file(&npz, path, err))
         return false;
     bool ok =
         arrays_open(&reader, &npz, err) && arrays_read_doubles(&reader, ARRAY_TIMESTAMPS, times);
@@ -52,11 +56,11 @@ static bool read_time(const Clip *clip, int moment, double *time_s, Err *err) {
     return ok;
 }
 
-/* Sets how long moments last: the mean by the times of the first and the last one. */
-static bool set_period(Clip *clip, Err *err) {
+/* Sets the time between moments: the mean, by the times of the first and the last moment. */
+static bool set_clip_period(Clip *clip, Err *err) {
     double first_s, last_s;
     int steps = clip->count - 1;
-    if (!read_time(clip, 0, &first_s, err) || !read_time(clip, steps, &last_s, err))
+    if (!read_moment_time(clip, 0, &first_s, err) || !read_moment_time(clip, steps, &last_s, err))
         return false;
     double period_s = steps ? (last_s - first_s) / steps : clip_period_s;
     clip->untimed = isnan(first_s) || isnan(last_s) ? "no timestamps"
@@ -67,7 +71,7 @@ static bool set_period(Clip *clip, Err *err) {
     return true;
 }
 
-int clip_at(const Clip *clip, double time_s) {
+int clip_moment_at(const Clip *clip, double time_s) {
     const double rounding = 1e-6; /* ten steps of 0.1 s must count as 1 s */
     double moment = floor(time_s / clip->period_s + rounding);
     return moment > 0 ? (int)fmod(moment, clip->count) : 0;
@@ -75,8 +79,7 @@ int clip_at(const Clip *clip, double time_s) {
 
 /* ---- what moments have in common ------------------------------------------------------------- */
 
-/* Returns what a moment has in common with the others of its clip. */
-static ClipKind clip_kind(const Scene *scene) {
+static ClipKind kind_of_moment(const Scene *scene) {
     ClipKind kind;
     memset(&kind, 0, sizeof kind); /* kinds are compared as bytes */
     kind.shape = scene->shape;
@@ -89,11 +92,11 @@ static ClipKind clip_kind(const Scene *scene) {
     return kind;
 }
 
-/* Refuses a moment of another kind than the first one. */
-static bool clip_check(const Clip *clip, int moment, const Scene *scene, Err *err) {
-    const ClipKind kind = clip_kind(scene);
+/* Refuses a moment whose kind differs from that of the first moment. */
+static bool check_moment_kind(const Clip *clip, int moment, const Scene *scene, Err *err) {
+    const ClipKind kind = kind_of_moment(scene);
     char path[PATH_MAX];
-    clip_path(clip, moment, path);
+    moment_path(clip, moment, path);
     return !memcmp(&kind, &clip->kind, sizeof kind) ||
            err_set(err, ERR_FAILED, path, "moments have the same arrays, shapes and grid",
                    "another kind of moment than %s", clip->files[0]->d_name);
@@ -101,26 +104,28 @@ static bool clip_check(const Clip *clip, int moment, const Scene *scene, Err *er
 
 /* ---- the handle ------------------------------------------------------------------------------ */
 
+static bool list_moments(Clip *clip, Err *err) {
+    int count = scandir(clip->path, &clip->files, is_moment_file, compare_moments);
+    clip->count = count > 0 ? count : 0;
+    if (count < 0)
+        return refuse_listing(clip->path, errno, err);
+    return count ||
+           err_set(err, ERR_FAILED, clip->path, "one .npz a moment, or an operator's five .npy",
+                   "a folder without .npz files");
+}
+
 bool clip_open(const char *folder, Clip **out, Err *err) {
     Clip *clip = calloc(1, sizeof *clip);
     *out = NULL;
     if (clip)
         clip->path = strdup(folder);
-    bool ok = (clip && clip->path) || err_no_memory(err, folder, "");
-    int count = ok ? scandir(folder, &clip->files, is_moment, compare_moments) : 0;
-    if (count < 0)
-        ok = err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(errno));
-    else if (ok && !count)
-        ok = err_set(err, ERR_FAILED, folder, "one .npz a moment, or an operator's five .npy",
-                     "a folder without .npz files");
-    else if (ok)
-        clip->count = count;
-    if (ok && set_period(clip, err)) {
+    bool ok = ((clip && clip->path) || err_no_memory(err, folder, "")) && list_moments(clip, err) &&
+              set_clip_period(clip, err);
+    if (ok)
         *out = clip;
-        return true;
-    }
-    clip_free(clip);
-    return false;
+    else
+        clip_free(clip);
+    return ok;
 }
 
 void clip_free(Clip *clip) {
@@ -133,19 +138,17 @@ void clip_free(Clip *clip) {
     free(clip);
 }
 
-/* ---- scenes by name, from files and from folders --------------------------------------------- */
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Copies the name of a folder, whose path may end in a slash. */
+/* Copies the name of a folder. Its path may end in a slash. */
 static void folder_name(char name[64], const char *path) {
     char copy[PATH_MAX]; /* basename may change it */
     snprintf(copy, sizeof copy, "%s", path);
     snprintf(name, 64, "%.63s", basename(copy));
 }
 
-/* Streets are beside each other for the key that steps through the scenes. */
-static int rank_of(const SceneName *scene) {
+/* Ranks the streets first, so that a key steps from street to street. */
+static int street_rank(const SceneName *scene) {
     static const char *const streets[] = {"intersection", "boulevard", "highway", "parking"};
     int rank = 0, count = sizeof streets / sizeof *streets;
     while (rank < count && strcmp(streets[rank], scene->name))
@@ -153,11 +156,11 @@ static int rank_of(const SceneName *scene) {
     return rank;
 }
 
-static int compare_names(const void *a, const void *b) {
+static int compare_scenes(const void *a, const void *b) {
     const SceneName *left = a, *right = b;
-    return left->group != right->group       ? (int)left->group - (int)right->group
-           : rank_of(left) != rank_of(right) ? rank_of(left) - rank_of(right)
-                                             : strcmp(left->name, right->name);
+    return left->group != right->group               ? (int)left->group - (int)right->group
+           : street_rank(left) != street_rank(right) ? street_rank(left) - street_rank(right)
+                                                     : strcmp(left->name, right->name);
 }
 
 /* Adds the samples after the `first` names that are listed already. */
@@ -167,7 +170,7 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
         return false;
     DIR *directory = opendir(folder);
     if (!directory)
-        return err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(errno));
+        return refuse_listing(folder, errno, err);
     errno = 0;
     for (struct dirent *entry; *count < max && (entry = readdir(directory));)
         if (data_has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
@@ -181,8 +184,8 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
         }
     int error = errno;
     closedir(directory);
-    qsort(names + first, *count - first, sizeof *names, compare_names);
-    return !error || err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(error));
+    qsort(names + first, *count - first, sizeof *names, compare_scenes);
+    return !error || refuse_listing(folder, error, err);
 }
 
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
@@ -212,9 +215,9 @@ static bool refuse_unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Refuses files that are neither an archive nor JSON, by their first bytes: JSON's errors would not
- * help. */
-static bool refuse_other(const char *path, const char start[4], Err *err) {
+/* Refuses files that are neither an archive nor JSON. Looks at their first bytes, because the JSON
+ * parser's errors would not help. */
+static bool refuse_other_formats(const char *path, const char start[4], Err *err) {
     static const struct {
         const char *start, *what, *hint;
     } others[] = {
@@ -228,7 +231,7 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
          "samples/moment.py makes a scene of pictures"},
         {"\x89HDF", "HDF5", "save its arrays with numpy.savez"},
     };
-    static const char json_starts[] = "{[ \t\r\n\xef", /* the last one begins a byte order mark */
+    static const char json_starts[] = "{[ \t\r\n\xef", /* \xef begins a byte order mark */
         a_scene[] = "a scene is JSON, or a .npz of arrays";
     if (!memcmp(start, "PK", 2))
         return true;
@@ -282,8 +285,8 @@ static bool load_json(const char *path, bool build, Scene *scene, Err *err) {
     return ok;
 }
 
-/* Whether a folder holds the arrays of an operator, not the moments of a clip. */
-static bool holds_arrays(const char *path) {
+/* Whether a folder holds the arrays of an operator. Otherwise its files are moments of a clip. */
+static bool folder_holds_arrays(const char *path) {
     DIR *directory = opendir(path);
     struct dirent *entry;
     bool found = false;
@@ -296,11 +299,11 @@ static bool holds_arrays(const char *path) {
 
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
-    clip_path(clip, moment, path);
+    moment_path(clip, moment, path);
     if (!scene_load_npz(path, scene, err))
         return false;
     folder_name(scene->name, clip->path);
-    if (!moment || clip_check(clip, moment, scene, err))
+    if (!moment || check_moment_kind(clip, moment, scene, err))
         return true;
     scene_free(scene);
     return false;
@@ -308,7 +311,7 @@ bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
 
 static bool load_folder(const char *path, Scene *scene, Err *err) {
     Clip *clip;
-    if (holds_arrays(path))
+    if (folder_holds_arrays(path))
         return scene_load_folder(path, scene, err) && (folder_name(scene->name, path), true);
     if (!clip_open(path, &clip, err))
         return false;
@@ -316,12 +319,12 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
         clip_free(clip);
         return false;
     }
-    clip->kind = clip_kind(scene);
+    clip->kind = kind_of_moment(scene);
     scene->clip = clip;
     return true;
 }
 
-static bool load_file(const char *path, Scene *scene, Err *err) {
+static bool load_path(const char *path, Scene *scene, Err *err) {
     char start[4] = {0};
     struct stat status;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
@@ -331,7 +334,7 @@ static bool load_file(const char *path, Scene *scene, Err *err) {
         return false;
     (void)!fread(start, 1, sizeof start, file); /* a shorter file leaves zeros */
     fclose(file);
-    if (!refuse_other(path, start, err))
+    if (!refuse_other_formats(path, start, err))
         return false;
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
                                                  : load_json(path, true, scene, err);
@@ -351,16 +354,16 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
     const Preset *preset = preset_find(name_or_path);
     if (preset) {
-        if (!sample_path(preset_world, path, err) || !load_file(path, scene, err))
+        if (!sample_path(preset_world, path, err) || !load_path(path, scene, err))
             return false;
         preset_apply(preset, scene);
         return true;
     }
     if (!strchr(name_or_path, '/') && sample_path(name_or_path, path, NULL))
-        return load_file(path, scene, err);
+        return load_path(path, scene, err);
     if (access(name_or_path, F_OK) != 0)
         return refuse_unknown_name(name_or_path, err);
-    return load_file(name_or_path, scene, err);
+    return load_path(name_or_path, scene, err);
 }
 
 bool scene_load_sample(const char *name, Scene *scene, Err *err) {

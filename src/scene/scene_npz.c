@@ -11,34 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- photographs, boxes and LiDAR ------------------------------------------------------------ */
-
 /* ---- photographs ----------------------------------------------------------------------------- */
 
-/* The part of a camera's image that is kept. Pixel x of the network's input lies at (x + from) /
- * scale of the image. Index 0 is for rows, 1 for columns. */
+/* The part of a camera's image that is kept. Pixel x of the network's input lies at pixel (x +
+ * from) / scale of the image. Index 0 is for rows, 1 for columns. */
 typedef struct {
     int64_t size[2]; /* size of the image */
     double from[2], scale[2];
-} Cut;
+} ImagePart;
 
 typedef struct {
     int64_t h, w; /* rows and columns of the array */
     double input[2];
-    Cut cuts[RIG_MAX_CAMERAS];
+    ImagePart parts[RIG_MAX_CAMERAS];
     int64_t (*columns)[2]; /* (kept columns): the image's columns under each kept column */
 } Images;
 
 /* Chooses the part of an image. An image with the proportions of the network's input shows that
  * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`, and
  * must hold the resized crop. Padded images begin in the upper left corner. */
-static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool padded, Images *images,
-                       Cut *cut) {
+static bool choose_part(const ArrayReader *reader, const Camera *camera, bool padded,
+                        Images *images, ImagePart *part) {
     const ImageCut *own = &camera->cut;
     const double h = (double)images->h, w = (double)images->w;
-    *cut = (Cut){.size = {images->h, images->w},
-                 .scale = {images->input[0] / h, images->input[1] / w}};
-    if (!padded && fabs(cut->scale[0] - cut->scale[1]) <= 0.01 * cut->scale[0])
+    *part = (ImagePart){.size = {images->h, images->w},
+                        .scale = {images->input[0] / h, images->input[1] / w}};
+    if (!padded && fabs(part->scale[0] - part->scale[1]) <= 0.01 * part->scale[0])
         return true;
     if (h + 2 < own->image_h || w + 2 < own->image_w)
         return ARRAYS_REFUSE(reader, ARRAY_IMAGES,
@@ -49,18 +47,19 @@ static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool pad
                              (long long)images->h, (long long)images->w, images->input[0],
                              images->input[1], own->image_h, own->image_w, camera->name);
     if (padded) {
-        cut->size[0] = own->image_h;
-        cut->size[1] = own->image_w;
+        part->size[0] = own->image_h;
+        part->size[1] = own->image_w;
     }
-    cut->scale[0] = own->resize_y;
-    cut->scale[1] = own->resize_x;
-    cut->from[0] = own->crop_y;
-    cut->from[1] = own->crop_x;
+    part->scale[0] = own->resize_y;
+    part->scale[1] = own->resize_x;
+    part->from[0] = own->crop_y;
+    part->from[1] = own->crop_x;
     return true;
 }
 
-/* Images are padded if the file has their own sizes and they have the size of the largest one. */
-static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *images) {
+/* Chooses the parts of all images. Images are padded where the file has the array own_size and all
+ * images have the largest of these sizes. */
+static bool choose_parts(const ArrayReader *reader, const Scene *scene, Images *images) {
     const Rig *rig = &scene->rig;
     int h = 0, w = 0;
     for (int i = 0; i < rig->camera_count; i++) {
@@ -73,20 +72,20 @@ static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *i
     images->input[0] = scene->has_rig ? rig->frustum.input_h : (double)images->h;
     images->input[1] = scene->has_rig ? rig->frustum.input_w : (double)images->w;
     for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)
-        if (!choose_cut(reader, &rig->cameras[i], padded, images, &images->cuts[i]))
+        if (!choose_part(reader, &rig->cameras[i], padded, images, &images->parts[i]))
             return false;
     return true;
 }
 
-/* Finds the image's pixels under pixel `at` of the `kept` pixels of an axis: at least one.
- * Outside the image, `range` is empty. A rounding error of 1e-6 takes no further pixel. */
-static void pixels_under(const Images *images, const Cut *cut, int axis, int64_t at, int64_t kept,
-                         int64_t range[2]) {
+/* Finds the image's pixels under pixel `at` of the `kept` pixels of an axis. Inside the image there
+ * is at least one pixel; outside, `range` is empty. A rounding error of 1e-6 adds no pixel. */
+static void pixels_under(const Images *images, const ImagePart *part, int axis, int64_t at,
+                         int64_t kept, int64_t range[2]) {
     double step = images->input[axis] / (double)kept;
-    double low = ((double)at * step + cut->from[axis]) / cut->scale[axis];
-    double high = ((double)(at + 1) * step + cut->from[axis]) / cut->scale[axis];
+    double low = ((double)at * step + part->from[axis]) / part->scale[axis];
+    double high = ((double)(at + 1) * step + part->from[axis]) / part->scale[axis];
     range[0] = (int64_t)fmax(0, floor(low + 1e-6));
-    range[1] = (int64_t)fmin((double)cut->size[axis],
+    range[1] = (int64_t)fmin((double)part->size[axis],
                              fmax(ceil(high - 1e-6), high > 0 ? (double)range[0] + 1 : 0));
 }
 
@@ -104,16 +103,16 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
         pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
 }
 
-static void take_image(const Images *images, int64_t camera, const uint8_t *image,
-                       const Photos *photos) {
-    const Cut *cut = &images->cuts[camera];
+static void reduce_image(const Images *images, int64_t camera, const uint8_t *image,
+                         const Photos *photos) {
+    const ImagePart *part = &images->parts[camera];
     uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * camera;
     for (int64_t x = 0; x < photos->w; x++)
-        pixels_under(images, cut, 1, x, photos->w, images->columns[x]);
+        pixels_under(images, part, 1, x, photos->w, images->columns[x]);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t y = 0; y < photos->h; y++) {
         int64_t rows[2];
-        pixels_under(images, cut, 0, y, photos->h, rows);
+        pixels_under(images, part, 0, y, photos->h, rows);
         for (int64_t x = 0; x < photos->w; x++)
             mean_pixel(image, images->w, rows, images->columns[x], kept + 3 * (y * photos->w + x));
     }
@@ -130,7 +129,7 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
                              "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
                              (long long)images.w, MOST_PIXELS);
     photos->cameras = reader->size[SIZE_CAMERAS];
-    if (!choose_cuts(reader, scene, &images))
+    if (!choose_parts(reader, scene, &images))
         return false;
     photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
@@ -138,7 +137,7 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     bool ok = (photos->srgb && images.columns) || err_no_memory(reader->err, "images", "");
     uint8_t *pixels = ok ? arrays_take(reader, ARRAY_IMAGES, NPY_U1) : NULL;
     for (int64_t i = 0; pixels && i < photos->cameras; i++)
-        take_image(&images, i, pixels + 3 * images.h * images.w * i, photos);
+        reduce_image(&images, i, pixels + 3 * images.h * images.w * i, photos);
     free(images.columns);
     free(pixels);
     return pixels;
@@ -174,7 +173,7 @@ static bool read_boxes(const ArrayReader *reader, Photos *photos) {
 }
 
 /* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
-static bool read_sweep(const ArrayReader *reader, Photos *photos) {
+static bool read_lidar(const ArrayReader *reader, Photos *photos) {
     const NpyArray *array = &reader->array[ARRAY_LIDAR];
     if (!arrays_has(reader, ARRAY_LIDAR))
         return true;
@@ -204,9 +203,9 @@ static bool read_time(const ArrayReader *reader, Photos *photos) {
 
 /* Reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known. Photographs
  * are cut to the network's input and reduced while they are read. */
-static bool photos_read(const ArrayReader *reader, Scene *scene) {
+static bool read_photos(const ArrayReader *reader, Scene *scene) {
     Photos *photos = &scene->photos;
-    return read_time(reader, photos) && read_boxes(reader, photos) && read_sweep(reader, photos) &&
+    return read_time(reader, photos) && read_boxes(reader, photos) && read_lidar(reader, photos) &&
            read_images(reader, scene);
 }
 
@@ -248,7 +247,7 @@ static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t firs
     return true;
 }
 
-/* Names the cameras, so that errors about them can. Without a name a camera has its number. */
+/* Names the cameras, for error messages. A camera without a name gets its number. */
 static bool read_names(const ArrayReader *reader, Rig *rig) {
     Camera *cameras = rig->cameras;
     if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, cameras->name, sizeof *cameras))
@@ -267,7 +266,7 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
         if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
             !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
             return false;
-        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* a last row near 0 0 1 becomes exact */
+        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* the last row becomes exactly 0 0 1 */
         camera->intrinsics[8] = 1;
         for (int row = 0; row < 3; row++) {
             memcpy(&camera->rotation[3 * row], m + 4 * row, 3 * sizeof(double));
@@ -442,15 +441,15 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
         calibration->resize[2 * i] = cut->resize_x;
         calibration->resize[2 * i + 1] = cut->resize_y;
     }
-    const Grid *g = &rig->grid;
+    const GridAxes axes = axes_of_grid(&rig->grid);
     const double depth_range[] = {f->depth_start_m, f->depth_stop_m, f->depth_step_m};
-    const double grid[] = {
-        g->x_min_m, g->x_max_m, (g->x_max_m - g->x_min_m) / g->nx,
-        g->y_min_m, g->y_max_m, (g->y_max_m - g->y_min_m) / g->ny,
-        g->z_min_m, g->z_max_m, (g->z_max_m - g->z_min_m) / grid_slices(g),
-    };
+    for (int axis = 0; axis < 3; axis++) {
+        double *row = calibration->grid + 3 * axis;
+        row[0] = axes.min_m[axis];
+        row[1] = axes.max_m[axis];
+        row[2] = axes.cell_m[axis];
+    }
     memcpy(calibration->depth_range, depth_range, sizeof depth_range);
-    memcpy(calibration->grid, grid, sizeof grid);
     memcpy(calibration->depth_bins, f->bins.m, sizeof calibration->depth_bins);
 }
 
@@ -587,7 +586,7 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
     if (!read_names(reader, &scene->rig) || (reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
-        (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
+        (reader->has_index && !read_map(reader, scene)) || !read_photos(reader, scene) ||
         !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
         (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
                   : !scene_use_photo_features(scene, reader->err)))
@@ -619,7 +618,7 @@ bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *
 bool scene_load_npz(const char *path, Scene *scene, Err *err) {
     Npz npz;
     memset(scene, 0, sizeof *scene);
-    return npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err) && read_archive(&npz, scene, err);
+    return npz_open_file(&npz, path, err) && read_archive(&npz, scene, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -648,8 +647,8 @@ static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
     return ok;
 }
 
-/* Whether a camera has another name than such as "camera 0". */
-static bool has_names(const Scene *scene) {
+/* Whether any camera has a name of its own, unlike "camera 0". */
+static bool cameras_have_names(const Scene *scene) {
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
         if (strncmp(scene->rig.cameras[i].name, "camera ", 7))
             return true;
@@ -668,7 +667,18 @@ static float *box_rows(const Photos *photos) {
     return rows;
 }
 
-/* Adds the arrays of a scene, of which `boxes` are box_rows(). */
+/* Fills the array own_size. False: all cameras have images of one size. */
+static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
+    bool differ = false;
+    for (int i = 0; i < rig->camera_count; i++) {
+        sizes[2 * i] = rig->cameras[i].cut.image_h;
+        sizes[2 * i + 1] = rig->cameras[i].cut.image_w;
+        differ |= sizes[2 * i] != sizes[0] || sizes[2 * i + 1] != sizes[1];
+    }
+    return differ;
+}
+
+/* Adds the arrays of a scene. `boxes` comes from box_rows(). */
 static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *features,
                       const BevMap *map, const float *boxes, bool half, Err *err) {
     const BevShape *s = &scene->shape;
@@ -688,14 +698,9 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const char truncate[NPZ_TEXT] = "truncate";
     int32_t own_size[RIG_MAX_CAMERAS * 2];
     Calibration calibration;
-    bool sizes_differ = false;
+    const bool sizes_differ = scene->has_rig && fill_own_sizes(rig, own_size);
     if (scene->has_rig)
         fill_calibration(&calibration, rig);
-    for (int i = 0; scene->has_rig && i < rig->camera_count; i++) {
-        own_size[2 * i] = rig->cameras[i].cut.image_h;
-        own_size[2 * i + 1] = rig->cameras[i].cut.image_w;
-        sizes_differ |= own_size[2 * i] != own_size[0] || own_size[2 * i + 1] != own_size[1];
-    }
     /* clang-format off */
     const void *const elements[ARRAY_COUNT] = {
         [ARRAY_DEPTH] = features->depth, [ARRAY_FEAT] = features->feat,
@@ -708,7 +713,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
         [ARRAY_DEPTH_BINS] = own_bins ? calibration.depth_bins : NULL,
         [ARRAY_OWN_SIZE] = sizes_differ ? own_size : NULL, [ARRAY_IMAGES] = photos->srgb,
-        [ARRAY_CAMERA_NAMES] = has_names(scene) ? rig->cameras->name : NULL,
+        [ARRAY_CAMERA_NAMES] = cameras_have_names(scene) ? rig->cameras->name : NULL,
         [ARRAY_BOXES] = photos->box_count ? boxes : NULL,
         [ARRAY_BOX_LABELS] = photos->box_count ? photos->boxes->label : NULL,
         [ARRAY_LIDAR] = photos->sweep_count ? photos->sweep_m : NULL,

@@ -11,8 +11,8 @@ bool solid_is_round(SolidKind kind) {
     return kind == SOLID_CYLINDER || kind == SOLID_PERSON || kind == SOLID_CROWN;
 }
 
-/* A car, a truck, a bus, a person, a cyclist and a crown are made of a few parts inside one box or
- * cylinder. The object stays one solid of one class. */
+/* A solid is a box or a cylinder of one class. Vehicles, persons and crowns have a few parts inside
+ * that box or cylinder. */
 
 typedef struct {
     double x_m, y_m, cos_yaw, sin_yaw;
@@ -97,7 +97,7 @@ static const float skin[3] = {0.55F, 0.33F, 0.22F}, glass[3] = {0.05F, 0.07F, 0.
                    head_light[3] = {0.95F, 0.92F, 0.75F}, rear_light[3] = {0.75F, 0.02F, 0.02F},
                    denim[3] = {0.05F, 0.06F, 0.1F};
 
-/* A point on a part: in shares of the solid's size, and the side that it lies on. */
+/* A point on a part, in shares of the solid's size, and the normal of the surface there. */
 typedef struct {
     const Solid *solid;
     const double *at, *normal;
@@ -112,9 +112,9 @@ static bool is_on_end(const Spot *spot) {
     return fabs(spot->normal[0]) > fabs(spot->normal[2]) && !is_on_side(spot);
 }
 
-/* Returns the colour of what is low on a vehicle: tyres, rims, and the dark below the floor.
- * `axles` are shares of the length. NULL: the vehicle's own colour. */
-static const float *underside(const Spot *spot, double radius_m, const double axles[3]) {
+/* Returns the colour of the lower part of a vehicle: tyres, rims, and the dark below the floor.
+ * `axles` are shares of the length. NULL: the spot lies higher. */
+static const float *underside_color(const Spot *spot, double radius_m, const double axles[3]) {
     double up_m = spot->at[2] * spot->solid->size_m[2];
     if (is_on_side(spot))
         for (int i = 0; i < 3; i++) {
@@ -126,8 +126,8 @@ static const float *underside(const Spot *spot, double radius_m, const double ax
     return up_m < 0.5 * radius_m ? floor_shade : NULL;
 }
 
-/* Returns the colour of lamps at the front or the back of a vehicle. NULL: there are none. */
-static const float *lamps(const Spot *spot, double low, double high) {
+/* Returns the colour of lamp_color at the front or the back of a vehicle. NULL: there are none. */
+static const float *lamp_color(const Spot *spot, double low, double high) {
     if (!is_on_end(spot) || fabs(spot->at[1]) < 0.28 || fabs(spot->at[1]) > 0.46 ||
         spot->at[2] < low || spot->at[2] > high)
         return NULL;
@@ -136,8 +136,8 @@ static const float *lamps(const Spot *spot, double low, double high) {
 
 static const float *body_color(const Spot *spot) {
     static const double axles[3] = {0.31, -0.3, -0.3};
-    const float *color = underside(spot, 0.21 * spot->solid->size_m[2], axles);
-    return color ? color : lamps(spot, 0.38, 0.5);
+    const float *color = underside_color(spot, 0.21 * spot->solid->size_m[2], axles);
+    return color ? color : lamp_color(spot, 0.38, 0.5);
 }
 
 /* A cabin has glass all round, with pillars at its corners and between the doors. */
@@ -157,21 +157,21 @@ static const float *cab_color(const Spot *spot) {
     static const double axles[3] = {0.36, 0.36, 0.36};
     double up = spot->at[2];
     bool glazed = up > 0.48 && up < 0.74;
-    const float *color = underside(spot, 0.17 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.17 * spot->solid->size_m[2], axles);
     if (color)
         return color;
     if (glazed && is_on_side(spot) && fabs(spot->at[0] - 0.39) < 0.06)
         return glass;
     if (glazed && is_on_end(spot) && spot->normal[0] > 0 && fabs(spot->at[1]) < 0.41)
         return windscreen;
-    return spot->normal[0] > 0 ? lamps(spot, 0.2, 0.27) : NULL;
+    return spot->normal[0] > 0 ? lamp_color(spot, 0.2, 0.27) : NULL;
 }
 
 static const float *cargo_color(const Spot *spot) {
     static const double axles[3] = {-0.23, -0.36, -0.36};
-    const float *color = underside(spot, 0.17 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.17 * spot->solid->size_m[2], axles);
     if (!color && spot->at[2] < 0.24)
-        color = lamps(spot, 0.19, 0.23) ? rear_light : denim;
+        color = lamp_color(spot, 0.19, 0.23) ? rear_light : denim;
     return color;
 }
 
@@ -183,14 +183,14 @@ static double fractional_part(double x) {
 static const float *bus_color(const Spot *spot) {
     static const double axles[3] = {0.3, -0.28, -0.28};
     double up = spot->at[2], along_m = spot->at[0] * spot->solid->size_m[0];
-    const float *color = underside(spot, 0.14 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.14 * spot->solid->size_m[2], axles);
     if (color)
         return color;
     if (is_on_side(spot))
         return up > 0.42 && up < 0.78 && fractional_part(along_m / 1.8) > 0.08 ? glass : NULL;
     if (is_on_end(spot) && up > 0.36 && up < 0.8 && fabs(spot->at[1]) < 0.44)
         return windscreen;
-    return lamps(spot, 0.2, 0.27);
+    return lamp_color(spot, 0.2, 0.27);
 }
 
 /* The colour of a paint, or its function. Either yields NULL for the solid's own colour. */
@@ -219,7 +219,7 @@ static bool is_window(const Spot *spot) {
 }
 
 /* Returns a factor on the light: windows are dark, leaves are not evenly bright. */
-static double shade(Paint paint, const Spot *spot) {
+static double shade_factor(Paint paint, const Spot *spot) {
     const double *at = spot->at;
     if (paint == PAINT_LEAVES)
         return 1 + 0.3 * sin(17 * at[0] + 5 * at[2]) * sin(19 * at[1] + 3) * sin(13 * at[2]);
@@ -228,7 +228,7 @@ static double shade(Paint paint, const Spot *spot) {
 
 /* ---- rays ------------------------------------------------------------------------------------ */
 
-/* A ray in shares of the solid's size. */
+/* A ray whose coordinates are shares of the solid's size. */
 typedef struct {
     double origin[3], direction[3], inverse[3]; /* inverse: 1 / direction */
 } ShareRay;
@@ -308,8 +308,8 @@ static bool cast_ball(const Part *part, const ShareRay *ray, Span *span) {
 }
 
 /* Lights a surface of this colour by its normal, of any length, in the solid's frame. */
-static void light_up(WorldHit *hit, const SolidPlace *place, const float color[3],
-                     const double n[3], double shade) {
+static void light_surface(WorldHit *hit, const SolidPlace *place, const float color[3],
+                          const double n[3], double shade) {
     double x = n[0] * place->cos_yaw - n[1] * place->sin_yaw;
     double y = n[0] * place->sin_yaw + n[1] * place->cos_yaw;
     double length = sqrt(x * x + y * y + n[2] * n[2]);
@@ -329,7 +329,8 @@ static void paint_part(const Solid *solid, const Part *part, const SolidPlace *p
     const Spot spot = {solid, at, normal};
     const float *(*of_spot)(const Spot *) = paints[part->paint].of_spot;
     const float *color = of_spot ? of_spot(&spot) : paints[part->paint].color;
-    light_up(hit, place, color ? color : solid->color, normal, shade(part->paint, &spot));
+    light_surface(hit, place, color ? color : solid->color, normal,
+                  shade_factor(part->paint, &spot));
 }
 
 static bool cast_parts(const Solid *solid, const SolidPlace *place, const SolidRay *ray,
@@ -381,7 +382,7 @@ static bool cast_cylinder(const Solid *solid, const SolidPlace *place, const Sol
     if (!cut_by_slab(&own, 2, 0, solid->size_m[2], &span) || span.enter <= 0)
         return false;
     hit->depth_m = span.enter;
-    light_up(hit, place, solid->color, span.normal, 1);
+    light_surface(hit, place, solid->color, span.normal, 1);
     return true;
 }
 
@@ -541,7 +542,7 @@ void world_sky(const double direction[3], float color[3]) {
 /* ---- the ground ------------------------------------------------------------------------------ */
 
 /* Narrows [*first, *last] to the copies k with |offset - k * step| <= half. Keeps one more copy on
- * either side, because rounding may decide about it. */
+ * each side, because of rounding errors. */
 static void narrow_copies(double offset, double step, double half, int *first, int *last) {
     if (step == 0)
         return;
@@ -556,8 +557,7 @@ static void narrow_copies(double offset, double step, double half, int *first, i
 }
 
 /* Whether a copy of the patch contains (x, y). `at` receives the point in that copy's frame. Copy k
- * is moved by k steps. The first copy that contains the point is among the first few that are
- * tested, however many copies overlap. */
+ * is moved by k steps. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
     const double *step = patch->step_m;
@@ -605,8 +605,9 @@ static void paint_ground(const WorldSnapshot *snapshot, double x, double y, Worl
 
 /* ---- which solids rays can hit -------------------------------------------------------------- */
 
-/* Returns the z component of the cross product. It is positive when b lies anticlockwise of a. */
-static double cross(const double a[2], const double b[2]) {
+/* Returns the z component of the cross_product product. It is positive when b lies anticlockwise of
+ * a. */
+static double cross_product(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];
 }
 
@@ -615,13 +616,13 @@ static double cross(const double a[2], const double b[2]) {
 static bool find_outer_edges(const double edges[4][3], double right[2], double left[2]) {
     const double *most_right = edges[0], *most_left = edges[0];
     for (int i = 1; i < 4; i++) {
-        if (cross(most_right, edges[i]) < 0)
+        if (cross_product(most_right, edges[i]) < 0)
             most_right = edges[i];
-        if (cross(most_left, edges[i]) > 0)
+        if (cross_product(most_left, edges[i]) > 0)
             most_left = edges[i];
     }
     for (int i = 0; i < 4; i++)
-        if (cross(most_right, edges[i]) < 0 || cross(most_left, edges[i]) > 0 ||
+        if (cross_product(most_right, edges[i]) < 0 || cross_product(most_left, edges[i]) > 0 ||
             most_right[0] * edges[i][0] + most_right[1] * edges[i][1] <= 0)
             return false;
     double right_length = hypot(most_right[0], most_right[1]);
@@ -634,13 +635,14 @@ static bool find_outer_edges(const double edges[4][3], double right[2], double l
 }
 
 /* Whether a circle, seen from above, reaches between two directions of length 1. */
-static bool is_between(const Circle *circle, const double origin_m[3], const double right[2],
-                       const double left[2]) {
+static bool circle_is_between(const Circle *circle, const double origin_m[3], const double right[2],
+                              const double left[2]) {
     const double to[2] = {circle->x_m - origin_m[0], circle->y_m - origin_m[1]};
-    return cross(right, to) >= -circle->radius_m && cross(left, to) <= circle->radius_m;
+    return cross_product(right, to) >= -circle->radius_m &&
+           cross_product(left, to) <= circle->radius_m;
 }
 
-/* Inserts a solid at its distance. */
+/* Inserts a solid into the list, which is sorted by distance. */
 static void insert_solid(WorldSight *sight, int solid, double near_m) {
     int at = sight->count++;
     for (; at > 0 && sight->near_m[at - 1] > near_m; at--) {
@@ -662,9 +664,9 @@ WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
         if (sight.count == WORLD_SIGHT_MAX || sight.shadow_count == WORLD_SIGHT_MAX)
             return (WorldSight){.count = -1};
         double x = around->x_m - origin_m[0], y = around->y_m - origin_m[1];
-        if (is_between(around, origin_m, right, left))
+        if (circle_is_between(around, origin_m, right, left))
             insert_solid(&sight, i, sqrt(x * x + y * y) - around->radius_m);
-        if (is_between(&snapshot->solids[i].shadow, origin_m, right, left))
+        if (circle_is_between(&snapshot->solids[i].shadow, origin_m, right, left))
             sight.shadows[sight.shadow_count++] = i;
     }
     return sight;
@@ -675,13 +677,13 @@ WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
 /* Whether the ray, seen from above, crosses the circle. */
 static bool passes_circle(const Circle *circle, const double origin[3], const double direction[3]) {
     const double to[2] = {circle->x_m - origin[0], circle->y_m - origin[1]};
-    double across = cross(to, direction);
+    double across = cross_product(to, direction);
     double length_square = direction[0] * direction[0] + direction[1] * direction[1];
     return across * across <= circle->radius_m * circle->radius_m * length_square;
 }
 
 /* Turns a vector into the solid's frame. */
-static void turn(const SolidPlace *frame, double x, double y, double out[2]) {
+static void turn_into_frame(const SolidPlace *frame, double x, double y, double out[2]) {
     out[0] = x * frame->cos_yaw + y * frame->sin_yaw;
     out[1] = y * frame->cos_yaw - x * frame->sin_yaw;
 }
@@ -693,8 +695,8 @@ static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin
     const SolidPlace *frame = &snapshot->solids[i].frame;
     const Solid *solid = &snapshot->world->solids[i];
     SolidRay ray = {{0, 0, origin[2] - solid->z_m}, {0, 0, direction[2]}};
-    turn(frame, origin[0] - frame->x_m, origin[1] - frame->y_m, ray.origin);
-    turn(frame, direction[0], direction[1], ray.direction);
+    turn_into_frame(frame, origin[0] - frame->x_m, origin[1] - frame->y_m, ray.origin);
+    turn_into_frame(frame, direction[0], direction[1], ray.direction);
     return (solid->kind == SOLID_CYLINDER ? cast_cylinder : cast_parts)(solid, frame, &ray, far_m,
                                                                         hit);
 }
@@ -708,7 +710,7 @@ static bool is_in_shadow(const WorldSnapshot *snapshot, const WorldSight *sight,
         const Place *place = &snapshot->solids[i];
         double at[2];
         WorldHit hit;
-        turn(&place->frame, at_m[0] - place->frame.x_m, at_m[1] - place->frame.y_m, at);
+        turn_into_frame(&place->frame, at_m[0] - place->frame.x_m, at_m[1] - place->frame.y_m, at);
         if (at[0] > place->shadow_m[0][0] && at[0] < place->shadow_m[0][1] &&
             at[1] > place->shadow_m[1][0] && at[1] < place->shadow_m[1][1] &&
             cast_solid(snapshot, i, at_m, sun, INFINITY, &hit))

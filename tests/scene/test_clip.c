@@ -51,8 +51,8 @@ static void test_moments(void) {
     tap_ok(scene.clip->count == 2 && !strcmp(scene.clip->files[1]->d_name, "1.npz") &&
                fabs(scene.clip->period_s - 0.4) < 1e-9,
            "two moments, 0.4 s from one to the next");
-    tap_ok(clip_at(scene.clip, -1) == 0 && clip_at(scene.clip, 0.3) == 0 &&
-               clip_at(scene.clip, 0.4) == 1 && clip_at(scene.clip, 0.8) == 0,
+    tap_ok(clip_moment_at(scene.clip, -1) == 0 && clip_moment_at(scene.clip, 0.3) == 0 &&
+               clip_moment_at(scene.clip, 0.4) == 1 && clip_moment_at(scene.clip, 0.8) == 0,
            "a moment lasts until the next, and the last one until the first");
     Scene second;
     tap_ok(clip_load(scene.clip, 1, &second, &err) && second.tensors.depth[5] == 0.75f,
@@ -90,14 +90,14 @@ static void test_period(void) {
     start_second(19);
     save("2.npz");
     tap_ok(load() && scene.clip->count == 3 && !scene.clip->untimed &&
-               scene.clip->period_s == 4.5 && clip_at(scene.clip, 4.4) == 0 &&
-               clip_at(scene.clip, 4.5) == 1 && clip_at(scene.clip, 9) == 2 &&
-               clip_at(scene.clip, 13.6) == 0,
+               scene.clip->period_s == 4.5 && clip_moment_at(scene.clip, 4.4) == 0 &&
+               clip_moment_at(scene.clip, 4.5) == 1 && clip_moment_at(scene.clip, 9) == 2 &&
+               clip_moment_at(scene.clip, 13.6) == 0,
            "a gap: all moments last equally long");
     unlink(in_folder("2.npz"));
     unlink(in_folder("1.npz"));
     tap_ok(load() && scene.clip->count == 1 && scene.clip->period_s == 0.5 &&
-               clip_at(scene.clip, 7) == 0,
+               clip_moment_at(scene.clip, 7) == 0,
            "one moment is a clip that stands still");
     start("cal");
     save("0.npz");

@@ -259,7 +259,7 @@ static void test_draft(const Scene *scene, const Features *full) {
 
 static void test_views(const Scene *scene, const CameraViews *coarse) {
     CameraViews views;
-    need(camera_views_render(&scene->rig, &scene->world, 64, 176, 0, NULL, &views, &err), &err);
+    need(camera_views_render(&scene->rig, &scene->world, 64, 176, 0, &views, &err), &err);
     int64_t seen[CLASS_COUNT + 1] = {0}, kinds = 0, differ = 0;
     for (int64_t i = 0; i < views.cameras * views.h * views.w; i++)
         seen[views.class[i]]++;

@@ -290,12 +290,12 @@ TAP_SUITE(scatter_pruned) {
                prune_text(&prunes[i]).text, (long long)kept.points_kept, (long long)kept.points,
                kept.mass_kept, kept.mass);
         if (prunes[i].below == 1)
-            tap_ok(!a.points && strstr(scatter_empty(&kept), "every point is pruned"),
+            tap_ok(!a.points && strstr(scatter_empty_reason(&kept), "every point is pruned"),
                    "a map that pruning has emptied says so");
         scatter_free(&a);
         scatter_free(&b);
     }
-    tap_ok(strstr(scatter_empty(&(Pruned){0}), "no point falls into the grid") != NULL,
+    tap_ok(strstr(scatter_empty_reason(&(Pruned){0}), "no point falls into the grid") != NULL,
            "a map that never had a point does not");
     scatter_free(&whole);
     drop_scene(toy);

@@ -225,7 +225,7 @@ TAP_SUITE(raster_lidar) {
     CameraViews seen;
     Photos sweep = {.sweep_count = 0};
     Err err = {0};
-    need(camera_views_render(&scene->rig, &scene->world, SEEN_H, SEEN_W, 0, NULL, &seen, &err),
+    need(camera_views_render(&scene->rig, &scene->world, SEEN_H, SEEN_W, 0, &seen, &err),
          &err);
     need(photos_world_sweep(&scene->world, 0, &sweep, &err), &err);
     Fit fit = fit_of(&scene->rig, &sweep, &seen);

@@ -34,8 +34,8 @@ typedef struct {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Refuses sizes that do not go together. Each one is within its bounds. */
-static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
+/* Refuses sizes that do not go together. Each size alone is within its bounds. */
+static bool check_sizes_together(const OperatorSpec *spec, const char *where, Err *err) {
     double side = floor(sqrt((double)spec->cells) + 0.5);
     if (spec->kind == OPERATOR_HISTOGRAM && spec->channels != 1)
         return data_refuse(err, where, "channels", "", "%lld, but a histogram counts one",
@@ -57,7 +57,7 @@ static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
 }
 
 /* Arranges `count` rows or cells as a rectangle: one line, or lines of `most`. */
-static void arrange(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
+static void arrange_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
     *columns = count < most ? count : most;
     *lines = (count + *columns - 1) / *columns;
 }
@@ -88,7 +88,7 @@ static int64_t zipf_draw(const double *sums, int64_t count, uint64_t *random) {
 
 /* Each value draws the rank of a bin by Zipf's law. Rank 0 is the middle bin, and the next ranks
  * lie on both sides of it. At skew 0 all bins are alike. */
-static bool draw_values(const OperatorSpec *spec, OperatorPoints *points) {
+static bool draw_histogram(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->cells, spec->skew);
     for (int64_t t = 0; sums && t < points->count; t++) {
@@ -139,7 +139,7 @@ static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
 
 /* Rows lie segment after segment. A segment's length is in proportion to E^skew, E exponentially
  * distributed: at skew 0 all are equal, at 1 geometric. */
-static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
+static bool draw_segments(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *ends = malloc((size_t)spec->cells * sizeof *ends), sum = 0;
     for (int64_t i = 0; ends && i < spec->cells; i++)
@@ -156,8 +156,7 @@ static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
     return ends != NULL;
 }
 
-/* ---- the points of voxelize: a scan of a sample's world ---------------------------------------
- */
+/* ---- the points of voxelize: a scan of a sample's world -------------------------------------- */
 
 enum { BEAMS = 64 };
 #define SENSOR_M   1.8  /* height above the ground, over the ego's origin */
@@ -231,8 +230,7 @@ static bool draw_sweep(const OperatorSpec *spec, const char *where, OperatorPoin
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* In a histogram the depth of each point is a power of two: sums in any order have the same bits.
- */
+/* Fills the depths. In a histogram they are a power of two, so that sums in any order are equal. */
 static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth) {
     double unit = exp2(round(log2((double)spec->cells / (double)spec->points)));
     double each = spec->kind == OPERATOR_HISTOGRAM ? unit : 1;
@@ -269,7 +267,7 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     }
 }
 
-/* Makes the map of points. They are sorted by cell; within a cell they keep their order. */
+/* Makes the map of points. */
 static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
     bool ok = starts ? scatter_allocate(map, points->count, 0, points->weights != NULL, err)
@@ -286,9 +284,9 @@ static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *ma
 static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoints *points,
                         float *feat, Err *err) {
     static bool (*const draws[OPERATOR_COUNT])(const OperatorSpec *, OperatorPoints *) = {
-        [OPERATOR_HISTOGRAM] = draw_values,
+        [OPERATOR_HISTOGRAM] = draw_histogram,
         [OPERATOR_EMBEDDING_BAG] = draw_lookups,
-        [OPERATOR_SEGMENTS] = draw_lengths,
+        [OPERATOR_SEGMENTS] = draw_segments,
     };
     /* another random sequence than that of the points */
     uint64_t random = spec->seed ^ 0x6665617475726573;
@@ -303,7 +301,7 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     OperatorSpec spec = *wanted;
     if (spec.kind != OPERATOR_EMBEDDING_BAG)
         spec.rows = spec.points;
-    if (!check_spec(&spec, where, err))
+    if (!check_sizes_together(&spec, where, err))
         return false;
     scene->has_operator = scene->has_map = true;
     scene->operator_spec = spec;
@@ -312,8 +310,9 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     scene->temperature = 1;
     BevShape *shape = &scene->shape;
     *shape = (BevShape){.cameras = 1, .depth_bins = 1, .channels = spec.channels};
-    arrange(spec.rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
-    arrange(spec.cells, (int64_t)ceil(sqrt((double)spec.cells) - 1e-9), &shape->ny, &shape->nx);
+    arrange_rectangle(spec.rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
+    arrange_rectangle(spec.cells, (int64_t)ceil(sqrt((double)spec.cells) - 1e-9), &shape->ny,
+                      &shape->nx);
     if (!scene_check_size(&scene->shape, where, err))
         return false;
     size_t count = (size_t)spec.points;
@@ -430,9 +429,7 @@ static const char *operator_word(int index) {
     return index < OPERATOR_COUNT ? operator_kinds[index].name : NULL;
 }
 
-#define FIELD(member_)      .offset = offsetof(OperatorFields, member_)
-#define RANGE(min_, max_)   .min = min_, .max = max_
-#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
+#define FIELD(member_) .offset = offsetof(OperatorFields, member_)
 
 static const Field operator_fields[] = {
     {"bevscope", FIELD_INT, FIELD(version), RANGE(1, 1)},
@@ -504,7 +501,7 @@ typedef struct {
     data_refuse((folder_)->err, (folder_)->folder, files[id_].name, __VA_ARGS__)
 
 /* Reads a file of the folder, and checks the number of its axes. */
-static bool read_array(Folder *folder, int id) {
+static bool read_folder_array(Folder *folder, int id) {
     char path[4096], shape[128];
     const NpyArray *array = &folder->array[id];
     Err why;
@@ -551,13 +548,13 @@ static bool check_shapes(Folder *folder, BevShape *shape) {
         return REFUSE(folder, GRID, "", "%lld numbers, must be ny and nx",
                       (long long)a[GRID].count);
     *shape = (BevShape){.cameras = 1, .depth_bins = depths / rows, .channels = a[FEAT].shape[1]};
-    arrange(rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
+    arrange_rectangle(rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
     return scene_check_size(shape, folder->folder, folder->err); /* the grid is not known yet */
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static bool check_range(Folder *folder, int id, int64_t end) {
+static bool check_elements(Folder *folder, int id, int64_t end) {
     const int32_t *values = folder->elements[id];
     for (int64_t i = 0; i < folder->array[id].count; i++)
         if (values[i] < 0 || values[i] >= end)
@@ -567,11 +564,11 @@ static bool check_range(Folder *folder, int id, int64_t end) {
 }
 
 /* Finds the grid. Without bev_shape.npy it is nearly square and has the highest cell. */
-static bool find_grid(Folder *folder, BevShape *shape) {
+static bool find_grid_shape(Folder *folder, BevShape *shape) {
     const int32_t *cells = folder->elements[RANKS_BEV], *grid = folder->elements[GRID];
     int64_t count = 0, side = 1;
-    if (!check_range(folder, RANKS_BEV, MOST_CELLS) ||
-        (grid && !check_range(folder, GRID, SCENE_MAX_CELLS + 1)))
+    if (!check_elements(folder, RANKS_BEV, MOST_CELLS) ||
+        (grid && !check_elements(folder, GRID, SCENE_MAX_CELLS + 1)))
         return false;
     if (grid && (grid[0] < 1 || grid[1] < 1))
         return REFUSE(folder, GRID, "ny and nx", "%d x %d cells, must be 1 at least each", grid[0],
@@ -580,12 +577,12 @@ static bool find_grid(Folder *folder, BevShape *shape) {
         count = cells[t] >= count ? cells[t] + 1 : count;
     while (side * side < count)
         side++;
-    arrange(count, side, &shape->ny, &shape->nx);
+    arrange_rectangle(count, side, &shape->ny, &shape->nx);
     if (grid) {
         shape->ny = grid[0];
         shape->nx = grid[1];
     }
-    return check_range(folder, RANKS_BEV, shape->ny * shape->nx);
+    return check_elements(folder, RANKS_BEV, shape->ny * shape->nx);
 }
 
 /* ---- the scene ------------------------------------------------------------------------------- */
@@ -623,11 +620,11 @@ bool scene_load_folder(const char *path, Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
     bool ok = true;
     for (int id = 0; ok && id < FILE_COUNT; id++)
-        ok = read_array(&folder, id);
+        ok = read_folder_array(&folder, id);
     ok = ok && check_shapes(&folder, &scene->shape) &&
-         check_range(&folder, RANKS_DEPTH, folder.array[DEPTH].count) &&
-         check_range(&folder, RANKS_FEAT, folder.array[FEAT].shape[0]) &&
-         find_grid(&folder, &scene->shape) && scene_check_size(&scene->shape, path, err) &&
+         check_elements(&folder, RANKS_DEPTH, folder.array[DEPTH].count) &&
+         check_elements(&folder, RANKS_FEAT, folder.array[FEAT].shape[0]) &&
+         find_grid_shape(&folder, &scene->shape) && scene_check_size(&scene->shape, path, err) &&
          build_scene(&folder, scene);
     scene->has_map = true;
     scene->channels = scene->shape.channels;

@@ -137,7 +137,7 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     area = sheet_title(sheet, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
         sheet_line(sheet, area, cell_style(INK_MUTED),
-                   intervals->known ? scatter_empty(pruned) : "the counts follow");
+                   intervals->known ? scatter_empty_reason(pruned) : "the counts follow");
         return;
     }
     draw_summary(sheet, area, intervals, data->live->frame.shape.nz);
