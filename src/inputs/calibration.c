@@ -28,7 +28,7 @@ void calibration_free(Calibration *calibration) {
     free(calibration);
 }
 
-/* Opens the scene to calibrate on, under the job's conditions; nothing is counted yet. */
+/* Opens the scene to calibrate on, under the job's conditions. Counts nothing yet. */
 static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
     const bool other = job->scales_scene != NULL;
     Job conditions = job_plain();
@@ -59,7 +59,8 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     return true;
 }
 
-/* Counts the moments that are left, at least one. Returns false on failure or when given up. */
+/* Counts the moments that are left. False: it failed or was given up. Each call counts at least one
+ * moment. */
 static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *err) {
     Workload *workload = &calibration->workload;
     while (calibration->counted < calibration->wanted) {

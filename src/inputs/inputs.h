@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The way from a job to the inputs of a kernel: scene, features, camera views, scatter map.
  * Commands and the display use the same functions. Each input is reference counted (src/base/ref.h)
- * and does not change after it is made. A function that makes an input receives the earlier one,
- * `have` (may be NULL), and returns a reference to it if it is still valid. */
+ * and does not change after it is made. A function that makes an input receives the last input,
+ * `have`, which may be NULL. If that is still valid, the function returns a reference to it. */
 #pragma once
 
 #include "src/base/give_up.h"
@@ -13,10 +13,10 @@
 
 /* ---- the moments of a clip, moments.c -------------------------------------------------------- */
 
-/* A thread loads moments before they are shown and keeps as many as fit. */
+/* The most memory of loaded moments. A thread loads moments before they are shown. */
 #define MOMENTS_BYTES ((size_t)384 << 20)
 
-/* One moment of a clip, reference counted (src/base/ref.h). */
+/* A moment of a clip, reference counted. */
 typedef struct {
     int number;
     Scene scene;
@@ -105,18 +105,18 @@ void inputs_free_feature_memory(void);
 
 /* ---- the ranges of formats, calibration.c ---------------------------------------------------- */
 
-/* Finds the ranges that the job asks for; its scales must not be SCALES_IDEAL. They come from its
- * file, or are calibrated on the first moments of the scene (or of another scene) at the job's
- * temperature, outlier and align. Moments counted before giving up stay counted. One thread at a
- * time may call it. */
+/* Finds the ranges that the job asks for. Its scales must not be SCALES_IDEAL. Ranges come from the
+ * job's file, or are calibrated on the first moments of the scene, or of another scene. The
+ * calibration has the job's temperature, outlier and align. Moments that were counted before giving
+ * up stay counted. One thread at a time may call this. */
 bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
                    ScaleRanges *ranges, Err *err);
 void calibration_free(Calibration *calibration); /* accepts NULL */
 
 /* ---- the scatter map ------------------------------------------------------------------------- */
 
-/* The distribution of interval lengths. For backward kernels of pixels the intervals are the points
- * of a pixel, and `stats.longest_cell` is the pixel (camera, h, w). */
+/* The distribution of interval lengths. For backward kernels of pixels an interval has the points
+ * of a pixel. Then `stats.longest_cell` is the pixel (camera, h, w). */
 enum { LENGTH_BUCKETS = 16 };
 typedef struct {
     bool known, of_pixels;
@@ -155,7 +155,7 @@ typedef struct BuiltMap {
     double took_us;    /* build time; 0: borrowed */
 } BuiltMap;
 
-/* Whether both are one map, or one map that was pruned alike by the depths of two moments. */
+/* Whether both maps are the same, or are one map that was pruned by the depths of two moments. */
 bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b);
 
 /* Builds maps on a GPU. `build` fills built->map, held and release. If it returns false, the CPU

@@ -20,12 +20,12 @@ enum {
     SCALES_COUNT
 };
 
-/* How a job changes the scene's own map, depths and features. `temperature` multiplies the scene's
- * temperature of the depth distribution; 1 is as rendered. `balance`, 0 to 1, balances the
- * intervals (scatter_even), and `prune` leaves points out (scatter_prune). `outlier` multiplies
- * feature channel 0. `scales` is SCALES_..., and `scales_scene` the scene to calibrate on (NULL:
- * this one). `rounding` says how points meet cells. Bit i of `camera_mask` is 1 unless camera i
- * drops out. */
+/* The changes that a job makes to the scene's own map, depths and features. `temperature`
+ * multiplies the scene's temperature of the depth distribution; 1 is as rendered. `balance`, 0 to
+ * 1, balances the intervals (scatter_even), and `prune` leaves points out (scatter_prune).
+ * `outlier` multiplies feature channel 0. `scales` is SCALES_..., and `scales_scene` the scene to
+ * calibrate on (NULL: this one). `rounding` says how points meet cells. Bit i of `camera_mask` is 1
+ * unless camera i drops out. */
 #define RIG_STATE                                                                                  \
     double temperature, balance;                                                                   \
     Prune prune;                                                                                   \
@@ -76,14 +76,15 @@ typedef struct {
     RigState baseline_rig;             /* the rig when the baseline was pinned */
 } Job;
 
-/* scales_method returns the method of SCALES_... (SCALE_MAX if it has none). scales_by_channel
- * returns whether INT8 features get a scale a channel. */
+/* Returns the method of one of SCALES_... SCALE_MAX: it has none. */
 ScaleMethod scales_method(int scales);
+
+/* Whether INT8 features get a scale for each channel. */
 static inline bool scales_by_channel(int scales) {
     return scales == SCALES_CHANNEL || (scales >= SCALES_CHANNEL_METHODS && scales < SCALES_FILE);
 }
 
-/* Returns the format that the job's ranges are chosen for; FP32 if it does not matter. */
+/* Returns the format that the job's ranges are chosen for. FP32: the format does not matter. */
 BevDtype scales_dtype(const Job *job);
 
 /* Returns whether the baseline pools other inputs than the selection: another scene, or a pinned

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The scatter map of a rig with its calibration errors and its cameras. It is built when one of
- * them changes: on the GPU if the job has a builder there, else on the CPU. Both maps are equal bit
- * for bit. */
+/* Makes the scatter map of a rig with its calibration errors and its cameras, when one of them
+ * changes. The GPU builds the map if there is a MapMaker, else the CPU. Both maps are equal bit for
+ * bit. */
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"
@@ -31,7 +31,7 @@ static void map_destroy(void *contents) {
     ref_drop(built->scene);
 }
 
-static bool same_maps(const BevMap *a, const BevMap *b) {
+static bool maps_equal(const BevMap *a, const BevMap *b) {
     size_t points = (size_t)a->points * sizeof *a->ranks_bev;
     size_t intervals = (size_t)a->intervals * sizeof *a->interval_starts;
     return a->points == b->points && a->intervals == b->intervals && !a->weights == !b->weights &&
@@ -42,14 +42,14 @@ static bool same_maps(const BevMap *a, const BevMap *b) {
            (!a->weights || !memcmp(a->weights, b->weights, points));
 }
 
-/* Returns whether two moments of a clip have the same map, as is usual in a drive. */
+/* Whether two moments of a clip have the same map. This is usual in a drive. */
 static bool moments_share_map(const Scene *a, const Scene *b, BevAlign align) {
     if (a == b)
         return true;
     if (scene_has_map(a, align) != scene_has_map(b, align) ||
         (a->has_rig && memcmp(&a->rig, &b->rig, sizeof a->rig)))
         return false;
-    return !scene_has_map(a, align) || same_maps(&a->map, &b->map);
+    return !scene_has_map(a, align) || maps_equal(&a->map, &b->map);
 }
 
 static const Scene *scene_of(const BuiltMap *built) {
@@ -66,7 +66,7 @@ bool inputs_as_calibrated(const Scene *scene, const Job *job) {
     return !grid_use_rounding(&grid, job->rounding);
 }
 
-/* Makes the map of the rig, or takes the scene's own, copied if it is to be changed. */
+/* Makes the map of the rig, or takes that of the scene. A map that is changed later is copied. */
 static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     bool own = scene_has_map(scene, built->align) && built->as_calibrated;
@@ -99,7 +99,7 @@ static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give
            operator_bars(&scene->operator_spec, &built->map, &built->bars, err);
 }
 
-static bool map_serves(const BuiltMap *a, const BuiltMap *b) {
+static bool map_is_valid(const BuiltMap *a, const BuiltMap *b) {
     for (int i = 0; i < a->rig.camera_count; i++)
         if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
             return false;
@@ -115,7 +115,7 @@ bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {
                       prune_equal(&a->prune, &b->prune));
 }
 
-/* Returns the map before pruning. The last one is reused: it does not depend on depths. */
+/* Returns the map before pruning. The last such map is reused, because depths do not change it. */
 static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *job,
                             SeenFeatures *features, const GiveUp *give_up, Err *err) {
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
@@ -127,7 +127,7 @@ static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *jo
     return map;
 }
 
-/* Describes the map that the job asks for; its arrays are not made yet. */
+/* Describes the map that the job asks for. Its arrays are made later. */
 static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
     const Scene *scene = inputs_scene_at(features);
     BuiltMap want = {.scene = features->scene,
@@ -148,7 +148,7 @@ static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
 BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
                      const GiveUp *give_up, Err *err) {
     BuiltMap want = describe_map(job, features);
-    if (*have && map_serves(*have, &want))
+    if (*have && map_is_valid(*have, &want))
         return ref_keep(*have);
     if (want.pruned_by && !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
         return NULL;

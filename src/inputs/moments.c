@@ -10,8 +10,8 @@
 struct Moments {
     const Clip *clip;
     bool photo_features;
-    int room;  /* how many moments are kept: the wanted one and the next ones */
-    int reach; /* how many of these are loaded before anything asks for them, the wanted one too */
+    int room;  /* how many moments are kept: the wanted moment and those after it */
+    int reach; /* how many of these the thread loads */
     Worker worker;
     /* The worker's lock guards the fields below. */
     int wanted;     /* number of the moment asked for last; -1: none yet */
@@ -25,8 +25,8 @@ static void moment_destroy(void *contents) {
     scene_free(&moment->scene);
 }
 
-/* Returns how many moments of this size are kept. */
-static int room_for(const Scene *scene) {
+/* Returns how many moments of this size fit into MOMENTS_BYTES. */
+static int moments_that_fit(const Scene *scene) {
     const Photos *photos = &scene->photos;
     size_t bytes =
         (features_depth_count(&scene->shape) + features_feat_count(&scene->shape)) * sizeof(float) +
@@ -48,8 +48,8 @@ static int next_to_load(const Moments *moments) {
     return -1;
 }
 
-/* Forgets the moments that are no longer wanted. */
-static void forget_others(Moments *moments) {
+/* Drops the loaded moments that are no longer wanted. */
+static void drop_unwanted(Moments *moments) {
     int count = moments->clip->count;
     for (int i = moments->room; i < count; i++) {
         Moment **other = &moments->there[(moments->wanted + i) % count];
@@ -102,8 +102,8 @@ bool moments_open(const Scene *first, bool photo_features, bool ahead, Moments *
     if (ok) {
         *moments = (Moments){.clip = clip,
                              .photo_features = photo_features,
-                             .room = room_for(first),
-                             .reach = ahead ? room_for(first) : 1,
+                             .room = moments_that_fit(first),
+                             .reach = ahead ? moments_that_fit(first) : 1,
                              .there = there,
                              .failed = -1,
                              /* moment 0 is loaded with the scene */
@@ -133,7 +133,7 @@ Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *e
     const double look_ms = 5; /* how often the wait looks at give_up */
     worker_lock(&moments->worker);
     moments->wanted = number;
-    forget_others(moments);
+    drop_unwanted(moments);
     if (moments->failed == number)
         moments->failed = -1; /* tries again: the file may be whole by now */
     worker_tell(&moments->worker);

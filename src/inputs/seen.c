@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the cameras see: features at a moment, and camera views. */
+/* Makes the features of a moment, and the camera views. */
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
@@ -41,6 +41,16 @@ static void features_destroy(void *contents) {
     ref_drop(seen->scene);
 }
 
+static bool new_depth(SeenFeatures *seen, Err *err) {
+    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
+    return seen->values.depth || err_no_memory(err, "features", "choose a smaller scene");
+}
+
+static bool new_feat(SeenFeatures *seen, Err *err) {
+    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
+    return seen->values.feat || err_no_memory(err, "features", "choose a smaller scene");
+}
+
 static const Scene *scene_of(const LoadedScene *loaded, const Moment *moment) {
     return moment ? &moment->scene : &loaded->scene;
 }
@@ -53,7 +63,7 @@ bool inputs_of_photos(const SeenFeatures *features) {
     return features->taken.srgb || inputs_scene_at(features)->photo_features;
 }
 
-static bool is_delayed(const SeenFeatures *seen) {
+static bool has_delays(const SeenFeatures *seen) {
     for (int i = 0; i < RIG_MAX_CAMERAS; i++)
         if (seen->delays_s[i])
             return true;
@@ -72,10 +82,9 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     const Photos *photos = &scene->photos;
     size_t bytes = (size_t)(photos->cameras * photos->h * photos->w * 3);
-    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
-    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
-    seen->own_srgb = photos->srgb ? malloc(bytes) : NULL;
-    if (!seen->values.depth || !seen->values.feat || (photos->srgb && !seen->own_srgb))
+    if (!new_depth(seen, err) || !new_feat(seen, err))
+        return false;
+    if (photos->srgb && !(seen->own_srgb = malloc(bytes)))
         return err_no_memory(err, "features", "choose a smaller scene");
     memcpy(seen->values.depth, scene->tensors.depth, depth_bytes(seen));
     memcpy(seen->values.feat, scene->tensors.feat, feat_bytes(seen));
@@ -114,12 +123,13 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
 static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     const Clip *clip = loaded->scene.clip;
-    if (clip && !take_moment(loaded, clip_moment_at(clip, seen->time_s), give_up, &seen->moment, err))
+    if (clip &&
+        !take_moment(loaded, clip_moment_at(clip, seen->time_s), give_up, &seen->moment, err))
         return false;
     const Scene *scene = inputs_scene_at(seen);
     seen->values = scene->tensors;
     seen->photos = camera_views_of_photos(&scene->photos);
-    return !clip || !is_delayed(seen) || take_delayed(seen, give_up, err);
+    return !clip || !has_delays(seen) || take_delayed(seen, give_up, err);
 }
 
 /* Multiplies feature channel 0 by the job's outlier, in a copy if features are borrowed. */
@@ -128,9 +138,8 @@ static bool add_outlier(SeenFeatures *seen, Err *err) {
     if (seen->outlier <= 1)
         return true;
     if (seen->values.feat == lent) {
-        seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
-        if (!seen->values.feat)
-            return err_no_memory(err, "features", "choose a smaller scene");
+        if (!new_feat(seen, err))
+            return false;
         memcpy(seen->values.feat, lent, feat_bytes(seen));
     }
     features_add_outlier(&seen->shape, &seen->values, seen->outlier);
@@ -141,10 +150,6 @@ static bool add_outlier(SeenFeatures *seen, Err *err) {
 
 static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
-    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
-    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
-    if (!seen->values.depth || !seen->values.feat)
-        return err_no_memory(err, "features", "choose a smaller scene");
     const Rig rig = inputs_rig_at(seen);
     const FeaturesRequest request = {.rig = &rig,
                                      .world = &scene->world,
@@ -154,7 +159,8 @@ static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
                                      .time_s = seen->time_s,
                                      .rays = seen->draft ? sub_rays_draft : sub_rays_full,
                                      .give_up = give_up};
-    return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
+    return new_depth(seen, err) && new_feat(seen, err) &&
+           embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
            features_render(&request, &seen->values, seen->pictures ? &seen->views : NULL, err);
 }
 
@@ -167,9 +173,8 @@ static bool use_pictures(SeenFeatures *seen, Err *err) {
     embedding_free(&seen->embedding);
     mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     seen->shape.channels = PHOTO_CHANNELS;
-    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
-    if (!seen->values.feat)
-        return err_no_memory(err, "features", "choose a smaller scene");
+    if (!new_feat(seen, err))
+        return false;
     photos_features(&seen->taken, &rig.frustum, seen->values.feat);
     return true;
 }
@@ -185,7 +190,7 @@ static bool make_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
             embedding_init(&seen->embedding, scene->channels, scene->seed, err));
 }
 
-/* Finds the ranges of the job's scales; without scales there is nothing to do. */
+/* Finds the ranges of the job's scales, if the job has scales. */
 static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_up, Err *err) {
     if (!job->scales)
         return true;
@@ -196,18 +201,18 @@ static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_u
                : err_no_memory(err, "scales", "choose a smaller scene");
 }
 
-/* Finds the ground-truth objects of the moment and their pixels, if the scene has a rig. A clip's
- * boxes do not say where objects stood earlier, so that delayed cameras get none. */
+/* Finds the ground-truth objects of the moment and their pixels, if the scene has a rig. A clip
+ * with delayed cameras gets none: its boxes do not say where objects stood earlier. */
 static bool find_objects(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
-    if (!scene->has_rig || (!scene->has_world && is_delayed(seen)))
+    if (!scene->has_rig || (!scene->has_world && has_delays(seen)))
         return true;
     const Rig rig = inputs_rig_at(seen);
     return objects_of_scene(&rig, scene->has_world ? &scene->world : NULL, &scene->photos,
                             seen->time_s, &seen->objects, err);
 }
 
-/* Describes the features that the job asks for; their tensors are not made yet. */
+/* Describes the features that the job asks for. Their tensors are made later. */
 static SeenFeatures describe_features(LoadedScene *loaded, const Job *job, const SeenNeeds *needs) {
     const Scene *scene = &loaded->scene;
     SeenFeatures want = {.scene = loaded,
@@ -223,14 +228,14 @@ static SeenFeatures describe_features(LoadedScene *loaded, const Job *job, const
         want.shape.channels = job->channels ? job->channels : scene->channels;
         want.draft = needs->draft;
     }
-    if (scene->clip) /* all times of a moment give the same features */
+    if (scene->clip) /* all times of one moment give the same features */
         want.time_s = clip_moment_at(scene->clip, job->time_s) * scene->clip->period_s;
     for (int i = 0; (scene->has_world || scene->clip) && i < (int)scene->shape.cameras; i++)
         want.delays_s[i] = job->camera_errors[i].delay_ms * 1e-3;
     return want;
 }
 
-static bool features_serve(const SeenFeatures *have, const SeenFeatures *want) {
+static bool features_are_valid(const SeenFeatures *have, const SeenFeatures *want) {
     return have && have->scene == want->scene &&
            !memcmp(have->delays_s, want->delays_s, sizeof want->delays_s) &&
            have->time_s == want->time_s && have->temperature == want->temperature &&
@@ -244,7 +249,7 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
                               const SeenNeeds *needs, Err *err) {
     const SeenFeatures want = describe_features(scene, job, needs);
     const GiveUp *give_up = needs->give_up;
-    if (features_serve(have, &want))
+    if (features_are_valid(have, &want))
         return ref_keep(have);
     SeenFeatures *made = ref_new(sizeof want, features_destroy);
     if (!made) {

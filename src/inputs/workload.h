@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inputs of a command: one job's scene, features and maps. Each is made when asked for and kept
- * as long as the job stays. There are no threads. */
+/* The inputs of a command: the scene, features and maps of one job. Each input is made when a
+ * function asks for it, and kept until the job changes. There are no threads. */
 #pragma once
 
 #include "src/inputs/inputs.h"
@@ -59,7 +59,8 @@ bool workload_as_recorded(const Workload *workload);
  * align. */
 bool workload_has_align(const Workload *workload, BevAlign align);
 
-/* Return the map for `align`, owned by the workload, and the record of its build; NULL: failed. */
+/* Return the map for `align`, owned by the workload, alone or with the record of its build. NULL:
+ * it failed. */
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err);
 
@@ -76,6 +77,6 @@ bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histo
  * seed. Fails if the file's shape differs. */
 bool workload_draw_grad_out(Workload *workload, Err *err);
 
-/* Encodes a backward problem with the workload's grad_out; else as workload_problem. */
+/* Encodes a backward problem with the workload's grad_out, otherwise as workload_problem does. */
 bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
                                HostProblem *problem, Err *err);

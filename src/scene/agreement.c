@@ -288,7 +288,7 @@ static int32_t *cells_by_rank(const BevMap *map, const BevShape *s) {
     return cells;
 }
 
-/* Finds each frustum point's cell by the arrays, and by_arrays ray by the calibration. */
+/* Finds each frustum point's cell by the arrays, and its ray by the calibration. */
 static bool open_comparison(Comparison *pair, const Rig *rig, const BevMap *map) {
     const BevShape *s = &pair->shape;
     *pair = (Comparison){.rig = rig,

@@ -9,7 +9,7 @@
 
 extern const double clip_period_s; /* time between two moments without timestamps */
 
-/* What is the same in all moments of a clip. */
+/* The properties that all moments of a clip share. */
 typedef struct {
     BevShape shape;
     Grid grid;
@@ -33,7 +33,7 @@ void clip_free(Clip *clip); /* accepts NULL */
 /* Returns the moment at a time. After its last moment the clip begins again. */
 int clip_moment_at(const Clip *clip, double time_s);
 
-/* Loads a moment, the first one first. Its name is that of the clip's folder, its
- * `clip` NULL. A moment of another ClipKind than the first one is refused. Only the numbers of
- * points, boxes and LiDAR points may differ. */
+/* Loads a moment. Moment 0 is loaded first. The scene gets the name of the clip's folder, and
+ * `clip` is NULL. A moment whose ClipKind differs from that of moment 0 is refused. Only the
+ * numbers of points, boxes and LiDAR points may differ. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);

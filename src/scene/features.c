@@ -206,8 +206,6 @@ static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pi
     views->depth_m[pixel] = hits > 0 ? (float)(sum->depth_m / hits) : NAN;
 }
 
-/* ---- moments --------------------------------------------------------------------------------- */
-
 /* Makes a snapshot for each camera, earlier by its delay. */
 static bool take_snapshots(const Rig *rig, const World *world, double time_s,
                            WorldSnapshot *snapshots[RIG_MAX_CAMERAS], Err *err) {

@@ -106,8 +106,6 @@ void photos_features(const Photos *photos, const Frustum *frustum, float *feat) 
     }
 }
 
-/* ---- the recording of a car in a world ------------------------------------------------------- */
-
 /* ---- photographs ----------------------------------------------------------------------------- */
 
 static bool take_pictures(const Rig *rig, const World *world, double time_s, Photos *photos,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a car saw at one moment, beside the tensors of its network: photographs, the boxes of the
- * ground-truth objects, a LiDAR sweep, the time. Every part is optional. Pictures show them. */
+/* The recording of a car at one moment, beside the tensors of its network: photographs, the boxes
+ * of ground-truth objects, a LiDAR sweep and the time. Every part is optional. */
 #pragma once
 
 #include "src/scene/geometry.h"
@@ -35,12 +35,12 @@ typedef struct {
     double time_s; /* mean of the cameras' timestamps */
 } Photos;
 
-/* What the camera strip shows: photographs, the norm of the features, the mean of the
- * depth distribution, or the share of the depth distribution outside the grid. */
+/* The contents of the camera strip: photographs, the norm of the features, or of the depth
+ * distribution the mean or the share outside the grid. */
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_DROPPED, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth", "dropped" */
 
-/* Which of boxes and LiDAR are drawn on the BEV, as bits. */
+/* The ground truth that is drawn on the BEV, as bits. */
 enum { TRUTH_BOXES = 1, TRUTH_LIDAR = 2, TRUTH_COUNT = 4 };
 extern const char *const truth_names[TRUTH_COUNT]; /* "off", "boxes", "lidar", "both" */
 

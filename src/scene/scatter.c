@@ -51,7 +51,7 @@ static void sort_point(int32_t *counts, const Splat *splat, int splats, int64_t 
     }
 }
 
-/* Visits the points in the order of ranks_depth, which the sort keeps within a cell. */
+/* Sorts the points of a part. Points of a cell keep the order of ranks_depth. */
 static void sort_part(Sort *sort, int64_t part, BevMap *map) {
     const BevShape *shape = &sort->shape;
     int64_t planes = shape->cameras * shape->depth_bins, pixels = shape->feat_h * shape->feat_w;
@@ -79,7 +79,7 @@ static void sort_part(Sort *sort, int64_t part, BevMap *map) {
     }
 }
 
-/* Runs one pass over all parts. False: the map is no longer wanted. */
+/* Runs one pass over all parts. False: the caller gave up. */
 static bool sort_pass(Sort *sort, BevMap *map) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static, 1) if (sort->parts > 1)
     for (int64_t part = 0; part < sort->parts; part++)
@@ -249,7 +249,7 @@ uint64_t scatter_hash(const BevMap *map) {
 
 /* Returns the smallest length that at least `percent` of the intervals do not exceed (nearest
  * rank). Bisection needs no sorting and no memory. */
-static int32_t percentile(const BevMap *map, int32_t longest, int64_t percent) {
+static int32_t length_percentile(const BevMap *map, int32_t longest, int64_t percent) {
     int64_t wanted = (map->intervals * percent + 99) / 100;
     int32_t low = 0, high = longest;
     while (low < high) {
@@ -271,7 +271,7 @@ double scatter_share_outside(const BevMap *map, const BevShape *shape) {
     bool *seen = calloc((size_t)frustum + 1, sizeof *seen);
     if (!seen)
         return NAN;
-    for (int64_t t = 0; t < map->points; t++) { /* bilinear: up to four points of one depth */
+    for (int64_t t = 0; t < map->points; t++) { /* bilinear: up to four points read one depth */
         inside += !seen[map->ranks_depth[t]];
         seen[map->ranks_depth[t]] = true;
     }
@@ -288,8 +288,8 @@ ScatterStats scatter_stats(const BevMap *map, int64_t cells) {
             stats.longest_cell = map->ranks_bev[map->interval_starts[i]];
             stats.longest_interval = i;
         }
-    stats.median = percentile(map, stats.longest, 50);
-    stats.p90 = percentile(map, stats.longest, 90);
-    stats.p99 = percentile(map, stats.longest, 99);
+    stats.median = length_percentile(map, stats.longest, 50);
+    stats.p90 = length_percentile(map, stats.longest, 90);
+    stats.p99 = length_percentile(map, stats.longest, 99);
     return stats;
 }

@@ -22,7 +22,7 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const G
  * points. Within a cell ranks_depth ascends. Fails without memory. */
 bool scatter_even(BevMap *map, double balance, Err *err);
 
-/* What pruning left: the number of points, and their mass, the sum of |depth| times |weight|. */
+/* The result of pruning. The mass of points is the sum of |depth| times |weight|. */
 typedef struct {
     int64_t points, points_kept; /* 0 points: nothing was pruned */
     double mass, mass_kept;
@@ -33,8 +33,9 @@ static inline double kept_share(double kept, double all) {
     return all != 0 ? kept / all : 1;
 }
 
-/* Which points are pruned, by the magnitude of their depth. Either the magnitude is smaller than
- * `below`, or the bin is not among the `top` largest of its pixel. Zeroed: no point is pruned. */
+/* The rule that prunes points, by the magnitude of their depth. A point is pruned if its magnitude
+ * is smaller than `below`, or if it is not among the `top` largest of its pixel. Zeroed: no point
+ * is pruned. */
 typedef struct {
     double below;
     int64_t top; /* 0: `below` decides */
@@ -71,7 +72,7 @@ uint64_t scatter_hash(const BevMap *map);
  * where it has points. -1: the map has no points. */
 int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
 
-/* Returns a text why a map has 0 points: all were pruned, or none falls into the grid. */
+/* Returns the reason why a map has 0 points: all were pruned, or none falls into the grid. */
 const char *scatter_empty_reason(const Pruned *pruned);
 
 /* Allocates arrays for `points` and `intervals`, at least one of each. False: no memory. The caller
@@ -97,8 +98,8 @@ typedef struct {
     int64_t longest_interval; /* that interval; -1: none */
 } ScatterStats;
 
-/* Returns the share, 0 to 1, of the frustum's points (a depth bin of a pixel of a camera) that no
- * point of the map reads: without pruning those outside of the grid. NaN: no memory. */
+/* Returns the share, 0 to 1, of the frustum's points that no point of the map reads. Without
+ * pruning these are the points outside the grid. NaN: no memory. */
 double scatter_share_outside(const BevMap *map, const BevShape *shape);
 
 /* Computes statistics of the interval lengths. Percentiles: nearest rank. `cells`: nx * ny. */

@@ -459,21 +459,19 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
 static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     const double channels = (double)shape->channels, most = SCENE_MAX_CELLS;
     const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
-    double values[5];
-    if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, values))
+    double all[5] = {1, 1, 0, 0, channels}; /* samples, nz, ny, nx, channels */
+    const int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
+    if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first))
         return false;
-    int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
-    if (!first && values[0] > 1)
+    if (all[0] > 1)
         return ARRAYS_REFUSE(reader, ARRAY_BEV_SHAPE,
                              "ranks number the cells of all samples: run the network with one",
-                             "a batch of %g samples, must be 1", values[0]);
-    for (int i = 0; i < count; i++)
-        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i, values[i], bounds[first + i][0],
-                                  bounds[first + i][1]))
+                             "a batch of %g samples, must be 1", all[0]);
+    for (int i = first; i < first + count; i++)
+        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i - first, all[i], bounds[i][0],
+                                  bounds[i][1]))
             return false;
-    int64_t cells[3] = {1, 0, 0}; /* nz, ny, nx; nz is element 1 - first */
-    for (int i = first ? 1 : 0; i < 3; i++)
-        cells[i] = (int64_t)values[i + 1 - first];
+    const int64_t cells[3] = {(int64_t)all[1], (int64_t)all[2], (int64_t)all[3]};
     const int64_t slices = shape_slices(shape);
     const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
     for (int i = 0; reader->has_calibration && i < 3; i++)

@@ -126,7 +126,7 @@ static const float *underside_color(const Spot *spot, double radius_m, const dou
     return up_m < 0.5 * radius_m ? floor_shade : NULL;
 }
 
-/* Returns the colour of lamp_color at the front or the back of a vehicle. NULL: there are none. */
+/* Returns the colour of the lamps at the front or the back of a vehicle. NULL: there are none. */
 static const float *lamp_color(const Spot *spot, double low, double high) {
     if (!is_on_end(spot) || fabs(spot->at[1]) < 0.28 || fabs(spot->at[1]) > 0.46 ||
         spot->at[2] < low || spot->at[2] > high)
@@ -435,14 +435,16 @@ void world_solid_center(const World *world, int solid, double time_s, double cen
 
 int world_footprint(const World *world, int solid, double time_s,
                     double corners[WORLD_CORNERS][2]) {
+    static const double box[4][2] = {{0.5, 0.5}, {-0.5, 0.5}, {-0.5, -0.5}, {0.5, -0.5}};
     const Solid *s = &world->solids[solid];
-    int count = solid_is_round(s->kind) ? WORLD_CORNERS : 4;
+    const bool round = solid_is_round(s->kind);
+    int count = round ? WORLD_CORNERS : 4;
     double center_m[2], yaw = s->yaw_deg * M_PI / 180;
     world_solid_center(world, solid, time_s, center_m);
     for (int i = 0; i < count; i++) {
-        double angle = 2 * M_PI * i / WORLD_CORNERS, half_m = s->size_m[0] / 2;
-        double x = count == 4 ? (i % 3 ? -half_m : half_m) : cos(angle) * half_m;
-        double y = count == 4 ? (i < 2 ? 1 : -1) * s->size_m[1] / 2 : sin(angle) * half_m;
+        double angle = 2 * M_PI * i / WORLD_CORNERS, radius_m = s->size_m[0] / 2;
+        double x = round ? cos(angle) * radius_m : box[i][0] * s->size_m[0];
+        double y = round ? sin(angle) * radius_m : box[i][1] * s->size_m[1];
         corners[i][0] = center_m[0] + x * cos(yaw) - y * sin(yaw);
         corners[i][1] = center_m[1] + x * sin(yaw) + y * cos(yaw);
     }
@@ -529,8 +531,6 @@ void world_snapshot_free(WorldSnapshot *snapshot) {
     free(snapshot);
 }
 
-/* ---- sky ------------------------------------------------------------------------------------- */
-
 void world_sky(const double direction[3], float color[3]) {
     static const float horizon[3] = {0.68F, 0.80F, 0.90F}, zenith[3] = {0.16F, 0.36F, 0.72F};
     double up = direction[2] / hypot(hypot(direction[0], direction[1]), direction[2]);
@@ -605,7 +605,7 @@ static void paint_ground(const WorldSnapshot *snapshot, double x, double y, Worl
 
 /* ---- which solids rays can hit -------------------------------------------------------------- */
 
-/* Returns the z component of the cross_product product. It is positive when b lies anticlockwise of
+/* Returns the z component of the cross product. It is positive when b lies anticlockwise of
  * a. */
 static double cross_product(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];

@@ -111,8 +111,6 @@ void world_sky(const double direction[3], float color[3]);
 /* Whether the solid lies in an upright cylinder. All others lie in a box. */
 bool solid_is_round(SolidKind kind);
 
-/* ---- outlines -------------------------------------------------------------------------------- */
-
 /* Computes the outline of a solid at time_s, seen from above, in metres. The outline has up to
  * WORLD_CORNERS corners, anticlockwise. Returns their number. */
 enum { WORLD_CORNERS = 24 };

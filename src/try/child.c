@@ -20,7 +20,7 @@ enum { TICK_MS = 20, NO_EXEC = 127, HIGH_FD = 100 };
 
 /* Moves the files to the child's descriptors. The caller's descriptors may already have these
  * numbers, so all are first moved up. exec closes every other file. */
-static bool place_files(const ChildPlan *plan, int output) {
+static bool give_files_to_child(const ChildPlan *plan, int output) {
     int moved[CHILD_FILES], null = open("/dev/null", O_RDONLY);
     output = fcntl(output, F_DUPFD, HIGH_FD);
     for (int i = 0; i < plan->file_count; i++)
@@ -34,12 +34,12 @@ static bool place_files(const ChildPlan *plan, int output) {
     return ok;
 }
 
-static void run_program(const ChildPlan *plan, int output, pid_t parent) {
+static void become_program(const ChildPlan *plan, int output, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent || !place_files(plan, output))
+    if (getppid() != parent || !give_files_to_child(plan, output))
         _exit(NO_EXEC);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execv(plan->program, (char *const *)plan->words);
@@ -110,7 +110,7 @@ bool child_run(const ChildPlan *plan, ChildEnd *end, Err *err) {
     pid_t parent = getpid(), pid = -1;
     bool ok = end->output && pipe2(output, O_CLOEXEC) == 0;
     if (ok && (pid = fork()) == 0)
-        run_program(plan, output[1], parent);
+        become_program(plan, output[1], parent);
     if (output[1] >= 0)
         close(output[1]);
     if (pid > 0)

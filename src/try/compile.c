@@ -20,7 +20,7 @@ static bool is_in_first_line(const char *text, const char *word) {
 }
 
 /* Writes the place of the first error in the file, "file:12". Without such an error: "file". */
-static void first_error_place(const char *file, const char *messages, char *place, size_t size) {
+static void find_first_error(const char *file, const char *messages, char *place, size_t size) {
     size_t length = strlen(file);
     snprintf(place, size, "%s", file);
     for (const char *at = messages; (at = strstr(at, file)); at += length) {
@@ -50,7 +50,7 @@ static bool has_compiled(const TryKernel *kernel, const char *file, const ChildE
         return err_set(err, ERR_DEVICE, "try", "install gcc or clang, or set CC",
                        "there is no C compiler: %.*s", (int)strcspn(end->output, "\n"),
                        end->output);
-    first_error_place(file, end->output, place, sizeof place);
+    find_first_error(file, end->output, place, sizeof place);
     return status == 0 ||
            err_set(err, ERR_FAILED, place, "the compiler's words stand above", "does not compile");
 }

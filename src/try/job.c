@@ -22,7 +22,7 @@ static size_t whole_pages(size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-/* Places an array at `at`, behind a band of at least `band` bytes; returns the end. */
+/* Places an array at `at`, behind a band of at least `band` bytes. Returns the end. */
 static size_t place_array(JobArray *array, const char *name, bool input, int64_t count, size_t at,
                           size_t band) {
     size_t bytes = (size_t)count * 4, pages = whole_pages(bytes + band);
@@ -31,23 +31,28 @@ static size_t place_array(JobArray *array, const char *name, bool input, int64_t
 }
 
 JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]) {
-    int64_t cells = header->shape.nx * header->shape.ny, channels = header->shape.channels;
+    const BevProblem *problem = &header->problem;
+    int64_t points = problem->map.points, intervals = problem->map.intervals;
+    int64_t channels = problem->shape.channels;
     const struct {
         const char *name;
         int64_t count;
     } inputs[JOB_INPUTS] = {
-        {"ranks_depth", header->points},         {"ranks_feat", header->points},
-        {"ranks_bev", header->points},           {"interval_starts", header->intervals},
-        {"interval_lengths", header->intervals}, {"depth", header->depths},
-        {"feat", header->pixels * channels},
+        {"ranks_depth", points},
+        {"ranks_feat", points},
+        {"ranks_bev", points},
+        {"interval_starts", intervals},
+        {"interval_lengths", intervals},
+        {"depth", problem->depth.row_len},
+        {"feat", problem->feat.rows * channels},
     };
     JobSizes sizes = {whole_pages(sizeof(JobHeader)), whole_pages(sizeof(JobReport))};
     for (int i = 0; i < JOB_INPUTS; i++)
         sizes.inputs =
             place_array(&arrays[i], inputs[i].name, true, inputs[i].count, sizes.inputs, 0);
     for (int i = 0; i < header->calls; i++)
-        sizes.outputs = place_array(&arrays[JOB_INPUTS + i], "out", false, cells * channels,
-                                    sizes.outputs, whole_pages(1));
+        sizes.outputs = place_array(&arrays[JOB_INPUTS + i], "out", false,
+                                    problem->out.rows * channels, sizes.outputs, whole_pages(1));
     return sizes;
 }
 
@@ -61,7 +66,7 @@ static unsigned char *map_file(int fd, size_t size) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Writes the inputs. The bytes before each are all ones: NaN as a value, -1 as an index. */
+/* Writes the inputs. The bytes before an array are all ones: NaN as a value, -1 as an index. */
 static bool write_inputs(const Job *job, const BevProblem *problem, size_t size) {
     const BevMap *map = &problem->map;
     const void *values[JOB_INPUTS] = {
@@ -101,11 +106,7 @@ bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *e
     *job = (Job){.header = *task,
                  .inputs = memfd_create("inputs", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                  .outputs = memfd_create("outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-    job->header.shape = problem->shape;
-    job->header.points = problem->map.points;
-    job->header.intervals = problem->map.intervals;
-    job->header.depths = problem->depth.row_len;
-    job->header.pixels = problem->feat.rows;
+    job->header.problem = *problem;
     JobSizes sizes = job_layout(&job->header, job->arrays);
     if (job->inputs >= 0 && job->outputs >= 0 && write_inputs(job, problem, sizes.inputs) &&
         poison_outputs(job, sizes.outputs))
@@ -116,7 +117,7 @@ bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *e
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Copies the report. A kernel may have written to it, so ranges are checked and texts cleaned. */
+/* Copies the report. The kernel may have written to the report, so ranges are checked. */
 static void copy_report(Job *job) {
     JobReport *r = &job->report;
     memcpy(r, job->out, sizeof *r);

@@ -16,9 +16,8 @@ enum { JOB_IN = CHILD_FIRST_FILE, JOB_OUT, JOB_LIBRARY };
 
 /* The header at the start of the inputs. */
 typedef struct {
-    BevShape shape;
-    int64_t points, intervals, depths, pixels;
-    bool cuda;            /* the learner's kernel is for a GPU */
+    BevProblem problem; /* its pointers are valid in the process of the judge alone */
+    bool cuda;          /* the learner's kernel is for a GPU */
     int calls; /* number of calls, each with a poisoned output of its own; 0: time the kernel */
     char instead[32]; /* name of the kernel of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* used when calls is 0 */
@@ -68,10 +67,10 @@ typedef enum {
 
 /* The report at the start of the outputs. The runner writes it; a kernel can, too. */
 typedef struct {
-    int state;                          /* JobState */
-    int signal;                         /* set in state JOB_SIGNAL */
-    int access, array;                  /* describe the access */
-    int64_t element;                    /* index in the array; negative before its start */
+    int state;         /* JobState */
+    int signal;        /* set in state JOB_SIGNAL */
+    int access, array; /* describe the access */
+    int64_t element;   /* index in the array; negative before its start */
     Timing timing;
     char text[256];
 } JobReport;

@@ -44,9 +44,6 @@ static void describe_signal(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE)
         describe_access(job, result);
-    else if (report->signal == SIGXCPU)
-        set_verdict(result, TRY_STOPPED, "is there a loop without end?",
-                    "it did not end within %g s", job->header.limit_s);
     else if (report->access == ACCESS_NULL)
         set_verdict(result, TRY_STOPPED, "malloc may have returned NULL",
                     "it crashed: %s, through a NULL pointer", strsignal(report->signal));
@@ -62,7 +59,7 @@ static void describe_signal(const Job *job, TryResult *result) {
 static bool has_run(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     const ChildEnd *end = &job->end;
-    if (end->timed_out)
+    if (end->timed_out || (report->state == JOB_SIGNAL && report->signal == SIGXCPU))
         set_verdict(result, TRY_STOPPED, "is there a loop without end?",
                     "it did not end within %g s", job->header.limit_s);
     else if (report->state == JOB_SIGNAL)
@@ -99,8 +96,6 @@ static bool has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
                        WEXITSTATUS(job->end.status));
     return true;
 }
-
-/* ---- the kernel's own output ----------------------------------------------------------------- */
 
 /* Returns the beginning of the output and the amount that was cut. The caller frees. NULL: none. */
 static char *printed_text(const ChildEnd *end) {
@@ -143,7 +138,7 @@ typedef struct {
     int32_t *points; /* number of points of each cell */
 } Truth;
 
-static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
+static bool compute_truth(Truth *truth, const BevProblem *problem, Err *err) {
     size_t cells = (size_t)problem->out.rows;
     size_t bytes = cells * (size_t)problem->out.row_len * sizeof(double);
     *truth =
@@ -195,9 +190,10 @@ static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, co
                           bool exact, TryResult *result, Err *err) {
     Truth truth = {0};
     Job job;
-    bool ok = job_open(&job, problem, task, err) && job_run(&job, kernel->library, err) &&
-              has_loaded(&job, kernel, err) &&
-              truth_init(&truth, problem, err); /* after the run, so that no kernel can read it */
+    bool ok =
+        job_open(&job, problem, task, err) && job_run(&job, kernel->library, err) &&
+        has_loaded(&job, kernel, err) &&
+        compute_truth(&truth, problem, err); /* after the run, so that no kernel can read it */
     if (ok) {
         if (!result->printed)
             result->printed = printed_text(&job.end);

@@ -35,7 +35,7 @@ static struct {
     Pool problem;
 } runner;
 
-static int end_with(JobState state, const char *text) {
+static int end_run(JobState state, const char *text) {
     snprintf(runner.report->text, sizeof runner.report->text, "%s", text);
     runner.report->state = state;
     return EXIT_FAILURE;
@@ -60,7 +60,7 @@ static void explain_address(JobReport *report, uintptr_t address) {
     }
 }
 
-/* Handles a signal. The first thread reports it; others wait for the end of the process. */
+/* Handles a signal. The first thread reports it. Other threads wait for the end of the process. */
 static void on_signal(int signal, siginfo_t *info, void *context) {
     static volatile int taken;
     JobReport *report = runner.report;
@@ -69,7 +69,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
         pause();
     report->signal = signal;
     if (signal == SIGSEGV || signal == SIGBUS) {
-        /* The system reports an address that no pointer can have as 0, with another code. */
+        /* For an impossible address the system reports 0 and a code of SI_KERNEL or above. */
         bool known = info->si_code > 0 && info->si_code < SI_KERNEL;
         explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX);
     }
@@ -103,7 +103,7 @@ static void *map_array(const JobArray *array) {
     return zone + ZONE + array->lead;
 }
 
-/* Maps the header and the report, then all arrays. Until then errors cannot be reported. */
+/* Maps the header and the report, then all arrays. Without the report no error can be told. */
 static bool map_job(void) {
     JobArray arrays[JOB_ARRAYS];
     void *header = mmap(NULL, sizeof *runner.header, PROT_READ, MAP_PRIVATE, JOB_IN, 0);
@@ -118,34 +118,30 @@ static bool map_job(void) {
     for (int i = 0; i < runner.array_count; i++) {
         void *start = map_array(&arrays[i]);
         if (!start)
-            return end_with(JOB_FAILED, strerror(errno)), false;
+            return end_run(JOB_FAILED, strerror(errno)), false;
         runner.arrays[i] = (Mapped){start, arrays[i].bytes};
     }
     return true;
 }
 
-/* Returns the problem. The inputs have the order of job_layout. */
+/* Returns the problem with these arrays. The inputs have the order of job_layout. */
 static BevProblem make_problem(void *const inputs[JOB_INPUTS], float *out) {
-    const JobHeader *header = runner.header;
-    const BevShape *shape = &header->shape;
-    int64_t channels = shape->channels;
-    return (BevProblem){
-        .shape = *shape,
-        .map = {.points = header->points,
-                .intervals = header->intervals,
-                .ranks_depth = inputs[0],
-                .ranks_feat = inputs[1],
-                .ranks_bev = inputs[2],
-                .interval_starts = inputs[3],
-                .interval_lengths = inputs[4]},
-        .depth = {.rows = 1, .row_len = header->depths, .data = inputs[5], .scale = 1},
-        .feat = {.rows = header->pixels, .row_len = channels, .data = inputs[6], .scale = 1},
-        .out = {.rows = shape->nx * shape->ny, .row_len = channels, .data = out, .scale = 1}};
+    BevProblem problem = runner.header->problem;
+    BevMap *map = &problem.map;
+    map->ranks_depth = inputs[0];
+    map->ranks_feat = inputs[1];
+    map->ranks_bev = inputs[2];
+    map->interval_starts = inputs[3];
+    map->interval_lengths = inputs[4];
+    problem.depth.data = inputs[5];
+    problem.feat.data = inputs[6];
+    problem.out.data = out;
+    return problem;
 }
 
 /* ---- judging: one call after another --------------------------------------------------------- */
 
-static bool call_all(void) {
+static bool run_all_calls(void) {
     void *inputs[JOB_INPUTS];
     JobState state = JOB_DONE;
     Err err;
@@ -160,7 +156,7 @@ static bool call_all(void) {
         else
             runner.pool(&runner.problem);
     }
-    return state == JOB_DONE || (end_with(state, err.what), false);
+    return state == JOB_DONE || (end_run(state, err.what), false);
 }
 
 /* ---- timing: a session, as in bench ---------------------------------------------------------- */
@@ -173,19 +169,16 @@ static bool launch_learner(const BevProblem *problem, const BevPlan *plan, void 
 
 /* Times the kernel on copies of the inputs in ordinary memory, as other programs use. */
 static bool time_kernel(Err *err) {
-    static const BevKernel learner = {.name = "yours",
-                                      .title = "yours",
-                                      .where = BEV_CPU,
-                                      .dtypes = 1u << BEV_FP32,
-                                      .aligns = 1u << BEV_NEAREST,
-                                      .launch = launch_learner};
+    BevKernel learner = gpu_learner;
+    if (!runner.header->cuda) {
+        learner.where = BEV_CPU;
+        learner.launch = launch_learner;
+    }
     const char *instead = runner.header->instead;
-    const BevKernel *kernel = instead[0]            ? bev_kernel_find(instead)
-                              : runner.header->cuda ? &gpu_learner
-                                                    : &learner;
-    const BevShape *shape = &runner.header->shape;
+    const BevKernel *kernel = instead[0] ? bev_kernel_find(instead) : &learner;
+    const BevTensor *like = &runner.header->problem.out;
     void *inputs[JOB_INPUTS];
-    float *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
+    float *out = malloc((size_t)(like->rows * like->row_len) * sizeof *out);
     Session *session = NULL;
     bool whole = out != NULL;
     for (int i = 0; whole && i < JOB_INPUTS; i++)
@@ -219,7 +212,7 @@ static void set_limit(int resource, rlim_t soft, rlim_t hard) {
 /* Limits this process before it loads the learner's kernel. CPU seconds count over all threads.
  * The limit of address space is three times the arrays, and the threads' stacks and heaps.
  * AddressSanitizer reserves more than a limit allows. The limit of processes counts all threads of
- * the user, so the limit is above the number of threads in the system. */
+ * the user. It is higher than the number of threads in the system. */
 static void limit_process(void) {
     rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
     rlim_t bytes = ((rlim_t)4 << 30) + cores * ((rlim_t)80 << 20);
@@ -241,12 +234,12 @@ static bool load_library(void) {
     char path[32];
     Err err;
     if (runner.header->cuda)
-        return gpu_load(JOB_LIBRARY, &err) || (end_with(JOB_NO_LIBRARY, err.what), false);
+        return gpu_load(JOB_LIBRARY, &err) || (end_run(JOB_NO_LIBRARY, err.what), false);
     snprintf(path, sizeof path, "/proc/self/fd/%d", JOB_LIBRARY);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return end_with(JOB_NO_LIBRARY, dlerror()), false;
-    return find_function(library, "pool", &runner.pool) || (end_with(JOB_NO_FUNCTION, ""), false);
+        return end_run(JOB_NO_LIBRARY, dlerror()), false;
+    return find_function(library, "pool", &runner.pool) || (end_run(JOB_NO_FUNCTION, ""), false);
 }
 
 int try_runner(int argc, char **argv) {
@@ -263,8 +256,8 @@ int try_runner(int argc, char **argv) {
     if (!runner.header->instead[0] && !load_library())
         return EXIT_FAILURE;
     runner.report->state = JOB_RUNNING;
-    if (runner.header->calls ? !call_all() : !time_kernel(&err))
-        return runner.header->calls ? EXIT_FAILURE : end_with(JOB_FAILED, err.what);
+    if (runner.header->calls ? !run_all_calls() : !time_kernel(&err))
+        return runner.header->calls ? EXIT_FAILURE : end_run(JOB_FAILED, err.what);
     runner.report->state = JOB_DONE;
     fflush(NULL);
     _exit(EXIT_SUCCESS);

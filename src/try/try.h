@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A learner's own kernel: a file with one function, compiled here, run in a process of its own,
- * judged on the cases of checkbev and timed as bench does.
+/* A learner's own kernel is a file with one function. It is compiled here and runs in a process of
+ * its own. The cases of checkbev judge it, and it is timed as bench does.
  *
  * A run ends at a time limit. Its process has no terminal, limits of time, memory and processes,
- * and an output that is cut. It has the rights of the user, and can write to all of its own memory,
- * the runner's page of results included. So results are judged from the outputs alone, by values
- * that are computed after the run. */
+ * and an output that is cut. The process has the rights of the user. It can write to all of its own
+ * memory, and so to the report about it. Therefore the outputs alone are judged, by values that are
+ * computed after the run. */
 #pragma once
 
 #include "src/accuracy/cases.h"
@@ -37,12 +37,12 @@ typedef enum {
 
 typedef struct {
     TryVerdict verdict;
-    bool varies;     /* two runs gave different bits, both within the bound of gate A */
+    bool varies;      /* two runs gave different bits, both within the bound of gate A */
     int64_t nan_both; /* values that are NaN in FP64 and in the output: right, but not compared */
     char what[256];   /* the mistake in one sentence; "": right */
     char hint[256];   /* where to look; may be empty */
-    char *bad_cells; /* a map of the wrong cells (bad_cells_map), or NULL */
-    char *printed;   /* the kernel's own output, cut, control characters replaced; NULL: nothing */
+    char *bad_cells;  /* a map of the wrong cells (bad_cells_map), or NULL */
+    char *printed;    /* the kernel's own output, cut, control characters replaced; NULL: nothing */
 } TryResult;
 
 /* Judges the kernel on a case: two runs on random inputs for gate A, one on exact inputs for gate
@@ -60,7 +60,7 @@ void try_result_free(TryResult *result);
 bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProblem *problem,
               const TimingOptions *options, double limit_s, Timing *timing, Err *err);
 
-/* try_runner_word makes this program the runner of a kernel. try_runner is the runner and returns
- * the exit status. Only the functions above start it. */
+/* With the word try_runner_word this program is the runner of a kernel. try_runner returns the exit
+ * status. Only the functions above start a runner. */
 extern const char try_runner_word[];
 int try_runner(int argc, char **argv);

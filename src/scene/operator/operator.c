@@ -45,13 +45,11 @@ static bool check_sizes_together(const OperatorSpec *spec, const char *where, Er
                            "%lld pillars are no square grid", (long long)spec->cells);
     if (spec->kind == OPERATOR_VOXELIZE && spec->channels < EMBED_DIMS)
         return data_refuse(err, where, "channels", "",
-                           "%lld, must be %d at least: class, colour, "
-                           "height",
+                           "%lld, must be %d at least: class, colour, height",
                            (long long)spec->channels, EMBED_DIMS);
     if (spec->kind == OPERATOR_EMBEDDING_BAG && spec->points < spec->cells)
         return data_refuse(err, where, "points", "",
-                           "%lld look-ups for %lld bags, must be one a "
-                           "bag at least",
+                           "%lld look-ups for %lld bags, must be one a bag at least",
                            (long long)spec->points, (long long)spec->cells);
     return true;
 }
@@ -227,8 +225,6 @@ static bool draw_sweep(const OperatorSpec *spec, const char *where, OperatorPoin
     scene_free(&scene);
     return ok;
 }
-
-/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Fills the depths. In a histogram they are a power of two, so that sums in any order are equal. */
 static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth) {

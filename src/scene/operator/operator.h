@@ -19,8 +19,9 @@ typedef enum {
     OPERATOR_COUNT
 } OperatorKind;
 
-/* What the bars of an operator count. BARS_CELLS: points of cells in cell order. BARS_SORTED_CELLS:
- * points of cells, the fullest cell first. BARS_SORTED_ROWS: points of rows, the fullest first. */
+/* The bars of an operator count points. BARS_CELLS: of the cells, in their order.
+ * BARS_SORTED_CELLS: of the cells, the fullest first. BARS_SORTED_ROWS: of the rows, the fullest
+ * first. */
 typedef enum { BARS_CELLS, BARS_SORTED_CELLS, BARS_SORTED_ROWS } BarsOf;
 
 typedef struct {
@@ -75,8 +76,8 @@ static inline bool operator_same_change(const OperatorChange *a, const OperatorC
     return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points;
 }
 
-/* Makes a loaded operator scene again with these changes. Zeroed changes do nothing. Other scenes
- * cannot be changed: an error. The scene stays complete after a failure. */
+/* Makes a loaded operator scene again with these changes. Zeroed changes do nothing. It is an error
+ * to change another scene. After a failure the scene is as before. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 
 /* Appends the changes to a scene's name: ", skew 1.2, 65536 points". */
