@@ -47,9 +47,9 @@ typedef struct {
 } Frustum;
 
 /* The BEV grid. A point is inside when min <= p < max on every axis. Cell (x, y, z) has number (z *
- * ny + y) * nx + x. It covers x_min + x * cell <= p < x_min + (x + 1) * cell, with cell = (x_max -
- * x_min) / nx. The axes y and z work alike. `truncate`: cell numbers are cut toward zero, as LSS,
- * BEVDet and CUDA-BEVFusion do. Points up to a cell below min are then in cell 0. */
+ * ny + y) * nx + x. Along x it covers x_min + x * cell <= p < x_min + (x + 1) * cell, where cell is
+ * (x_max - x_min) / nx. The axes y and z work alike. `truncate`: cell numbers are cut toward zero,
+ * as LSS, BEVDet and CUDA-BEVFusion do. Points up to a cell below min are then in cell 0. */
 typedef struct {
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
     int nx, ny;
@@ -109,9 +109,9 @@ static inline void point_on_ray(const double origin_m[3], const double direction
         at_m[axis] = origin_m[axis] + depth_m * direction[axis];
 }
 
-/* Projects a point, as the inverse of camera_ray. Yields the pixel, which may lie outside the
- * network input, and the depth along the optical axis. False: it is behind the camera or nearer
- * than 0.1 m. */
+/* Projects a point: the inverse of camera_ray. Yields the pixel and the depth along the optical
+ * axis. The pixel may lie outside the network input. False: the point is behind the camera or
+ * nearer than 0.1 m. */
 bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, double *v_px,
                     double *depth_m);
 
@@ -157,13 +157,13 @@ typedef struct {
 } CameraView;
 CameraView camera_view(const Camera *camera, const Frustum *frustum);
 
-/* Checks a rig: it has a camera, finite numbers, invertible K, proper rotations, ranges that are
- * not empty, and sizes of at least 1. Callers check the products of its sizes. Error messages start
+/* Checks that a rig has a camera, finite numbers, an invertible K and proper rotations. No range is
+ * empty, and each size is at least 1. Callers check the products of sizes. Error messages start
  * with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
-/* An error in a camera's calibration. The map is built with the error. The picture of the camera
- * stays the same, because the camera itself has not moved. */
+/* An error in a camera's calibration. The map is built with the error. The camera's picture stays
+ * the same, because the camera itself has not moved. */
 enum { FAULTS = 8 };
 typedef union {
     struct {

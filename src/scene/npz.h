@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Every size that a file declares is
- * checked against the other sizes and against the file's length before memory is allocated. */
+/* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Before memory is
+ * allocated, each size that a file declares is checked against the other sizes and the file's
+ * length. */
 #pragma once
 
 #include "kernels/err.h"

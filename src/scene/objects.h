@@ -16,9 +16,9 @@ typedef struct {
     float *surface_m;    /* [camera, h, w]: depth at which the pixel's ray meets the object */
 } Objects;
 
-/* The position error compares the mass of an object with the place where the same rig sees it
- * without a fault. Depth, format and cells cancel out: without a fault the error is 0. Only the
- * mass counts that the right rig puts into the box, and half a cell or half a bin around it. */
+/* The position error is the distance between two places of an object's mass: with the fault and
+ * without. Depth, format and cells do not change it: without a fault the error is 0. Mass counts
+ * only where the right rig puts it into the box, or at most half a cell or half a bin outside. */
 typedef struct {
     double range_m; /* distance from the ego's origin to the box's middle, seen from above */
     double share;   /* share of the mass in the box and half a cell around it; NaN: no mass */

@@ -13,11 +13,10 @@
  *   weights.npy (points), bev_shape.npy (ny, nx)     may be missing: 1, and as many as needed
  *
  * Tensor scene: a .npz file. scene_internal.h has the table of its arrays, which --list shows. It
- * holds depth (camera, D, h, w) and feat (camera, h, w, C), and a calibration, or index arrays, or
- * both. With both, index arrays without weights are the map of align nearest. Index arrays with
- * weights are checked and then ignored, because a file does not say whether they belong to bilinear
- * or to BEV Align: the maps of these two are built from the rig. An incomplete set is an error, and
- * so are unknown arrays.
+ * holds depth (camera, D, h, w), feat (camera, h, w, C), and a calibration, index arrays or both.
+ * With both, index arrays without weights are the map of align nearest. Index arrays with weights
+ * are only checked: a file does not say whether they belong to bilinear or to BEV Align. The maps
+ * of these two are built from the rig. An incomplete set is an error, and so are unknown arrays.
  *
  * Images with the shape of image_size, at any resolution, are what the network saw. Others are the
  * whole images of the cameras. Where their size is the largest of own_size, each camera's own image
@@ -60,7 +59,7 @@ typedef struct Scene {
     Photos photos;       /* photographs of the file; a world has none (photos_of_world) */
     struct Clip *clip;   /* the clip of which the scene is a moment (clip.h); NULL: none */
     bool photo_features; /* the features are made from the photographs */
-    bool has_map;        /* the map from the file is used, always without a rig; see above */
+    bool has_map;        /* `map` is used; without a rig always */
     BevMap map;          /* has_map: the map from the file; else empty */
     /* The scene is made by an operator's rule. It has no rig and no world. */
     bool has_operator;
@@ -100,9 +99,9 @@ bool scene_load_sample(const char *name, Scene *scene, Err *err);
  * "": not readable. */
 void scene_title(const char *name, char title[128]);
 
-/* Lists at most `max` names and sets *count: presets in table order, then the samples
- * of each group by name. False:
- * the folder of samples could not be read. The names before the failure are listed. */
+/* Lists at most `max` names and sets *count: presets in table order, then the samples of each group
+ * by name. False: the folder of samples could not be read. Then the names before the failure are
+ * listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Read a .json or .npz scene from memory. Error messages start with `where`. */
@@ -127,8 +126,8 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err);
 bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *b,
                            const char *other_name, Err *err);
 
-/* Writes a .npz file that numpy.load and scene_load can read. It holds depth, feat, the calibration
- * of a scene with a rig, the five index arrays of `map`, bev_shape, and the photos. `half`: the
+/* Writes a .npz file that numpy.load and scene_load can read. It holds depth, feat, the rig's
+ * calibration, the five index arrays of `map`, bev_shape, and the photos. `half`: the
  * tensors are float16. The write is atomic (data_write). The same input gives the same bytes. */
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err);

@@ -113,8 +113,8 @@ int arrays_axes(ArrayId id, int which, const int64_t sizes[SIZE_COUNT], int64_t 
 /* Returns the number of elements of each camera. 0: one row serves all cameras. */
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 
-/* Reads all headers. Errors are unknown and missing arrays, wrong types and shapes, and sizes that
- * are out of bounds or differ between arrays. */
+/* Reads all headers. Refuses unknown and missing arrays, wrong types and shapes. Also refuses sizes
+ * that are out of bounds or differ between arrays. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
 /* Reads all elements of an array as texts of NPZ_TEXT bytes, which lie `stride` bytes apart. A

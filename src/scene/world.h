@@ -43,8 +43,8 @@ typedef enum {
 } SolidKind;
 /* clang-format on */
 
-/* A solid fills a box (its length lies along its own x axis) or an upright cylinder (size_m[0] is
- * its diameter). world.c has the form inside. It moves with constant velocity in the ego frame. */
+/* A solid fills a box or an upright cylinder. The length of a box lies along its own x axis. The
+ * diameter of a cylinder is size_m[0]. A solid moves with constant velocity in the ego frame. */
 typedef struct {
     SolidKind kind;
     WorldClass class;
@@ -86,8 +86,8 @@ typedef struct {
     float color[3]; /* linear 0..1 after lighting: sides darker than tops, shadows on the ground */
 } WorldHit;
 
-/* The solids that a bundle of rays from one point can hit, nearest first, and those whose shadow
- * they can hit. Other solids need no test. */
+/* The solids that a bundle of rays from one point can hit, nearest first, and the solids whose
+ * shadow the rays can hit. Other solids need no test. */
 enum { WORLD_SIGHT_MAX = 60 };
 typedef struct {
     int count; /* -1: all solids of the world */
