@@ -3,6 +3,7 @@
 #include "src/inputs/workload.h"
 
 #include <stdlib.h>
+#include <sys/param.h>
 
 enum { MOMENTS = 8 };
 
@@ -54,8 +55,7 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
         loaded->calibration = NULL;
         return false;
     }
-    int there = workload_moments(&made->workload);
-    made->wanted = there < MOMENTS ? there : MOMENTS;
+    made->wanted = MIN(workload_moments(&made->workload), MOMENTS);
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/scene/agreement.h"
 
+#include "src/base/units.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@ enum { SAMPLE = 100000 }; /* points on which conventions are tried */
 
 typedef enum { ROWS_FIRST, X_MAJOR, HEIGHT_LAST, ORDERS } Order;
 
-/* A convention by which a point becomes a cell number. */
+/* A rule by which a point becomes a cell number. */
 typedef struct {
     bool truncate;
     Order order;
@@ -26,7 +28,7 @@ typedef struct {
     bool frame;     /* `turn` and `shift_m` change x and y first; heights are not compared */
     double turn[4]; /* (2, 2) */
     double shift_m[2];
-} Reading;
+} NumberingRule;
 
 static const char *const order_names[ORDERS] = {
     [X_MAJOR] = "cells numbered x * ny + y, transposed",
@@ -34,32 +36,31 @@ static const char *const order_names[ORDERS] = {
 };
 
 static void add_phrase(char *text, size_t size, const char *words) {
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s", used ? ", " : "", words);
+    text_add(text, size, "%s%s", text[0] ? ", " : "", words);
 }
 
-/* Writes in words how a reading of the arrays differs from the rig's own conventions. */
-static void describe_reading(const Rig *rig, const Reading *reading, char *text, size_t size) {
+/* Writes in words how a rule differs from the rig's own conventions. */
+static void describe_rule(const Rig *rig, const NumberingRule *rule, char *text, size_t size) {
     static const char *const flips[] = {"", "mirrored in x", "mirrored in y",
                                         "turned by 180 degrees"};
-    const int flip = reading->flip_x + 2 * reading->flip_y;
+    const int flip = rule->flip_x + 2 * rule->flip_y;
     char words[160];
     text[0] = '\0';
-    if (reading->frame) {
-        double degrees = atan2(reading->turn[2], reading->turn[0]) * 180 / M_PI;
-        bool mirrored = reading->turn[0] * reading->turn[3] < reading->turn[1] * reading->turn[2];
+    if (rule->frame) {
+        double degrees = atan2(rule->turn[2], rule->turn[0]) * 180 / M_PI;
+        bool mirrored = rule->turn[0] * rule->turn[3] < rule->turn[1] * rule->turn[2];
         snprintf(words, sizeof words,
                  "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
-                 mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees,
-                 reading->shift_m[0], reading->shift_m[1]);
+                 mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees, rule->shift_m[0],
+                 rule->shift_m[1]);
         add_phrase(text, size, words);
     }
-    if (order_names[reading->order])
-        add_phrase(text, size, order_names[reading->order]);
+    if (order_names[rule->order])
+        add_phrase(text, size, order_names[rule->order]);
     if (flip)
         add_phrase(text, size, flips[flip]);
-    if (reading->truncate != rig->grid.truncate)
-        add_phrase(text, size, reading->truncate ? "rounding truncate" : "rounding floor");
+    if (rule->truncate != rig->grid.truncate)
+        add_phrase(text, size, rule->truncate ? "rounding truncate" : "rounding floor");
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -75,16 +76,16 @@ typedef struct {
 } Comparison;
 
 /* Finds the cell of a point along each axis. False: the point is outside the grid. */
-static bool find_cell_axes(const Comparison *pair, const Reading *reading, const double ego_m[3],
+static bool find_cell_axes(const Comparison *pair, const NumberingRule *rule, const double ego_m[3],
                            int64_t at[3]) {
     double p[3] = {ego_m[0], ego_m[1], ego_m[2]};
-    if (reading->frame)
+    if (rule->frame)
         for (int i = 0; i < 2; i++)
-            p[i] = reading->turn[2 * i] * ego_m[0] + reading->turn[2 * i + 1] * ego_m[1] +
-                   reading->shift_m[i];
-    for (int i = 0; i < 3 - reading->frame; i++) {
+            p[i] =
+                rule->turn[2 * i] * ego_m[0] + rule->turn[2 * i + 1] * ego_m[1] + rule->shift_m[i];
+    for (int i = 0; i < 3 - rule->frame; i++) {
         double q = (p[i] - pair->axes.min_m[i]) / pair->axes.cell_m[i];
-        if (!(reading->truncate ? q > -1 : p[i] >= pair->axes.min_m[i]) ||
+        if (!(rule->truncate ? q > -1 : p[i] >= pair->axes.min_m[i]) ||
             !(p[i] < pair->axes.max_m[i]))
             return false;
         at[i] = (int64_t)q;
@@ -94,29 +95,29 @@ static bool find_cell_axes(const Comparison *pair, const Reading *reading, const
 
 /* Returns the number of the point's cell. Without heights, in the lowest slice. -1: outside the
  * grid. */
-static int64_t cell_number(const Comparison *pair, const Reading *reading, const double ego_m[3]) {
+static int64_t cell_number(const Comparison *pair, const NumberingRule *rule,
+                           const double ego_m[3]) {
     const int64_t nx = pair->rig->grid.nx, ny = pair->rig->grid.ny;
     int64_t at[3] = {0};
-    if (!find_cell_axes(pair, reading, ego_m, at))
+    if (!find_cell_axes(pair, rule, ego_m, at))
         return -1;
-    int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0],
-            y = reading->flip_y ? ny - 1 - at[1] : at[1];
-    if (reading->order == X_MAJOR)
+    int64_t x = rule->flip_x ? nx - 1 - at[0] : at[0], y = rule->flip_y ? ny - 1 - at[1] : at[1];
+    if (rule->order == X_MAJOR)
         return (at[2] * nx + x) * ny + y;
-    if (reading->order == HEIGHT_LAST)
+    if (rule->order == HEIGHT_LAST)
         return (x * ny + y) * pair->slices + at[2];
     return (at[2] * ny + y) * nx + x;
 }
 
 /* Whether rounding to FP32 may move the point into `cell` (-1: out of the grid). Tests whether a
  * corner of a small box around the point lies there. */
-static bool is_at_edge(const Comparison *pair, const Reading *reading, const double ego_m[3],
+static bool is_at_edge(const Comparison *pair, const NumberingRule *rule, const double ego_m[3],
                        int64_t cell) {
     for (int corner = 0; corner < 8; corner++) {
         double near_m[3];
         for (int axis = 0; axis < 3; axis++)
             near_m[axis] = ego_m[axis] + (corner >> axis & 1 ? pair->edge_m : -pair->edge_m);
-        if (cell_number(pair, reading, near_m) == cell)
+        if (cell_number(pair, rule, near_m) == cell)
             return true;
     }
     return false;
@@ -143,7 +144,7 @@ static void visit_points(const Comparison *pair, int64_t step, Visit *visit, voi
 }
 
 typedef struct {
-    const Reading *reading;
+    const NumberingRule *rule;
     MapAgreement found;
 } Count;
 
@@ -151,9 +152,9 @@ typedef struct {
 static void count_point(const Comparison *pair, int64_t rank, const double ego_m[3],
                         void *context) {
     Count *count = context;
-    int64_t by_rig = cell_number(pair, count->reading, ego_m), by_arrays = pair->cells[rank];
+    int64_t by_rig = cell_number(pair, count->rule, ego_m), by_arrays = pair->cells[rank];
     /* A point without a cell in the arrays may lie at another height, and is not counted. */
-    if (count->reading->frame) {
+    if (count->rule->frame) {
         count->found.points += by_arrays >= 0;
         count->found.same +=
             by_arrays >= 0 &&
@@ -162,15 +163,16 @@ static void count_point(const Comparison *pair, int64_t rank, const double ego_m
     }
     if (by_rig < 0 && by_arrays < 0)
         return;
-    bool edge = by_rig != by_arrays && is_at_edge(pair, count->reading, ego_m, by_arrays);
+    bool edge = by_rig != by_arrays && is_at_edge(pair, count->rule, ego_m, by_arrays);
     count->found.points++;
     count->found.same += by_rig == by_arrays || edge;
     count->found.edges += edge;
 }
 
 /* Counts the points that have the same cell in the arrays and by the calibration. */
-static MapAgreement count_agreeing(const Comparison *pair, const Reading *reading, int64_t step) {
-    Count count = {.reading = reading};
+static MapAgreement count_agreeing(const Comparison *pair, const NumberingRule *rule,
+                                   int64_t step) {
+    Count count = {.rule = rule};
     visit_points(pair, step, count_point, &count);
     return count.found;
 }
@@ -206,7 +208,7 @@ static void add_point_pair(const Comparison *pair, int64_t rank, const double eg
 }
 
 /* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
-static Reading fit_frame(const Comparison *pair, int64_t step, bool truncate, bool whole) {
+static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool truncate, bool whole) {
     Sums sums = {0};
     visit_points(pair, step, add_point_pair, &sums);
     double c[4], n = sums.n > 0 ? sums.n : 1;
@@ -219,35 +221,35 @@ static Reading fit_frame(const Comparison *pair, int64_t step, bool truncate, bo
     degrees = whole ? round(degrees) : degrees;
     double cosine = cos(degrees * M_PI / 180), sine = sin(degrees * M_PI / 180);
     double sign = mirrored ? -1 : 1;
-    Reading reading = {
+    NumberingRule rule = {
         .truncate = truncate, .frame = true, .turn = {cosine, -sign * sine, sine, sign * cosine}};
     for (int i = 0; i < 2; i++)
-        reading.shift_m[i] =
-            (sums.q[i] - reading.turn[2 * i] * sums.p[0] - reading.turn[2 * i + 1] * sums.p[1]) / n;
-    return reading;
+        rule.shift_m[i] =
+            (sums.q[i] - rule.turn[2 * i] * sums.p[0] - rule.turn[2 * i + 1] * sums.p[1]) / n;
+    return rule;
 }
 
-/* ---- the best reading ------------------------------------------------------------------------ */
+/* ---- the best rule ------------------------------------------------------------------------ */
 
 /* Finds the convention under which most points agree. Where too few agree, also fits a turn and a
  * shift: first in whole degrees, then exactly. */
-static Reading find_best_reading(const Comparison *pair, int64_t step) {
+static NumberingRule find_best_rule(const Comparison *pair, int64_t step) {
     const bool given = pair->rig->grid.truncate;
-    Reading best = {.truncate = given};
+    NumberingRule best = {.truncate = given};
     double most = same_share(count_agreeing(pair, &best, step));
     for (int i = 0; i < 2 * ORDERS * 4; i++) {
-        Reading reading = {.truncate = (i & 1) != given,
-                           .flip_x = i >> 1 & 1,
-                           .flip_y = i >> 2 & 1,
-                           .order = (Order)(i >> 3)};
-        double share = same_share(count_agreeing(pair, &reading, step));
-        if ((reading.order == HEIGHT_LAST && pair->slices < 2) || share <= most)
+        NumberingRule rule = {.truncate = (i & 1) != given,
+                              .flip_x = i >> 1 & 1,
+                              .flip_y = i >> 2 & 1,
+                              .order = (Order)(i >> 3)};
+        double share = same_share(count_agreeing(pair, &rule, step));
+        if ((rule.order == HEIGHT_LAST && pair->slices < 2) || share <= most)
             continue;
         most = share;
-        best = reading;
+        best = rule;
     }
     for (int whole = 1; most < EXPLAINS && whole >= 0; whole--) {
-        Reading frame = fit_frame(pair, step, given, whole);
+        NumberingRule frame = fit_frame(pair, step, given, whole);
         double share = same_share(count_agreeing(pair, &frame, step));
         if (share > most)
             best = frame;
@@ -261,18 +263,17 @@ static void describe_difference(const Comparison *pair, MapAgreement found, char
                                 size_t size) {
     const BevShape *s = &pair->shape;
     int64_t all = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
-    Reading reading = find_best_reading(pair, 1 + all / SAMPLE);
-    MapAgreement then = count_agreeing(pair, &reading, 1);
+    NumberingRule rule = find_best_rule(pair, 1 + all / SAMPLE);
+    MapAgreement then = count_agreeing(pair, &rule, 1);
     char words[256];
-    describe_reading(pair->rig, &reading, words, sizeof words);
-    int used =
-        snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
-                 (long long)found.same, (long long)found.points);
-    if (words[0] && same_share(then) > (reading.frame ? FRAME_EXPLAINS : EXPLAINS))
-        snprintf(remark + used, size - (size_t)used, ", %lld of %lld with %s", (long long)then.same,
+    describe_rule(pair->rig, &rule, words, sizeof words);
+    snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
+             (long long)found.same, (long long)found.points);
+    if (words[0] && same_share(then) > (rule.frame ? FRAME_EXPLAINS : EXPLAINS))
+        text_add(remark, size, ", %lld of %lld with %s", (long long)then.same,
                  (long long)then.points, words);
     else
-        snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
+        text_add(remark, size, ": they are of another rig or another moment");
 }
 
 /* Returns the cell of each frustum point by the arrays. -1: the point has none. The caller frees.
@@ -312,7 +313,7 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
     MapAgreement found = {0};
     remark[0] = '\0';
     if (open_comparison(&pair, rig, map)) {
-        found = count_agreeing(&pair, &(Reading){.truncate = rig->grid.truncate}, 1);
+        found = count_agreeing(&pair, &(NumberingRule){.truncate = rig->grid.truncate}, 1);
         if (found.points && same_share(found) < AGREES)
             describe_difference(&pair, found, remark, size);
     }

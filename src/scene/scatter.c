@@ -195,11 +195,10 @@ void scatter_free(BevMap *map) {
 }
 
 bool scatter_find_intervals(BevMap *map, Err *err) {
-    size_t bytes = (size_t)(map->points ? map->points : 1) * sizeof(int32_t);
     free(map->interval_starts);
     free(map->interval_lengths);
-    map->interval_starts = malloc(bytes);
-    map->interval_lengths = malloc(bytes);
+    map->interval_starts = allocate_array(map->points);
+    map->interval_lengths = allocate_array(map->points);
     map->intervals = 0;
     if (!map->interval_starts || !map->interval_lengths)
         return err_no_memory(err, "intervals", "");

@@ -31,16 +31,13 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     double feat = pixels * (double)shape->channels;
     double out = (double)shape->nx * (double)shape->ny * (double)shape->channels;
     double bytes = (depth + feat + out) * sizeof(float);
-    if (bytes <= (double)SCENE_MAX_TENSOR_BYTES)
-        return true;
-    char out_shape[96];
     int64_t slices = shape_slices(shape);
-    snprintf(out_shape, sizeof out_shape, "%lld x %lld x %lld x %lld", (long long)slices,
-             (long long)(shape->ny / slices), (long long)shape->nx, (long long)shape->channels);
-    return err_set(err, ERR_FAILED, where, "use fewer cells, channels or depth bins",
-                   "depth, features and output (nz, ny, nx, c: %s) take %.4g bytes in FP32, at "
-                   "most %.4g",
-                   out_shape, bytes, (double)SCENE_MAX_TENSOR_BYTES);
+    return bytes <= (double)SCENE_MAX_TENSOR_BYTES ||
+           err_set(err, ERR_FAILED, where, "use fewer cells, channels or depth bins",
+                   "depth, features and output (nz, ny, nx, c: %lld x %lld x %lld x %lld) take "
+                   "%.4g bytes in FP32, at most %.4g",
+                   (long long)slices, (long long)(shape->ny / slices), (long long)shape->nx,
+                   (long long)shape->channels, bytes, (double)SCENE_MAX_TENSOR_BYTES);
 }
 
 bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *b,

@@ -335,7 +335,7 @@ bool operator_change(Scene *scene, const OperatorChange *change, Err *err) {
         spec.skew = change->skew;
     if (change->points)
         spec.points = change->points;
-    if (!scene->has_operator && (change->skewed || change->points))
+    if (!scene->has_operator && operator_is_changed(change))
         return err_set(err, ERR_USAGE, scene->name, "such as bevscope bench histogram --skew 1",
                        "--skew and --points are for operator scenes; this one has %s",
                        scene->has_rig ? "cameras" : "a map from a file");
