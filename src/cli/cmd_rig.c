@@ -152,7 +152,7 @@ static bool make_rig_text(const Options *options, char **text, Err *err) {
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(rig);
     ok = ok && (*text || err_no_memory(err, "rig", "")) &&
-         scene_read_json(*text, strlen(*text), path, &scene, err);
+         scene_read_json(*text, strlen(*text), path, true, &scene, err);
     if (ok)
         scene_free(&scene);
     else

@@ -59,8 +59,7 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     return true;
 }
 
-/* Counts the moments that are left. False: it failed or was given up. Each call counts at least one
- * moment. */
+/* Counts the moments that are left, at least one per call. False: it failed or was given up. */
 static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *err) {
     Workload *workload = &calibration->workload;
     while (calibration->counted < calibration->wanted) {

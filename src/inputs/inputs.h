@@ -53,7 +53,7 @@ typedef struct {
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
                           Err *err);
 
-/* Returns whether the scene's file has a map of this align. */
+/* Whether the scene's file has a map of this align. */
 bool scene_has_map(const Scene *scene, BevAlign align);
 
 /* ---- what the cameras see -------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
  * a clip that is the moment's scene. */
 const Scene *inputs_scene_at(const SeenFeatures *features);
 
-/* Returns whether these features are made from photographs: channels 0 to 2 are linear light. */
+/* Whether these features are made from photographs: channels 0 to 2 are linear light. */
 bool inputs_of_photos(const SeenFeatures *features);
 
 /* Returns the rig that took these features: the calibrated rig with the delays of its cameras. */
@@ -126,7 +126,7 @@ typedef struct {
     Pruned pruned;
 } MapIntervals;
 
-/* Returns whether the job leaves the cameras and the grid's rounding as the scene has them. Delays
+/* Whether the job leaves the cameras and the grid's rounding as the scene has them. Delays
  * change no map. */
 bool inputs_as_calibrated(const Scene *scene, const Job *job);
 

@@ -87,7 +87,7 @@ static inline bool scales_by_channel(int scales) {
 /* Returns the format that the job's ranges are chosen for. FP32: the format does not matter. */
 BevDtype scales_dtype(const Job *job);
 
-/* Returns whether the baseline pools other inputs than the selection: another scene, or a pinned
+/* Whether the baseline pools other inputs than the selection: another scene, or a pinned
  * rig. */
 bool job_inputs_differ(const Job *job);
 
@@ -95,13 +95,13 @@ bool job_inputs_differ(const Job *job);
  * baseline's kernel and rig on the selection's scene. */
 Job job_of_baseline(const Job *job);
 
-/* Returns whether the baseline was pinned with another rig than the job's. */
+/* Whether the baseline was pinned with another rig than the job's. */
 bool job_rigs_differ(const Job *job);
 
 /* Writes a camera's faults in the job: ", dropout, yaw +3.0 deg". Returns false if it has none. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);
 
-/* Returns whether any camera has a fault. */
+/* Whether any camera has a fault. */
 bool job_has_faults(const Job *job);
 
 /* Returns the job of an unchanged scene, without a comparison. */
@@ -137,11 +137,11 @@ typedef struct {
     Grid whole;                    /* the whole grid; valid if has_rig and slices > 1 */
 } SceneFacts;
 
-/* Returns whether a camera may be delayed by delay_ms. A clip has no moments before its first, and
+/* Whether a camera may be delayed by delay_ms. A clip has no moments before its first, and
  * a scene of one moment does not move. */
 bool scene_allows_delay(const SceneFacts *scene, double delay_ms, Err *err);
 
-/* Returns whether the scene is a world or a clip. Other scenes have one moment. */
+/* Whether the scene is a world or a clip. Other scenes have one moment. */
 static inline bool scene_moves(const SceneFacts *scene) {
     return scene->has_world || scene->moment_s > 0;
 }

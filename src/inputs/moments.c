@@ -110,13 +110,13 @@ bool moments_open(const Scene *first, bool photo_features, bool ahead, Moments *
                              .wanted = ahead ? clip->count > 1 : -1};
         ok = worker_start(&moments->worker, load_moments, moments, "moments", err);
     }
-    if (ok) {
+    if (ok)
         *out = moments;
-        return true;
+    else {
+        free(there);
+        free(moments);
     }
-    free(there);
-    free(moments);
-    return false;
+    return ok;
 }
 
 void moments_close(Moments *moments) {

@@ -41,14 +41,15 @@ static void features_destroy(void *contents) {
     ref_drop(seen->scene);
 }
 
-static bool new_depth(SeenFeatures *seen, Err *err) {
-    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
-    return seen->values.depth || err_no_memory(err, "features", "choose a smaller scene");
-}
-
-static bool new_feat(SeenFeatures *seen, Err *err) {
+static bool allocate_feat(SeenFeatures *seen, Err *err) {
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     return seen->values.feat || err_no_memory(err, "features", "choose a smaller scene");
+}
+
+static bool allocate_tensors(SeenFeatures *seen, Err *err) {
+    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
+    return (seen->values.depth || err_no_memory(err, "features", "choose a smaller scene")) &&
+           allocate_feat(seen, err);
 }
 
 static const Scene *scene_of(const LoadedScene *loaded, const Moment *moment) {
@@ -82,7 +83,7 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     const Photos *photos = &scene->photos;
     size_t bytes = (size_t)(photos->cameras * photos->h * photos->w * 3);
-    if (!new_depth(seen, err) || !new_feat(seen, err))
+    if (!allocate_tensors(seen, err))
         return false;
     if (photos->srgb && !(seen->own_srgb = malloc(bytes)))
         return err_no_memory(err, "features", "choose a smaller scene");
@@ -138,7 +139,7 @@ static bool add_outlier(SeenFeatures *seen, Err *err) {
     if (seen->outlier <= 1)
         return true;
     if (seen->values.feat == lent) {
-        if (!new_feat(seen, err))
+        if (!allocate_feat(seen, err))
             return false;
         memcpy(seen->values.feat, lent, feat_bytes(seen));
     }
@@ -159,7 +160,7 @@ static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
                                      .time_s = seen->time_s,
                                      .rays = seen->draft ? sub_rays_draft : sub_rays_full,
                                      .give_up = give_up};
-    return new_depth(seen, err) && new_feat(seen, err) &&
+    return allocate_tensors(seen, err) &&
            embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
            features_render(&request, &seen->values, seen->pictures ? &seen->views : NULL, err);
 }
@@ -173,7 +174,7 @@ static bool use_pictures(SeenFeatures *seen, Err *err) {
     embedding_free(&seen->embedding);
     mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     seen->shape.channels = PHOTO_CHANNELS;
-    if (!new_feat(seen, err))
+    if (!allocate_feat(seen, err))
         return false;
     photos_features(&seen->taken, &rig.frustum, seen->values.feat);
     return true;

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
@@ -49,7 +48,8 @@ void workload_close(Workload *workload) {
         ref_drop(workload->maps[align]);
     ref_drop(workload->seen);
     ref_drop(workload->loaded);
-    free(workload->grad_out);
+    if (!workload->grad_file)
+        free(workload->grad_out);
     *workload = (Workload){.loaded = NULL};
 }
 
@@ -177,10 +177,7 @@ bool workload_draw_grad_out(Workload *workload, Err *err) {
         return true;
     if (file && !grad_out_check_shape(file, shape, err))
         return false;
-    workload->grad_out = file ? malloc((size_t)file->array.count * sizeof(float))
-                              : random_grad_out(shape, GRAD_OUT_SEED);
-    if (file && workload->grad_out)
-        memcpy(workload->grad_out, file->values, (size_t)file->array.count * sizeof(float));
+    workload->grad_out = file ? file->values : random_grad_out(shape, GRAD_OUT_SEED);
     return workload->grad_out || err_no_memory(err, "grad_out", "choose a smaller grid");
 }
 

@@ -16,9 +16,9 @@ typedef struct {
     double from_s;                   /* time of moment 0 */
     int moment;                      /* set by workload_move */
     const GradOutFile *grad_file;    /* backward: the file of grad_out, borrowed; NULL: random */
-    float *grad_out;                 /* backward: the grad_out; NULL: not made yet */
-    const Scene *scene;              /* of this moment, borrowed */
-    const Features *features;        /* of this moment, borrowed */
+    float *grad_out;          /* backward: values of `grad_file`, else owned; NULL: not made yet */
+    const Scene *scene;       /* of this moment, borrowed */
+    const Features *features; /* of this moment, borrowed */
 } Workload;
 
 /* Loads scene `name` (scene_load) and makes its features. `job` NULL: the scene is not changed. The
@@ -52,15 +52,14 @@ Photos workload_photos(const Workload *workload);
 /* Returns the rig with the job's errors, which maps are built of. */
 Rig workload_rig(const Workload *workload);
 
-/* Returns whether recorded results of the scene hold for this job's map. */
+/* Whether recorded results of the scene hold for this job's map. */
 bool workload_as_recorded(const Workload *workload);
 
-/* Returns whether the scene can be pooled with `align`. A scene without a rig has a map for one
+/* Whether the scene can be pooled with `align`. A scene without a rig has a map for one
  * align. */
 bool workload_has_align(const Workload *workload, BevAlign align);
 
-/* Return the map for `align`, owned by the workload, alone or with the record of its build. NULL:
- * it failed. */
+/* Return the map for `align`, alone or with the record of its build. The workload owns both. */
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err);
 

@@ -184,11 +184,8 @@ bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *
         return err_no_memory(err, "photos", "choose a smaller scene");
     photos->sweep_m = points;
     for (int i = 0; i < BEAMS * TURNS; i++)
-        if (!isnan(points[3 * i])) {
-            for (int axis = 0; axis < 3; axis++)
-                points[3 * photos->sweep_count + axis] = points[3 * i + axis];
-            photos->sweep_count++;
-        }
+        if (!isnan(points[3 * i]))
+            memmove(points + 3 * photos->sweep_count++, points + 3 * i, 3 * sizeof *points);
     return true;
 }
 

@@ -104,8 +104,10 @@ void scene_title(const char *name, char title[128]);
  * listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
-/* Read a .json or .npz scene from memory. Error messages start with `where`. */
-bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);
+/* Read a .json or .npz scene from memory. Error messages start with `where`. `build` false: a scene
+ * with the key "operator" is only checked. */
+bool scene_read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
+                     Err *err);
 bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err);
 
 /* Reads a .npz scene from a file, array by array, so that a bad file needs little memory. */

@@ -247,10 +247,8 @@ static bool refuse_other_formats(const char *path, const char start[4], Err *err
            err_set(err, ERR_FAILED, path, a_scene, "neither JSON nor a zip archive");
 }
 
-/* Reads a JSON scene. A file with the key "operator" is an operator scene. `build` false: an
- * operator scene is only checked. */
-static bool read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
-                      Err *err) {
+bool scene_read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
+                     Err *err) {
     enum { MOST = 100 }; /* shows the end of a long path */
     size_t name = strlen(where);
     const Check check = {name > MOST ? where + name - MOST : where, err};
@@ -271,16 +269,12 @@ static bool read_json(const char *text, size_t length, const char *where, bool b
     return ok;
 }
 
-bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    return read_json(text, length, where, true, scene, err);
-}
-
 static bool load_json(const char *path, bool build, Scene *scene, Err *err) {
     char *text;
     size_t length;
     if (!data_read(path, SCENE_MAX_JSON_BYTES, &text, &length, err))
         return false;
-    bool ok = read_json(text, length, path, build, scene, err);
+    bool ok = scene_read_json(text, length, path, build, scene, err);
     free(text);
     return ok;
 }

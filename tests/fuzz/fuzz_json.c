@@ -16,7 +16,7 @@ FUZZ_TARGET(json, 12) {
     Err err = {0};
     if (is_slow((const char *)data, size))
         return 0;
-    if (scene_read_json((const char *)data, size, "fuzz.json", &scene, &err))
+    if (scene_read_json((const char *)data, size, "fuzz.json", true, &scene, &err))
         check_accepted(&scene);
     else
         check_refusal(&scene, &err);

@@ -51,7 +51,7 @@ static Scene scene; /* what was read last; the next reading frees it */
 
 static bool read_text(const char *text, size_t length) {
     scene_free(&scene);
-    return keep_line(scene_read_json(text, length, "corner.json", &scene, &err));
+    return keep_line(scene_read_json(text, length, "corner.json", true, &scene, &err));
 }
 
 static bool read_json(const json_t *json) {
