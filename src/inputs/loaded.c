@@ -20,7 +20,7 @@ bool scene_has_map(const Scene *scene, BevAlign align) {
     return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
 }
 
-static void fill_facts(LoadedScene *loaded) {
+static void fill_scene_facts(LoadedScene *loaded) {
     const Scene *scene = &loaded->scene;
     SceneFacts *facts = &loaded->facts;
     snprintf(facts->name, sizeof facts->name, "%s", scene->name);
@@ -71,6 +71,6 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
         ref_drop(loaded);
         return NULL;
     }
-    fill_facts(loaded);
+    fill_scene_facts(loaded);
     return loaded;
 }

@@ -116,8 +116,8 @@ bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {
 }
 
 /* Returns the map before pruning. The last such map is reused, because depths do not change it. */
-static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *job,
-                            SeenFeatures *features, const GiveUp *give_up, Err *err) {
+static BuiltMap *find_whole_map(BuiltMap *last, const MapMaker *maker, const Job *job,
+                                SeenFeatures *features, const GiveUp *give_up, Err *err) {
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
     Job whole = *job;
     whole.prune = (Prune){0};
@@ -150,7 +150,7 @@ BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, See
     BuiltMap want = describe_map(job, features);
     if (*have && map_is_valid(*have, &want))
         return ref_keep(*have);
-    if (want.pruned_by && !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
+    if (want.pruned_by && !(want.whole = find_whole_map(*have, maker, job, features, give_up, err)))
         return NULL;
     BuiltMap *made = ref_new(sizeof *made, map_destroy);
     double start = clock_us();

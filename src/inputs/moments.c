@@ -11,7 +11,7 @@ struct Moments {
     const Clip *clip;
     bool photo_features;
     int room;  /* how many moments are kept: the wanted moment and those after it */
-    int reach; /* how many of these the thread loads */
+    int reach; /* how many of the kept moments the thread loads */
     Worker worker;
     /* The worker's lock guards the fields below. */
     int wanted;     /* number of the moment asked for last; -1: none yet */

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* the share of points from which on a map agrees */
 static const double AGREES = 0.999;
-/* of the largest coordinate: the rounding error of FP32 */
+/* the rounding error of FP32, as a share of the largest coordinate */
 static const double EDGE_SHARE = 4 * FLT_EPSILON;
 /* the least shares of points that count as explained; turn and shift are estimated */
 static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85;
@@ -71,7 +72,7 @@ typedef struct {
     int slices;
     GridAxes axes;
     double edge_m;      /* a point that is nearer to a cell's edge may be in either cell */
-    int32_t *cells;     /* by ranks_depth: the cell of each point in the arrays; -1: none */
+    int32_t *cells;     /* [ranks_depth]: the cell of the point in the arrays; -1: none */
     double *directions; /* (camera, h, w, 3) */
 } Comparison;
 
@@ -93,8 +94,8 @@ static bool find_cell_axes(const Comparison *pair, const NumberingRule *rule, co
     return true;
 }
 
-/* Returns the number of the point's cell. Without heights, in the lowest slice. -1: outside the
- * grid. */
+/* Returns the number of the point's cell. Where heights are not compared, the slice is the lowest.
+ * -1: the point is outside the grid. */
 static int64_t cell_number(const Comparison *pair, const NumberingRule *rule,
                            const double ego_m[3]) {
     const int64_t nx = pair->rig->grid.nx, ny = pair->rig->grid.ny;

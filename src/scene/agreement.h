@@ -6,8 +6,8 @@
 #include "src/scene/geometry.h"
 
 typedef struct {
-    int64_t points; /* in a cell by the arrays, or by the calibration; 0: not compared */
-    int64_t same;   /* in the same cell by both */
+    int64_t points; /* points with a cell by arrays or calibration; 0: not compared */
+    int64_t same;   /* points that both put into the same cell */
     /* the part of `same` that lies on a cell's edge: FP32 rounding puts it in two cells */
     int64_t edges;
 } MapAgreement;

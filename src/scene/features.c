@@ -302,7 +302,7 @@ static void add_gaussian(double *mass, int64_t bins, const Frustum *frustum, dou
     double below = 0;
     for (int64_t d = first; d <= last; d++) {
         double edge_m = frustum_depth_m(frustum, (double)d + 0.5);
-        /* the normal distribution up to the edge */
+        /* the share of the Gaussian below the edge */
         double upto = d < last ? 0.5 * erfc(-((edge_m - z_m) / sigma) * M_SQRT1_2) : 1;
         mass[d] += upto - below;
         below = upto;

@@ -98,7 +98,7 @@ int64_t frustum_depth_bins(const Frustum *frustum) {
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);
     if (!(bins >= 1)) /* NaN also fails this test */
         return 0;
-    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX fits no memory */
+    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX: too many for any memory */
 }
 
 double frustum_depth_m(const Frustum *frustum, double d) {

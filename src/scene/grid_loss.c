@@ -42,7 +42,7 @@ static bool point_in_outline(double corners[][2], int count, const double point[
 
 /* Whether an object covers the centre of a cell. A pole is thinner than a cell, so the cell around
  * its middle counts too. A slice must meet the height of the object. */
-static bool covers_cell(const GridContent *content, int solid, int64_t cell) {
+static bool object_covers_cell(const GridContent *content, int solid, int64_t cell) {
     const Grid *grid = &content->rig->grid;
     const Solid *own = &content->world->solids[solid];
     const GridAxes axes = axes_of_grid(grid);
@@ -65,7 +65,7 @@ static bool choose_cells_of_object(GridLoss *loss, const GridContent *content, E
         return err_set(err, ERR_USAGE, "--loss", "choose cell",
                        "tensors from a file have no objects");
     int solid = 0;
-    while (solid < content->world->solid_count && !covers_cell(content, solid, loss->cell))
+    while (solid < content->world->solid_count && !object_covers_cell(content, solid, loss->cell))
         solid++;
     if (solid == content->world->solid_count)
         return err_set(err, ERR_USAGE, "--loss", "choose a cell of a car, or --loss cell",
@@ -73,7 +73,7 @@ static bool choose_cells_of_object(GridLoss *loss, const GridContent *content, E
                        (long long)(loss->cell / content->nx));
     loss->class = content->world->solids[solid].class;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++)
-        loss->inside[cell] = covers_cell(content, solid, cell);
+        loss->inside[cell] = object_covers_cell(content, solid, cell);
     return true;
 }
 

@@ -156,7 +156,7 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size) {
 }
 
 /* Checks that `bytes` of elements follow a header. */
-static bool check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
+static bool check_data_size(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
     uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
     char shape[128];
     npy_shape_text(array, shape, sizeof shape);
@@ -182,7 +182,7 @@ bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *w
     if (!npy_read_header(text, length, where, array, err))
         return false;
     array->start = PREFIX + length;
-    return check_bytes(array, bytes - array->start, where, err);
+    return check_data_size(array, bytes - array->start, where, err);
 }
 
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
@@ -445,7 +445,7 @@ static zip_file_t *open_member(const Npz *npz, int member, Err *err) {
 }
 
 /* Reads `count` bytes, or as many as there are. Returns their number. */
-static size_t read_bytes(zip_file_t *file, char *to, size_t count) {
+static size_t read_member_bytes(zip_file_t *file, char *to, size_t count) {
     size_t done = 0;
     for (zip_int64_t got = 1; done < count && got > 0; done += got > 0 ? (size_t)got : 0)
         got = zip_fread(file, to + done, count - done);
@@ -457,7 +457,7 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
     zip_file_t *file = open_member(npz, member, err);
     if (!file)
         return false;
-    size_t got = read_bytes(file, start, sizeof start);
+    size_t got = read_member_bytes(file, start, sizeof start);
     zip_fclose(file);
     return npy_read_start(start, got, npz->members[member].bytes, member_place(npz, member).text,
                           array, err);
@@ -472,7 +472,8 @@ static bool read_elements(const Npz *npz, int member, const NpyArray *array, voi
     zip_file_t *file = open_member(npz, member, err);
     if (!file)
         return false;
-    size_t got = read_bytes(file, skipped, array->start) + read_bytes(file, bytes, size);
+    size_t got =
+        read_member_bytes(file, skipped, array->start) + read_member_bytes(file, bytes, size);
     /* libzip verifies the checksum where the data ends */
     bool more_left = got == array->start + size && zip_fread(file, &more, 1) > 0;
     bool damaged = zip_error_code_zip(zip_file_get_error(file)) != ZIP_ER_OK;
@@ -609,8 +610,8 @@ static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, cons
 }
 
 /* Adds an array to the archive, with a fixed date, so that equal scenes give equal files. */
-static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array,
-                      const void *elements, Err *err) {
+static bool add_member(NpzWriter *writer, const char *name, const NpyArray *array,
+                       const void *elements, Err *err) {
     enum { DATE_1980_01_01 = 1 << 5 | 1 };
     char file[NPZ_MAX_NAME + 4];
     snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
@@ -633,7 +634,7 @@ bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
         array.shape[i] = shape[i];
         array.count *= shape[i];
     }
-    return add_array(writer, name, &array, elements, err);
+    return add_member(writer, name, &array, elements, err);
 }
 
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
@@ -642,7 +643,7 @@ bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, co
     uint32_t *codes = calloc((size_t)count * NPZ_TEXT + 1, sizeof *codes);
     for (int64_t i = 0; codes && i < count; i++)
         decode_utf8(texts + (size_t)i * stride, codes + i * NPZ_TEXT);
-    bool ok = codes ? add_array(writer, name, &array, codes, err) : err_no_memory(err, name, "");
+    bool ok = codes ? add_member(writer, name, &array, codes, err) : err_no_memory(err, name, "");
     free(codes);
     return ok;
 }

@@ -73,7 +73,7 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size);
 /* ---- reading an archive ---------------------------------------------------------------------- */
 
 enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
-#define NPZ_MAX_BYTES ((uint64_t)4 << 30) /* of an archive in a file */
+#define NPZ_MAX_BYTES ((uint64_t)4 << 30) /* the most bytes of an archive file */
 
 typedef struct {
     char name[NPZ_MAX_NAME]; /* name without ".npy" */

@@ -138,7 +138,7 @@ typedef struct {
 } Measure;
 
 /* Whether a point lies in the box or at most `margin_m` outside. */
-static bool in_box(const TrueBox *box, const double at_m[2], double margin_m) {
+static bool point_in_box(const TrueBox *box, const double at_m[2], double margin_m) {
     double dx = at_m[0] - box->center_m[0], dy = at_m[1] - box->center_m[1];
     double c = cos(box->yaw), s = sin(box->yaw);
     return fabs(dx * c + dy * s) <= box->size_m[0] / 2 + margin_m &&
@@ -171,8 +171,8 @@ static bool point_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
     for (int axis = 0; axis < 2; axis++)
         at_m[axis] =
             ray->from_m[axis] + measure->depth_m[bin] * ray->along[axis] + ray->since_m[axis];
-    return in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
-                  fmax(measure->margin_m, half_bin_m));
+    return point_in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
+                        fmax(measure->margin_m, half_bin_m));
 }
 
 /* Adds the mass of all bins of a pixel, inside the grid and outside. */
@@ -204,7 +204,8 @@ static void add_point_mass(const Measure *measure, const BevMap *map, int64_t t)
     Sums *sums = &measure->sums[object];
     grid_center(&measure->wrong->grid, map->ranks_bev[t], at_m);
     sums->in_grid += mass;
-    sums->in_box += in_box(&measure->objects->boxes[object], at_m, measure->margin_m) ? mass : 0;
+    sums->in_box +=
+        point_in_box(&measure->objects->boxes[object], at_m, measure->margin_m) ? mass : 0;
     int64_t bin = value / measure->area % measure->bins;
     if (!point_is_own(measure, pixel, bin))
         return;

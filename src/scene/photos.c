@@ -42,7 +42,7 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w) 
 /* Finds the part of a photograph, along one axis, that belongs to feature pixel `at` of `count`.
  * The part is nearer to this pixel than to its neighbours, which sit at linspace(0, input - 1,
  * count). */
-static void pixel_part(int64_t size, int input, int count, int at, int64_t part[2]) {
+static void find_photo_part(int64_t size, int input, int count, int at, int64_t part[2]) {
     double gap = count > 1 ? (double)(input - 1) / (count - 1) : input;
     double scale = (double)size / input, middle = count > 1 ? at * gap + 0.5 : input / 2.0;
     part[0] = (int64_t)fmax(0, floor((middle - gap / 2) * scale));
@@ -96,10 +96,10 @@ void photos_features(const Photos *photos, const Frustum *frustum, float *feat) 
     for (int64_t row = 0; row < photos->cameras * frustum->feat_h; row++) {
         int64_t camera = row / frustum->feat_h, rows[2], columns[2];
         photo.srgb = photos->srgb + 3 * camera * photos->h * photos->w;
-        pixel_part(photos->h, frustum->input_h, frustum->feat_h, (int)(row % frustum->feat_h),
-                   rows);
+        find_photo_part(photos->h, frustum->input_h, frustum->feat_h, (int)(row % frustum->feat_h),
+                        rows);
         for (int x = 0; x < frustum->feat_w; x++) {
-            pixel_part(photos->w, frustum->input_w, frustum->feat_w, x, columns);
+            find_photo_part(photos->w, frustum->input_w, frustum->feat_w, x, columns);
             pixel_features(&photo, rows, columns,
                            feat + (row * frustum->feat_w + x) * PHOTO_CHANNELS);
         }

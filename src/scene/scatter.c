@@ -104,7 +104,7 @@ static void counts_to_places(const Sort *sort, BevMap *map) {
 
 /* Fills the intervals and ranks_bev. After the second pass the counts of the last part hold the end
  * of each cell's points. */
-static void fill_cells(const Sort *sort, BevMap *map) {
+static void fill_intervals(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
     const int32_t *ends = sort->counts + (sort->parts - 1) * cells;
     int32_t next = 0;
@@ -152,7 +152,7 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     if (!scatter_allocate(map, map->points, map->intervals, sort->grid.align != BEV_NEAREST, err) ||
         !sort_pass(sort, map))
         return false;
-    fill_cells(sort, map);
+    fill_intervals(sort, map);
     return true;
 }
 

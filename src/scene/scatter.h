@@ -95,7 +95,7 @@ typedef struct {
     int64_t points, intervals, cells;
     int32_t median, p90, p99, longest;
     int64_t longest_cell;     /* cell with the longest interval; -1: no intervals */
-    int64_t longest_interval; /* that interval; -1: none */
+    int64_t longest_interval; /* number of the longest interval; -1: none */
 } ScatterStats;
 
 /* Returns the share, 0 to 1, of the frustum's points that no point of the map reads. Without

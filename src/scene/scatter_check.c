@@ -11,7 +11,7 @@
 /* A map, what its ranks must be smaller than, and where errors are reported. */
 typedef struct {
     const BevMap *map;
-    int64_t depths, cells, pixels; /* in all */
+    int64_t depths, cells, pixels; /* their numbers in all cameras */
     uint32_t plane, bins;          /* pixels of a camera; depth bins */
     const char *where;
     Err *err; /* NULL: errors are found and not described */
@@ -90,7 +90,7 @@ static bool check_interval(const MapCheck *check, int64_t i) {
 }
 
 /* Checks that no cell has two intervals. `seen` has one bit for each cell. */
-static bool check_once(const MapCheck *check, uint8_t *seen) {
+static bool check_cells_once(const MapCheck *check, uint8_t *seen) {
     const BevMap *map = check->map;
     for (int64_t i = 0; i < map->intervals; i++) {
         int64_t start = map->interval_starts[i];
@@ -128,7 +128,7 @@ bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, 
                       "no interval holds points %lld to %lld", (long long)end,
                       (long long)map->points - 1);
     uint8_t *seen = calloc((size_t)(check.cells / 8 + 1), 1);
-    bool good = seen ? check_once(&check, seen) : err_no_memory(err, where, "");
+    bool good = seen ? check_cells_once(&check, seen) : err_no_memory(err, where, "");
     free(seen);
     return good;
 }

@@ -204,7 +204,7 @@ static bool check_depth(const Check *check, const Frustum *frustum) {
 
 /* ---- building the scene ---------------------------------------------------------------------- */
 
-static ImageCut make_cut(const CutFields *fields, const CutFields *shared) {
+static ImageCut merge_cut_fields(const CutFields *fields, const CutFields *shared) {
     const CutFields *image = fields->image_px[0] ? fields : shared;
     const CutFields *resize = fields->resize_count ? fields : shared;
     const CutFields *crop = fields->crop_px[0] < NO_CROP ? fields : shared;
@@ -219,7 +219,7 @@ static void build_rig(Rig *rig, const SceneFields *fields) {
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         memcpy(camera->name, cameras[i].name, sizeof camera->name);
-        camera->cut = make_cut(&cameras[i].cut, &fields->frustum.cut);
+        camera->cut = merge_cut_fields(&cameras[i].cut, &fields->frustum.cut);
         camera_set_intrinsics(camera, cameras[i].focal_px, cameras[i].center_px[0],
                               cameras[i].center_px[1]);
         camera_set_pose(camera, cameras[i].yaw_deg, cameras[i].pitch_deg, cameras[i].roll_deg,
@@ -249,7 +249,7 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     world->patches = world->solids = (FieldList){0}; /* the scene owns their items now */
     const Rig *rig = &scene->rig;
     bool ok = rig_check(rig, check->where, check->err);
-    /* where cameras have cuts of their own, each cut lies in its image */
+    /* Where cameras have different cuts, each cut must lie in its image. */
     for (int i = 0; ok && !rig_has_one_cut(rig) && i < rig->camera_count; i++)
         ok = camera_check_cut(&rig->cameras[i], &rig->frustum, check->where,
                               field_path_index(field_path_key(root, "cameras"), (size_t)i).text,

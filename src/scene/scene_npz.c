@@ -373,8 +373,8 @@ static bool set_depth(const ArrayReader *reader, const Calibration *calibration,
 }
 
 /* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
-static bool set_axis(const ArrayReader *reader, int axis, const double *grid, double *min_m,
-                     double *max_m, int *cells) {
+static bool set_grid_axis(const ArrayReader *reader, int axis, const double *grid, double *min_m,
+                          double *max_m, int *cells) {
     const double *row = grid + 3 * axis;
     if (!(row[0] < row[1]))
         return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 1,
@@ -410,9 +410,9 @@ static bool read_rig(const ArrayReader *reader, Scene *scene) {
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
         !set_input(reader, calibration.image_size, rig) ||
         !set_depth(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
-        !set_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
-        !set_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
-        !set_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||
+        !set_grid_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
+        !set_grid_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
+        !set_grid_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||
         !read_rounding(reader, g) || !rig_check(rig, reader->npz->where, reader->err))
         return false;
     scene->has_rig = true;
@@ -623,8 +623,8 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err) {
 
 /* Adds an array as `type`, in shape number `which` of those that scene_arrays has for the array.
  * For float16 the elements are float32. */
-static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
-                      const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
+static bool write_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
+                        const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
     int64_t axes[NPY_MAX_RANK], count = 1;
     int rank = arrays_axes(id, which, sizes, axes);
     if (type == NPY_U)
@@ -677,8 +677,8 @@ static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
 }
 
 /* Adds the arrays of a scene. `boxes` comes from box_rows(). */
-static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *features,
-                      const BevMap *map, const float *boxes, bool half, Err *err) {
+static bool write_arrays(NpzWriter *npz, const Scene *scene, const Features *features,
+                         const BevMap *map, const float *boxes, bool half, Err *err) {
     const BevShape *s = &scene->shape;
     const Photos *photos = &scene->photos;
     const int64_t sizes[SIZE_COUNT] = {s->cameras,        s->depth_bins,       s->feat_h,
@@ -730,7 +730,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
             (row->group == GROUP_EXTRA && !elements[id]))
             continue;
         NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
-        if (!add_array(npz, id, which[id], type, sizes, elements[id], err))
+        if (!write_array(npz, id, which[id], type, sizes, elements[id], err))
             return false;
     }
     return true;
@@ -743,7 +743,7 @@ bool scene_write_npz(const char *path, const Scene *scene, const Features *featu
     size_t length = 0;
     float *boxes = box_rows(&scene->photos);
     bool ok = npz_writer_open(&npz, err) && (boxes || err_no_memory(err, path, "")) &&
-              add_scene(&npz, scene, features, map, boxes, half, err) &&
+              write_arrays(&npz, scene, features, map, boxes, half, err) &&
               npz_writer_finish(&npz, &bytes, &length, err) && data_write(path, bytes, length, err);
     npz_writer_close(&npz);
     free(boxes);

@@ -16,7 +16,7 @@ enum { NEIGHBOURS = 4 };
 /* A grid that receives points. */
 typedef struct {
     BevAlign align;
-    int truncate; /* that of Grid */
+    int truncate; /* Grid.truncate */
     GridAxes axes;
 } SplatGrid;
 

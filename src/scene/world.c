@@ -473,7 +473,8 @@ struct WorldSnapshot {
 /* The direction to the sun. A solid of one metre has a shadow of 0.45 m. */
 static const double sun[3] = {0.36, 0.27, 1};
 
-static Place place_at(const double center_m[2], double yaw_deg, double length_m, double width_m) {
+static Place place_at_center(const double center_m[2], double yaw_deg, double length_m,
+                             double width_m) {
     double yaw = yaw_deg * M_PI / 180, x = center_m[0], y = center_m[1];
     return (Place){.frame = {x, y, cos(yaw), sin(yaw), {0}},
                    .around = {x, y, hypot(length_m, width_m) / 2}};
@@ -485,7 +486,7 @@ static Place place_solid(const World *world, int i, double time_s) {
     double center_m[2], top_m = solid->z_m + solid->size_m[2], middle_m = top_m / 2;
     world_solid_center(world, i, time_s, center_m);
     double width_m = solid_is_round(solid->kind) ? 0 : solid->size_m[1];
-    Place place = place_at(center_m, solid->yaw_deg, solid->size_m[0], width_m);
+    Place place = place_at_center(center_m, solid->yaw_deg, solid->size_m[0], width_m);
     for (int axis = 0; axis < 3; axis++)
         place.frame.share[axis] = 1 / solid->size_m[axis];
     place.shadow = (Circle){center_m[0] - middle_m * sun[0], center_m[1] - middle_m * sun[1],
@@ -502,7 +503,8 @@ static Place place_solid(const World *world, int i, double time_s) {
 }
 
 static Place place_patch(const Patch *patch) {
-    Place place = place_at(patch->center_m, patch->yaw_deg, patch->size_m[0], patch->size_m[1]);
+    Place place =
+        place_at_center(patch->center_m, patch->yaw_deg, patch->size_m[0], patch->size_m[1]);
     for (int axis = 0; axis < 2; axis++) {
         double reach_m = patch->repeat > 1 ? (patch->repeat - 1) * patch->step_m[axis] : 0;
         place.low_m[axis] = patch->center_m[axis] + fmin(reach_m, 0) - place.around.radius_m;

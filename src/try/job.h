@@ -32,9 +32,9 @@ extern const char try_compile_word[];
 typedef struct {
     const char *name;
     bool input;
-    /* of the array; pages_bytes and offset are those of its pages */
-    size_t bytes, offset, pages_bytes;
-    size_t lead; /* bytes from the start of the pages to the first element */
+    size_t bytes;               /* of the array */
+    size_t offset, pages_bytes; /* of the array's pages in the file */
+    size_t lead;                /* bytes from the start of the pages to the first element */
 } JobArray;
 
 /* Fills arrays[JOB_ARRAYS], inputs first. Returns the sizes of the two files. */
@@ -45,11 +45,11 @@ JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]);
 
 /* How far the runner came. */
 typedef enum {
-    JOB_BEGUN,       /* it did not reach the kernel */
+    JOB_BEGUN,       /* the runner did not reach the kernel */
     JOB_NO_LIBRARY,  /* `text` says why the library was not loaded */
     JOB_NO_FUNCTION, /* the file has no function of that name */
     JOB_FAILED,      /* no memory, or no mapping: `text` */
-    JOB_RUNNING,     /* it is in the kernel */
+    JOB_RUNNING,     /* the kernel runs */
     JOB_CRASHED,     /* the GPU ended the kernel: `text` */
     JOB_TRESPASSED,  /* on a GPU the kernel wrote outside its arrays: `text` */
     JOB_SIGNAL,      /* a signal ended the kernel */

@@ -56,7 +56,7 @@ static void describe_signal(const Job *job, TryResult *result) {
 }
 
 /* Whether the kernel returned from all calls. Otherwise the result says what happened. */
-static bool has_run(const Job *job, TryResult *result) {
+static bool kernel_has_run(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     const ChildEnd *end = &job->end;
     if (end->timed_out || (report->state == JOB_SIGNAL && report->signal == SIGXCPU))
@@ -80,7 +80,7 @@ static bool has_run(const Job *job, TryResult *result) {
 }
 
 /* Whether the kernel ran at all. Otherwise `err` has the reason. */
-static bool has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
+static bool kernel_has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
     const JobReport *report = &job->report;
     if (report->state == JOB_NO_FUNCTION)
         return err_set(err, ERR_FAILED, kernel->file,
@@ -192,12 +192,12 @@ static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, co
     Job job;
     bool ok =
         job_open(&job, problem, task, err) && job_run(&job, kernel->library, err) &&
-        has_loaded(&job, kernel, err) &&
+        kernel_has_loaded(&job, kernel, err) &&
         compute_truth(&truth, problem, err); /* after the run, so that no kernel can read it */
     if (ok) {
         if (!result->printed)
             result->printed = printed_text(&job.end);
-        if (has_run(&job, result))
+        if (kernel_has_run(&job, result))
             judge_job(&truth, &job, exact, result);
     }
     free(truth.reference);
@@ -253,8 +253,9 @@ bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProble
     Job job;
     snprintf(task.instead, sizeof task.instead, "%s", instead ? instead->name : "");
     bool ok = job_open(&job, problem, &task, err) &&
-              job_run(&job, instead ? -1 : kernel->library, err) && has_loaded(&job, kernel, err);
-    if (ok && !has_run(&job, &result))
+              job_run(&job, instead ? -1 : kernel->library, err) &&
+              kernel_has_loaded(&job, kernel, err);
+    if (ok && !kernel_has_run(&job, &result))
         ok = err_set(err, ERR_FAILED, instead ? instead->name : kernel->file, result.hint,
                      "while it was timed: %s", result.what);
     if (ok)

@@ -15,8 +15,10 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* forbidden bytes on both sides of an array; bytes of the signal handler's stack */
-enum { ZONE = 1 << 20, HANDLER_STACK = 1 << 16 };
+enum {
+    ZONE = 1 << 20,         /* forbidden bytes on both sides of an array */
+    HANDLER_STACK = 1 << 16 /* bytes of the signal handler's stack */
+};
 
 typedef void PoolFunction(const Pool *);
 

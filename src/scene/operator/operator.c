@@ -35,7 +35,7 @@ typedef struct {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Refuses sizes that do not go together. Each size alone is within its bounds. */
-static bool check_sizes_together(const OperatorSpec *spec, const char *where, Err *err) {
+static bool check_sizes_agree(const OperatorSpec *spec, const char *where, Err *err) {
     double side = floor(sqrt((double)spec->cells) + 0.5);
     if (spec->kind == OPERATOR_HISTOGRAM && spec->channels != 1)
         return data_refuse(err, where, "channels", "", "%lld, but a histogram counts one",
@@ -62,8 +62,8 @@ static void arrange_rectangle(int64_t count, int64_t most, int64_t *lines, int64
 
 /* ---- drawing points -------------------------------------------------------------------------- */
 
-/* Returns cumulative sums of (rank + 1)^-skew. By these sums, zipf_draw draws ranks 0 to count - 1.
- * The caller frees. NULL: no memory. */
+/* Returns cumulative sums of (rank + 1)^-skew. By these sums, draw_zipf_rank draws ranks 0 to count
+ * - 1. The caller frees. NULL: no memory. */
 static double *zipf_sums(int64_t count, double skew) {
     double *sums = malloc((size_t)count * sizeof *sums), sum = 0;
     for (int64_t r = 0; sums && r < count; r++)
@@ -71,7 +71,7 @@ static double *zipf_sums(int64_t count, double skew) {
     return sums;
 }
 
-static int64_t zipf_draw(const double *sums, int64_t count, uint64_t *random) {
+static int64_t draw_zipf_rank(const double *sums, int64_t count, uint64_t *random) {
     double at = random_unit(random) * sums[count - 1];
     int64_t low = 0, high = count - 1;
     while (low < high) {
@@ -90,7 +90,7 @@ static bool draw_histogram(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->cells, spec->skew);
     for (int64_t t = 0; sums && t < points->count; t++) {
-        int64_t rank = zipf_draw(sums, spec->cells, &random), step = (rank + 1) / 2;
+        int64_t rank = draw_zipf_rank(sums, spec->cells, &random), step = (rank + 1) / 2;
         points->cells[t] = (int32_t)((spec->cells - 1) / 2 + (rank % 2 ? step : -step));
         points->rows[t] = (int32_t)t;
     }
@@ -123,7 +123,7 @@ static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     bool ok = sums && order;
     for (int64_t t = 0; ok && t < points->count; t++) {
         points->cells[t] = (int32_t)(t * spec->cells / points->count);
-        points->rows[t] = order[zipf_draw(sums, spec->rows, &random)];
+        points->rows[t] = order[draw_zipf_rank(sums, spec->rows, &random)];
     }
     for (int64_t first = 0, t = 1; ok && t <= points->count; t++)
         if (t == points->count || points->cells[t] != points->cells[first]) {
@@ -284,7 +284,7 @@ static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoi
         [OPERATOR_EMBEDDING_BAG] = draw_lookups,
         [OPERATOR_SEGMENTS] = draw_segments,
     };
-    /* another random sequence than that of the points */
+    /* The features' random sequence differs from the points' sequence. */
     uint64_t random = spec->seed ^ 0x6665617475726573;
     if (spec->kind == OPERATOR_VOXELIZE)
         return draw_sweep(spec, where, points, feat, err);
@@ -297,7 +297,7 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     OperatorSpec spec = *wanted;
     if (spec.kind != OPERATOR_EMBEDDING_BAG)
         spec.rows = spec.points;
-    if (!check_sizes_together(&spec, where, err))
+    if (!check_sizes_agree(&spec, where, err))
         return false;
     scene->has_operator = scene->has_map = true;
     scene->operator_spec = spec;
@@ -584,7 +584,7 @@ static bool find_grid_shape(Folder *folder, BevShape *shape) {
 /* ---- the scene ------------------------------------------------------------------------------- */
 
 /* Returns the place of a depth value after rows were padded to a rectangle. */
-static int64_t depth_place(int64_t rows, const BevShape *shape, int64_t depth) {
+static int64_t padded_depth_index(int64_t rows, const BevShape *shape, int64_t depth) {
     return depth / rows * shape->feat_h * shape->feat_w + depth % rows;
 }
 
@@ -602,9 +602,9 @@ static bool build_scene(Folder *folder, Scene *scene) {
     if (!scene->tensors.depth || !scene->tensors.feat)
         return err_no_memory(folder->err, folder->folder, "choose fewer points");
     for (int64_t t = 0; t < count; t++)
-        points.depths[t] = (int32_t)depth_place(rows, &scene->shape, points.depths[t]);
+        points.depths[t] = (int32_t)padded_depth_index(rows, &scene->shape, points.depths[t]);
     for (int64_t i = 0; i < folder->array[DEPTH].count; i++)
-        scene->tensors.depth[depth_place(rows, &scene->shape, i)] = depths[i];
+        scene->tensors.depth[padded_depth_index(rows, &scene->shape, i)] = depths[i];
     memcpy(scene->tensors.feat, folder->elements[FEAT],
            (size_t)folder->array[FEAT].count * sizeof(float));
     return operator_map(&points, scene->shape.nx * scene->shape.ny, &scene->map, folder->err) &&
