@@ -323,8 +323,6 @@ bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, doub
                                  late ? " seconds (of microseconds save timestamps / 1e6)" : "");
 }
 
-/* ---- help ------------------------------------------------------------------------------------ */
-
 static const char *const groups[] = {
     [GROUP_TENSORS] = "Tensors",
     [GROUP_CALIBRATION] = "Calibration, all of it or none",

@@ -186,8 +186,6 @@ static const Field scene_fields[] = {
 };
 static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
-/* ---- rules that concern more than one field -------------------------------------------------- */
-
 static const FieldPath root = {"$"};
 
 static bool check_depth(const Check *check, const Frustum *frustum) {

@@ -516,7 +516,7 @@ static bool read_folder_array(Folder *folder, int id) {
                   files[id].rank == 1 ? "is" : "es");
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------- */
+/* ---- checks of shapes and elements ----------------------------------------------------------- */
 
 static bool check_count(Folder *folder, int id, int64_t count, int64_t most, const char *what) {
     return (count >= 1 && count <= most) || REFUSE(folder, id, "", "%lld %s, must be 1 to %lld",
@@ -547,8 +547,6 @@ static bool check_shapes(Folder *folder, BevShape *shape) {
     arrange_rectangle(rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
     return scene_check_size(shape, folder->folder, folder->err); /* the grid is not known yet */
 }
-
-/* ---- elements -------------------------------------------------------------------------------- */
 
 static bool check_elements(Folder *folder, int id, int64_t end) {
     const int32_t *values = folder->elements[id];
