@@ -539,12 +539,18 @@ bool live_probe_empty(const LiveProbe *probe) {
 
 /* ---- the story: times ------------------------------------------------------------------------ */
 
-/* Returns the model's row of a CUDA kernel; NULL: the model has none. */
+/* Returns the model's row of a kernel, by its name: a model knows the kernels of other builds.
+ * NULL: the model has none. */
 static const PredictedKernel *predicted_row(const State *state, const LiveData *live,
                                             const BevKernel *kernel) {
-    const Gpu gpu = state_gpu(state);
-    const bool modelled = live->model && kernel->where == BEV_CUDA;
-    return modelled ? model_of_kernel(live->model, kernel, &gpu) : NULL;
+    const MemoryModel *model = live->model;
+    Gpu gpu = state_gpu(state);
+    if (model && kernel->large_l2)
+        return model_v3(&model->formats[model->dtype], &gpu);
+    for (int i = 0; model && i < model->kernel_count; i++)
+        if (model->kernels[i].kernel && !strcmp(model->kernels[i].name, kernel->name))
+            return &model->kernels[i];
+    return NULL;
 }
 
 const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
