@@ -51,8 +51,7 @@ const Gpu *gpu_of_device(const char *device_name) {
 static const double USUAL_GHZ = 1.5; /* the clock of a GPU whose data sheet has no FP32 rate */
 
 double gpu_clock_ghz(const Gpu *gpu) {
-    enum { OPERATIONS = 2 }; /* of a lane in a cycle: a multiplication and an addition */
-    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * gpu->sm_lanes * (double)OPERATIONS);
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * gpu->sm_lanes * 2.0); /* multiply, add */
     return isfinite(ghz) ? ghz : USUAL_GHZ;
 }
 

@@ -58,8 +58,8 @@ enum {
     ADD_INSTRUCTIONS = 33
 };
 
-/* Returns these instructions of the warp with workers [from, to). The first cell of its block has
- * the most parts and decides the rounds, as in join_parts() of kernels/cuda/v4/v4.cuh. */
+/* Returns the instructions of a warp with workers [from, to) outside of its steps. The first cell
+ * of the block has the most parts and decides the rounds, as join_parts() in v4.cuh does. */
 static int piece_instructions(const Pieces *pieces, int64_t block, int64_t from, int64_t to) {
     int instructions = PIECE_INSTRUCTIONS;
     for (int half = pieces->workers[block].parts / 2; half >= 1; half /= 2) {
@@ -200,8 +200,8 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     return warp->count > 0;
 }
 
-/* Returns the cycles of a warp's steps, one after the other. A shorter interval whose loads miss L1
- * takes longer than a longer one whose loads hit. The estimate must not depend on the GPU. */
+/* Returns the cycles of a warp's steps, one after the other. A short interval whose loads miss L1
+ * may take longer than a long interval whose loads hit. The estimate must not depend on the GPU. */
 static double warp_cycles(const OwnersReplay *replay, const Warp *warp) {
     const BevAccess *access = replay->access;
     const BevDtype dtype = replay->problem->dtype;

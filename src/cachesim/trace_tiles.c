@@ -33,13 +33,14 @@ static const struct {
 
 typedef struct {
     Turn next;
-    int turns;        /* turns so far */
-    int instructions; /* of these turns */
-    TraceWaits loads; /* turns whose reads missed L1 */
-    int joins;        /* joins that still follow */
+    int turns;        /* the number of turns so far */
+    int instructions; /* the instructions of these turns */
+    TraceWaits loads; /* the turns whose reads missed L1 */
+    int joins;        /* the number of joins that still follow */
     int first_channel, part, parts;
-    int64_t tile;                 /* the tile; of a warp that clears, the first empty cell */
-    int32_t step, next_step, end; /* step: the warp has read the map of this step */
+    int64_t tile;           /* the tile; of a warp that clears, the first empty cell */
+    int32_t step;           /* the warp has read the map of this step */
+    int32_t next_step, end; /* the steps after `step` are next_step, next_step + parts, ... */
 } TileWarp;
 
 typedef struct {
@@ -516,8 +517,7 @@ static void place_arrays(TilesReplay *replay) {
                      (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
 }
 
-/* Replays V4's launches in order: where it is wanted the transposition of the depth, then the
- * tiles. */
+/* Replays V4's launches: the transposition of the depth if the map wants one, then the tiles. */
 static bool run_launches(TilesReplay *replay, Err *err) {
     const TileMap *map = &replay->map;
     const BevShape *s = &replay->problem->shape;
@@ -551,6 +551,7 @@ static bool run_launches(TilesReplay *replay, Err *err) {
     return ok;
 }
 
+/* Returns the counted instructions of the form of V4 that this problem takes. */
 static TurnCosts costs_of(const TilesReplay *replay) {
     const BevProblem *problem = replay->problem;
     int group = v4_group(problem->dtype);

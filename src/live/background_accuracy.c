@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The gates take 50 bytes of a value, and seconds of a large grid: the display leaves larger ones
- * unjudged. `bevscope verify` judges all. */
+/* The gates take 50 bytes for each value, and seconds for a large grid. The display does not judge
+ * larger grids; `bevscope verify` does. */
 enum { JUDGED_VALUES = 12 << 20 };
 
 static LiveVerdict live_verdict(GateVerdict verdict) {
@@ -44,8 +44,8 @@ void judge_clear(Judge *judge) {
     *judge = (Judge){.gates = NULL};
 }
 
-/* Returns the most that pruned points change an output. 0: nothing is pruned, or no such output is
- * judged. */
+/* Returns the largest change of an output by pruned points. 0: nothing is pruned, or the kernel
+ * does not pool. */
 static double prune_change(const FrameInputs *inputs, const KernelConfig *config) {
     const bool pools =
         config->kernel->direction == BEV_FORWARD && config->kernel->stage == BEV_POOL;
@@ -53,14 +53,14 @@ static double prune_change(const FrameInputs *inputs, const KernelConfig *config
     return isfinite(change) ? change : 0;
 }
 
-/* Sets the random grad_out that `bevscope verify` takes too, whatever the display shows. */
+/* Sets the random grad_out of `bevscope verify`, which need not be the loss that is shown. */
 static bool set_grad_out(Judge *judge, Err *err) {
     judge->grad_out = random_grad_out(&judge->problem.view.shape, GRAD_OUT_SEED);
     return judge->grad_out ? problem_set_grad_out(&judge->problem, judge->grad_out, err)
                            : err_no_memory(err, "accuracy", "choose a smaller scene");
 }
 
-/* Whether the judge has its FP64 references, and they are of these inputs. */
+/* Whether the judge has FP64 references of these inputs. */
 static bool is_ready(const Judge *judge, const FrameInputs *inputs, const KernelConfig *config) {
     const BevProblem *view = &judge->problem.view;
     return judge->gates && judge->features == inputs->features && judge->map == inputs->map &&
@@ -68,6 +68,7 @@ static bool is_ready(const Judge *judge, const FrameInputs *inputs, const Kernel
            view->direction == config->kernel->direction && view->stage == config->kernel->stage;
 }
 
+/* Makes the judge's FP64 references of these inputs. */
 static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
                        Err *err) {
     if (is_ready(judge, inputs, config))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The background threads of the live engine, and the one slot that their jobs go through. One
- * thread has the lowest priority, and another takes the jobs that hurry. A job is a kind, inputs
- * and a result. One runs at a time, so that no job disturbs another one's timing;
- * engine_idle_work() decides which one is next. */
+/* A pair of background threads of the live engine, and the one slot for their job. One thread has
+ * the lowest priority. The other thread runs the jobs that hurry. Only one job runs at a time, so
+ * that no job disturbs the timing of another. engine_idle_work() decides which job is next. */
 #pragma once
 
 #include "src/accuracy/verify.h"
@@ -15,36 +14,37 @@ typedef enum {
     JOB_LAUNCH,    /* one launch of a CPU kernel that takes longer than a key can wait */
     JOB_GRID,      /* the grid that such a kernel pools, for the picture */
     JOB_ACCURACY,  /* the accuracy gates of one configuration */
-    JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
+    JOB_GRADIENTS, /* the gradients of a loss, by such a kernel */
     JOB_RACE,      /* the schedules of a race */
     JOB_CACHESIM   /* one step of the cache simulation */
 } JobKind;
 
 typedef struct {
     JobKind kind;
-    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
+    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid, too */
     KernelConfig config;
-    bool hurry;   /* what the screen waits for, on a busy machine: not at the lowest priority */
-    uint64_t tag; /* the caller's number, which tells an outdated result */
-    LiveModel
-        *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
-    ModelDepth depth; /* CACHESIM: how much to simulate, */
-    KernelSet wanted; /* and which kernels at every depth */
-    LiveRace *race;   /* RACE: to be made */
-    const MemoryModel *shown; /* CACHESIM: what the caller has already; NULL: nothing */
+    bool hurry;   /* the screen waits for the job: it has the usual priority */
+    uint64_t tag; /* the caller's number, by which the caller recognizes an outdated result */
+    /* Inputs of single kinds. */
+    LiveModel *live_model; /* CACHESIM: borrowed; the job alone may use it until the job is taken */
+    ModelDepth depth;      /* CACHESIM: how much to simulate */
+    KernelSet wanted;      /* CACHESIM: the kernels to simulate in any case */
+    const MemoryModel *shown; /* CACHESIM: the newest model that the caller has, or NULL */
+    LiveRace *race;           /* RACE: the race to make */
+    Job job;                  /* GRADIENTS: has the loss. ACCURACY: has the moment */
+    GateSet gates;            /* ACCURACY */
+    bool other_format;        /* ACCURACY: not the selection's format */
 
+    /* Results. */
     bool failed; /* `err` says why */
     Err err;
-    double launch_us, prepare_us, own_bytes; /* LAUNCH: time of the launch */
-    double busy_us;        /* LAUNCH, GRID: estimated time with a core for each thread */
-    PooledGrid *grid;      /* GRID */
-    Job job;               /* GRADIENTS: whose loss. ACCURACY: whose moment */
+    double launch_us, prepare_us, own_bytes; /* LAUNCH */
+    double busy_us;   /* LAUNCH, GRID: the estimated time of a launch with a core for each thread */
+    PooledGrid *grid; /* GRID */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
-    GateSet gates;         /* ACCURACY */
-    bool other_format;     /* ACCURACY: not what the screen waits for */
-    bool given_up;         /* ACCURACY: it failed because it ended early */
-    MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
+    bool given_up;         /* ACCURACY: the job failed because it was ended early */
+    MemoryModel *model;    /* CACHESIM: the model so far, or NULL. RACE, an input: its model */
     bool complete;         /* CACHESIM: the depth is complete */
     bool tells;            /* CACHESIM: live_model_tells() */
 } BackgroundJob;
@@ -72,36 +72,37 @@ void background_start(Background *background, const BackgroundJob *job);
 /* Takes the job out of the slot once it is done; the caller drops it. */
 bool background_take(Background *background, BackgroundJob *job);
 
-/* Returns the kind of the job in the slot, done or not. JOB_NONE: the slot is empty, the thread
- * waits. */
+/* Returns the kind of the job in the slot, which may be done. JOB_NONE: the slot is empty. */
 JobKind background_kind(Background *background);
 
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
 void background_pause(Background *background, bool pause);
 
-/* Ends a simulation, or the gates, early if they do not hurry: they start again in a hurry. */
+/* Ends a simulation or the gates early, if they do not hurry. The caller starts them again, in a
+ * hurry. */
 void background_hurry(Background *background);
 
-/* Ends a simulation, or the gates, early: another problem or kernel is on the screen. */
+/* Ends a simulation or the gates early, because another problem or kernel is on the screen. */
 void background_give_up(Background *background);
 
-/* What the gates compare with, kept from kernel to kernel while inputs and format stay the same. */
+/* The references that the gates compare with. They are kept from kernel to kernel while inputs and
+ * format stay the same. */
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
     HostProblem problem;
-    float *grad_out; /* backward */
+    float *grad_out; /* backward only */
     Gates *gates;
-    double prune_change; /* the most that pruned points change an output; 0: nothing is pruned */
+    double prune_change; /* the largest change of an output by pruned points; 0: none */
 } Judge;
 
 void judge_clear(Judge *judge);
 
-/* Judges `config` on these inputs by the gates; without gate B, their verdicts alone are filled
- * in. Given up between two steps: false without an error. */
+/* Judges `config` on these inputs by the gates. Without gate B only verdicts are filled in. False
+ * without an error: the judgement was given up between two steps. */
 bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
                     GateSet gates, const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
 
-/* Judges as judge_accuracy does, for scripts, on their own thread: nothing is kept. */
+/* Judges as judge_accuracy does, but keeps no references. For scripts. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          LiveAccuracy *accuracy, Err *err);

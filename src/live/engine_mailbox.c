@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the caller's thread and the engine's: the newest request one way, the newest frame the
- * other. Neither side waits for the other's work. */
+/* Passes the newest request from the caller's thread to the engine's thread, and the newest frame
+ * back. Neither thread waits for the work of the other. */
 #include "src/live/engine_internal.h"
 
 #include "src/base/clock.h"
@@ -42,7 +42,8 @@ void engine_close_mailbox(Mailbox *mailbox) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static void set_ready(Mailbox *mailbox) {
+/* Makes the descriptor of engine_fd() readable. */
+static void signal_ready(Mailbox *mailbox) {
     uint64_t one = 1;
     ssize_t n = write(mailbox->ready_fd, &one, sizeof one);
     assert(n == sizeof one);
@@ -89,14 +90,14 @@ void engine_publish(Engine *engine) {
     Mailbox *mailbox = &engine->mailbox;
     EngineFrame *frame = frame_new(engine);
     if (!frame)
-        return; /* the last one stays on the screen */
+        return; /* without memory the last frame stays on the screen */
     worker_lock(&mailbox->worker);
     EngineFrame *unseen = mailbox->ready, *retired = mailbox->retired;
     frame->live.busy = mailbox->has_request;
     mailbox->ready = frame;
     mailbox->retired = NULL;
     if (!unseen)
-        set_ready(mailbox);
+        signal_ready(mailbox);
     worker_unlock(&mailbox->worker);
     frame_free(unseen);
     frame_free(retired);
@@ -114,7 +115,7 @@ const EngineFrame *engine_take(Engine *engine) {
         assert(n == sizeof count);
         (void)n;
         old = mailbox->retired;
-        mailbox->retired = mailbox->front; /* the engine frees it, as that can take a while */
+        mailbox->retired = mailbox->front; /* the engine frees the frame: freeing may take long */
         mailbox->front = frame;
         mailbox->ready = NULL;
     }

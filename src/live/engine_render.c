@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { GIVE_WAY_MS = 50 }; /* a key that has waited so long does not give way to the next one */
+/* The frame of a key that has waited so long is not given up for the next key. */
+enum { GIVE_WAY_MS = 50 };
 
-/* After a lost device other errors are mere consequences. */
 void engine_report_error(Engine *engine, const Err *err) {
     if (engine->now.device_lost)
-        return;
+        return; /* later errors are mere consequences of the lost device */
     char line[sizeof engine->now.live.error_text + 1];
     err_line(err, line, (int)sizeof engine->now.live.error_text);
     memcpy(engine->now.live.error_text, line, sizeof engine->now.live.error_text);
@@ -44,7 +44,7 @@ KernelSet wanted_kernels(const State *state) {
 
 /* ---- what a new frame means for the figures -------------------------------------------------- */
 
-/* Begins the simulation anew for another problem or another kernel. The model of the same problem
+/* Begins the simulation again for another problem or another kernel. The model of the same problem
  * stays on the screen. */
 static void aim_simulation(Engine *engine, const FrameInputs *inputs, const KernelConfig *config) {
     const FrameInputs *shown = &engine->shown;
@@ -60,10 +60,10 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->simulated = same_bars ? DEPTH_ESTIMATE + 1 : 0;
     background_give_up(engine->judging);
     if (same_problem)
-        return; /* the kernel that is simulated now is wanted as well */
+        return; /* the running simulation is of use for this kernel, too */
     background_give_up(engine->background);
     engine_use_race(engine, NULL);
-    if (shown->scene != inputs->scene) /* else it stays until another one is there */
+    if (shown->scene != inputs->scene) /* otherwise the old model stays until a new one is there */
         engine_use_model(engine, NULL);
     engine->now.live.model_of_before = engine->now.model != NULL;
 }
@@ -73,8 +73,8 @@ bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
            a->outlier == b->outlier && a->scales == b->scales && a->scales_scene == b->scales_scene;
 }
 
-/* Compares the new inputs with those shown before: forgets or marks figures that are of others. */
-static void notice_changes(Engine *engine) {
+/* Compares the new inputs with the last ones. Figures of other inputs are forgotten, or marked. */
+static void update_figures(Engine *engine) {
     FrameInputs borrowed = *pipeline_inputs(engine->pipeline), *inputs = &borrowed;
     const KernelConfig *config = &engine->now.state.job.config;
     const bool moves = engine->now.state.playing && !engine->options.script;
@@ -82,7 +82,7 @@ static void notice_changes(Engine *engine) {
         inputs->map = engine->shown.map;
     if (inputs->scene != engine->shown.scene) {
         engine->now.loads++;
-        frame_inputs_hold(&engine->judged, inputs); /* on its first moment, in every run alike */
+        frame_inputs_hold(&engine->judged, inputs); /* the first moment is the same in every run */
         engine->judged_s = inputs->features->time_s;
     }
     engine_aim_accuracy(engine, inputs);
@@ -96,16 +96,16 @@ static void notice_changes(Engine *engine) {
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-/* Whether a frame is given up for a newer request. Of two in a row one stays, so that something is
- * always shown. */
+/* Whether the frame is given up for a newer request. Never are two frames in a row given up, so
+ * that something is always shown. */
 static bool gives_way(void *context) {
     Engine *engine = context;
     return !engine->given_up && engine_request_waits(engine, engine->give_way_ms);
 }
 
-/* Returns the kernel that pools in place of one that no key can wait for: the CPU's default, until
- * the background thread has pooled the slow kernel's grid. The screens name the stand-in. NULL:
- * none. */
+/* Returns the kernel that pools in place of a kernel that takes longer than a key can wait. The
+ * CPU's default kernel does so until the background thread has pooled the slow kernel's grid. NULL:
+ * the kernel is fast enough. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
     const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);
     bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;
@@ -135,7 +135,7 @@ static PipelineNeeds needs_of(Engine *engine) {
 /* ---- the figures of a script, the same on every machine -------------------------------------- */
 
 /* Checks the accuracy of the selection's format at this moment of the world, unless it is known. A
- * script checks no other format: what is stale of the others becomes unknown. */
+ * script checks no other format: stale figures of other formats become unknown. */
 static bool check_accuracy(Engine *engine, Err *err) {
     const KernelConfig *config = &engine->now.state.job.config;
     LiveAccuracy *accuracy = engine->now.live.accuracy;
@@ -149,8 +149,8 @@ static bool check_accuracy(Engine *engine, Err *err) {
     return ok;
 }
 
-/* Names no facts of this machine: pictures of a script are the same on every machine. */
-static void fill_device(Engine *engine) {
+/* Fills in a device without facts of this machine: a script gives the same pictures everywhere. */
+static void fill_script_device(Engine *engine) {
     const LiveKernel *row = live_kernel(&engine->now.live, engine->now.state.job.config.kernel);
     engine->cpu = (LiveDevice){.where = BEV_CPU};
     if (row && row->recorded_on[0])
@@ -189,14 +189,14 @@ static bool fill_script(Engine *engine, Err *err) {
         return false;
     timed_kernel_fill_recorded(&engine->recorded, &engine->shown, &engine->now.state.job,
                                &engine->now.live);
-    fill_device(engine);
+    fill_script_device(engine);
     return fill_model(engine, err) && fill_race(engine, err);
 }
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-/* Makes the picture of the frame, where pictures are wanted. After an error the last one stays.
- * False: given up. */
+/* Makes the picture of the frame, if pictures are wanted. After an error the last picture stays.
+ * False: the picture was given up. */
 static bool make_picture(Engine *engine) {
     const EngineOptions *options = &engine->options;
     const GiveUp give_up = {gives_way, engine};
@@ -220,7 +220,7 @@ static bool make_picture(Engine *engine) {
     return true;
 }
 
-/* Frames a second, over about the last second; unknown while nothing moves. */
+/* Updates the frames a second, averaged over about the last second. */
 static void count_frame(Engine *engine) {
     double now = clock_ms(), gap = now - engine->frame_ms;
     engine->frame_ms = now;
@@ -234,7 +234,7 @@ static void count_frame(Engine *engine) {
         reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
 }
 
-/* Contents and picture. PIPELINE_GIVEN_UP: neither is to be shown. */
+/* Makes the contents and the picture of a frame. PIPELINE_GIVEN_UP: neither may be shown. */
 static PipelineEnd make_frame(Engine *engine, Quality quality) {
     Err err = {.kind = ERR_FAILED};
     engine->quality = quality;
@@ -246,7 +246,7 @@ static PipelineEnd make_frame(Engine *engine, Quality quality) {
         engine->now.live.error_text[0] = '\0';
         engine->now.live.complete = false;
         engine->has_frame = true;
-        notice_changes(engine);
+        update_figures(engine);
         if (engine->options.script && !fill_script(engine, &err)) {
             engine_report_error(engine, &err);
             return PIPELINE_FAILED;
@@ -272,10 +272,10 @@ void engine_render(Engine *engine, const State *request) {
     engine_free_retired(&engine->mailbox);
     engine->now.state = *request;
     engine->request_ms = clock_ms();
-    bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */
+    bool key = !moved || engine->taken > 1; /* requests of moments alone are further apart */
     engine->give_way_ms = key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
     engine->now.device_lost &= request->job.config.kernel->where == BEV_CUDA;
-    background_pause(engine->background, true); /* it would take cores from the rendering teams */
+    background_pause(engine->background, true); /* a simulation would take cores from rendering */
     if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
         return;
     if (moved)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which errors belong to the newest frame. They are those of fixed moments, so that they stay while
- * the world moves, and come back with a selection that was judged before. */
+/* Finds the errors that belong to the newest frame. Errors are judged at fixed moments, so that
+ * they stay while the world moves. The errors of earlier selections are kept. */
 #include "src/live/engine_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERDICTS = 16, LOOP_S = 16 }; /* LOOP_S: of a world that does not repeat */
+enum { VERDICTS = 16 }; /* so many selections are kept */
+enum { LOOP_S = 16 };   /* a world that does not repeat is judged over this time */
 
-/* What decides the errors of all formats. */
+/* Selections with the same key have the same errors in all formats. */
 typedef struct {
     int scene, align;
     const BevKernel *kernel;
@@ -19,7 +20,7 @@ typedef struct {
     BevDtype scales_dtype;
     bool photo_features;
     OperatorChange sizes;
-    double time_s; /* where each moment is judged by itself; else -1 */
+    double time_s; /* the moment, if each moment is judged by itself; else -1 */
 } VerdictKey;
 
 typedef struct {
@@ -62,8 +63,8 @@ static bool same_key(const VerdictKey *a, const VerdictKey *b) {
            a->time_s == b->time_s;
 }
 
-/* Keeps the errors of the selection before, the first in the list. */
-static void keep(Engine *engine, Verdicts *verdicts) {
+/* Puts the errors of the last selection at the front of the list. */
+static void keep_verdict(Engine *engine, Verdicts *verdicts) {
     int at = 0;
     while (at < verdicts->count && !same_key(&verdicts->list[at].key, &verdicts->now))
         at++;
@@ -76,8 +77,8 @@ static void keep(Engine *engine, Verdicts *verdicts) {
     memcpy(first->gates, engine->judged_gates, sizeof first->gates);
 }
 
-/* Shows the errors of a selection that was judged before. False: it was not. */
-static bool bring_back(Engine *engine, const Verdicts *verdicts, const VerdictKey *key) {
+/* Shows the kept errors of a selection. False: the list has none. */
+static bool show_verdict(Engine *engine, const Verdicts *verdicts, const VerdictKey *key) {
     for (int i = 0; i < verdicts->count; i++) {
         const Verdict *found = &verdicts->list[i];
         if (!same_key(&found->key, key))
@@ -89,7 +90,7 @@ static bool bring_back(Engine *engine, const Verdicts *verdicts, const VerdictKe
     return false;
 }
 
-/* Marks the errors as stale. Those of another scene, kernel or align are forgotten. */
+/* Marks the errors as stale. Errors of another scene, kernel or align are forgotten. */
 static void mark_stale(Engine *engine, const VerdictKey *before, const VerdictKey *key) {
     LiveData *live = &engine->now.live;
     memset(engine->judged_gates, 0, sizeof engine->judged_gates);
@@ -107,17 +108,17 @@ void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
     Verdicts *verdicts = engine->verdicts;
     const bool first = !verdicts;
     if (first && !(verdicts = engine->verdicts = calloc(1, sizeof *verdicts)))
-        return; /* no verdict is kept */
+        return; /* without memory no verdict is kept */
     if (!first && same_key(&key, &verdicts->now))
         return;
     if (!first && !engine->options.script)
-        keep(engine, verdicts);
+        keep_verdict(engine, verdicts);
     if (judges_each(engine))
         engine->judged_s = inputs->features->time_s;
     engine->accuracy_tag++;
     if (engine->judging)
         background_give_up(engine->judging);
-    if (!bring_back(engine, verdicts, &key))
+    if (!show_verdict(engine, verdicts, &key))
         mark_stale(engine, &verdicts->now, &key);
     engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
     verdicts->now = key;
@@ -154,7 +155,7 @@ void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *
     for (int i = 0; i < LIVE_MOMENTS && step_s > 0; i++)
         fixed |= made->time_s == i * step_s ? 1u << i : 0;
     const bool larger = !moments->judged || made->max_abs > moments->max_abs;
-    moments->judged += larger || (fixed & ~moments->fixed); /* others are not counted */
+    moments->judged += larger || (fixed & ~moments->fixed); /* only these moments are counted */
     moments->fixed |= fixed;
     moments->left = step_s > 0 ? LIVE_MOMENTS - __builtin_popcount(moments->fixed) : 0;
     if (larger) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inputs of a frame: who owns them, and what the views show of them. */
+/* Counts the owners of a frame's inputs, and fills the frame that the views show. */
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 
@@ -35,8 +35,8 @@ const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *co
     return bev_unsupported(config->kernel, &problem);
 }
 
-/* How far a point of the camera's optical axis lies from where the other calibration has it, seen
- * from above. */
+/* Returns the distance, seen from above, between a point of a camera's optical axis and the same
+ * point by the other calibration. */
 static double moved_m(const Rig *a, const Rig *b, int camera) {
     const Frustum *frustum = &a->frustum;
     double u = frustum->input_w / 2.0, v = frustum->input_h / 2.0, from[3], along[3], other[3],

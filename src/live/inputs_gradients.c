@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The backward pass: the kernel that pools the picture, and what the panels say of gradients.
- *
- * The loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
- * gradient with respect to the grid is the pooled features in these cells; the selected kernel
- * computes the two other gradients from it. */
+/* A loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
+ * gradient with respect to the grid is the pooled features in these cells. The selected kernel
+ * computes the gradients of depths and features from it. */
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 
@@ -27,8 +25,8 @@ LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig 
                         .own = bev_traffic(config->kernel, &problem)};
 }
 
-/* A pixel is to these lengths what a cell is to those of intervals: `runs` has an "interval" for
- * each pixel with points. `counts` are the points of each pixel. */
+/* Fills `runs` with an interval for each pixel with points. `counts` has the points of each pixel.
+ */
 static void runs_of_pixels(const int32_t *counts, int64_t pixels, BevMap *runs) {
     for (int64_t pixel = 0; pixel < pixels; pixel++) {
         if (!counts[pixel])
@@ -61,7 +59,7 @@ bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *
 
 /* ---- the loss -------------------------------------------------------------------------------- */
 
-static void destroy(void *contents) {
+static void destroy_gradients(void *contents) {
     Gradients *gradients = contents;
     grid_loss_free(&gradients->loss);
     free(gradients->grad_depth);
@@ -91,8 +89,7 @@ GridContent inputs_content(const FrameInputs *with) {
                          .embedding = features->embedding.rows ? &features->embedding : NULL};
 }
 
-/* Makes the loss on the cell under the cursor. Without a cell the loss has a text with the reason.
- */
+/* Makes the loss on the cell under the cursor. Without a loss made->text says why. */
 static void make_loss(Gradients *made, const FrameInputs *with) {
     const GridContent content = inputs_content(with);
     Err err = {.kind = ERR_FAILED};
@@ -106,7 +103,7 @@ static void make_loss(Gradients *made, const FrameInputs *with) {
 
 bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
                           Err *err) {
-    Gradients *made = *out = ref_new(sizeof *made, destroy);
+    Gradients *made = *out = ref_new(sizeof *made, destroy_gradients);
     if (!made)
         return err_no_memory(err, "gradients", "choose a smaller scene");
     made->pooled = ref_keep(with->pooled);
@@ -142,7 +139,7 @@ static bool run_gradients(Runner *runner, const Gradients *made, Err *err) {
            session_update(runner->session, err) && session_run(runner->session, err);
 }
 
-static bool read_back(Runner *runner, Gradients *made, Err *err) {
+static bool read_gradients(Runner *runner, Gradients *made, Err *err) {
     const BevProblem *view = &runner->problem.view;
     const void *codes;
     if (!session_output(runner->session, &codes, err))
@@ -156,7 +153,7 @@ static bool read_back(Runner *runner, Gradients *made, Err *err) {
 bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err) {
     made->waits = false;
     made->text[0] = '\0';
-    if (run_gradients(runner, made, err) && read_back(runner, made, err))
+    if (run_gradients(runner, made, err) && read_gradients(runner, made, err))
         return true;
     runner_clear(runner);
     free(made->grad_depth);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of warps, recorded for the display. A chosen block or warp comes first, then the pinned
- * cell, then the cell under the cursor, then
- * that of steps_heaviest_cell(). */
+/* Records the steps of warps for the display. The warps are those of a chosen block or warp, else
+ * those of the pinned cell, of the cell under the cursor, or of steps_heaviest_cell(). */
 #include "src/live/inputs.h"
 
 #include "kernels/regime.h"
@@ -17,10 +16,10 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->map);
 }
 
-/* Returns the CUDA kernel that does the same, in the form that it takes on this GPU. NULL: none.
- * `named`: a kernel of any kind that was asked for, or NULL. */
-static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
-                                  const BevProblem *problem, const BevGpuFacts *gpu) {
+/* Returns the CUDA kernel whose steps are recorded: `named`, or without it the CUDA kernel of the
+ * same idea. V3 is returned as the form that it takes on this GPU. NULL: there is none. */
+static const BevKernel *recorded_kernel(const KernelConfig *config, const BevKernel *named,
+                                        const BevProblem *problem, const BevGpuFacts *gpu) {
     const BevKernel *kernel = named ? named : bev_counterpart(config->kernel, BEV_CUDA);
     if (!kernel || !kernel->small_l2)
         return kernel;
@@ -28,13 +27,14 @@ static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *n
     return bev_v3_choose(&workload, gpu).kernel;
 }
 
-/* Records the steps. False: there are none, and `error_text` says why. */
-static bool record_side(const FrameInputs *inputs, const KernelConfig *config,
-                        const BevKernel *named, const StepChoice *choice, const BevGpuFacts *gpu,
-                        Steps *steps, char *error_text, size_t size) {
+/* Records the steps of the selection or of the baseline. False: error_text says why there are none.
+ */
+static bool record_steps(const FrameInputs *inputs, const KernelConfig *config,
+                         const BevKernel *named, const StepChoice *choice, const BevGpuFacts *gpu,
+                         Steps *steps, char *error_text, size_t size) {
     const KernelConfig forward = inputs_forward_config(config);
     BevProblem problem = inputs_bare_problem(inputs, &forward);
-    const BevKernel *kernel = kernel_of(config, named, &problem, gpu);
+    const BevKernel *kernel = recorded_kernel(config, named, &problem, gpu);
     Err err;
     if ((named ? named : config->kernel)->direction == BEV_BACKWARD)
         snprintf(error_text, size, "the steps follow forward kernels only");
@@ -58,8 +58,8 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
            a->block == b->block && a->warp == b->warp && !memcmp(&a->gpu, &b->gpu, sizeof a->gpu);
 }
 
-/* Returns what to record. A baseline whose map has other points, by align or rig, has no steps
- * shown. */
+/* Returns a description of the steps to record. A baseline whose map has other points, by align or
+ * rig, is left out. */
 static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
     Gpu gpu = state_gpu(state);
@@ -82,8 +82,8 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     return request;
 }
 
-/* Records both sides. The baseline follows the selection's cell, or the first cell of the chosen
- * block. */
+/* Records the steps of selection and baseline. The baseline's steps are of the selection's cell, or
+ * of the first cell of the chosen block. */
 static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
     LiveSteps *steps = &made->steps;
     bool own = made->block >= 0;
@@ -95,15 +95,15 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
         return;
     }
-    if (!record_side(inputs, &made->config, made->kernels[0], &choice, &made->gpu,
-                     &steps->selection, steps->error_text, sizeof steps->error_text))
+    if (!record_steps(inputs, &made->config, made->kernels[0], &choice, &made->gpu,
+                      &steps->selection, steps->error_text, sizeof steps->error_text))
         return;
     if (own)
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
     if (made->baseline.kernel && steps->cell >= 0)
-        record_side(inputs, &made->baseline, made->kernels[1], &choice, &made->gpu,
-                    &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
+        record_steps(inputs, &made->baseline, made->kernels[1], &choice, &made->gpu,
+                     &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's part of LiveData: its facts, its sensors, its read and copy bandwidths, its hardware
- * counters. Facts that cannot be found out stay unknown; in builds without CUDA all of them. */
+/* The GPU's part of LiveData: facts, sensors, read and copy bandwidths, hardware counters. In
+ * builds without CUDA all facts stay unknown. */
 #pragma once
 
 #include "src/cachesim/limits.h"
@@ -19,10 +19,10 @@ void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
  * the table has no row for this GPU. */
 const Limits *live_gpu_probe(LiveGpu *gpu, int *row);
 
-/* Takes over NVML's newest facts: whether there are any since the last call. */
+/* Reads NVML's newest facts. Returns whether there are new ones since the last call. */
 bool live_gpu_refresh(LiveGpu *gpu);
 
-/* Fills in all that is known; `memory` decides which ceiling applies. */
+/* Fills in all known facts. The footprint in `memory` decides which bandwidth is the ceiling. */
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device);
 
 /* Fills in registers and theoretical occupancy of the session's launches. */

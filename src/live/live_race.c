@@ -12,12 +12,6 @@ static void destroy_race(void *contents) {
     ref_drop(race->map);
 }
 
-/* Returns the latency of a kernel that was recorded on that GPU. NaN: none was. */
-static double known_us(const LiveData *live, const BevKernel *kernel, const State *state) {
-    const RecordedOnGpu *recorded = story_recorded(state, live_known_kernel(live, kernel));
-    return recorded ? recorded->us : NAN;
-}
-
 LiveRace *live_race_new(const State *state, const FrameInputs *inputs, const LiveData *live) {
     LiveRace *race = ref_new(sizeof *race, destroy_race);
     if (!race)
@@ -28,8 +22,11 @@ LiveRace *live_race_new(const State *state, const FrameInputs *inputs, const Liv
                        .align = state->job.config.align,
                        .gpu = state->gpu,
                        .edit = state->edit};
-    for (int i = 0; i < RACE_KERNELS && race_kernel(i); i++)
-        race->known_us[i] = known_us(live, race_kernel(i), state);
+    for (int i = 0; i < RACE_KERNELS && race_kernel(i); i++) {
+        const RecordedOnGpu *recorded =
+            story_recorded(state, live_known_kernel(live, race_kernel(i)));
+        race->known_us[i] = recorded ? recorded->us : NAN;
+    }
     return race;
 }
 

@@ -13,16 +13,16 @@ typedef struct {
     BevShape shape;
     BevDtype dtype;
     BevAlign align;
-    int gpu;      /* a row of gpus[], */
-    GpuEdit edit; /* changed by the user */
+    int gpu;      /* the row in gpus[] */
+    GpuEdit edit; /* the user's changes of the GPU */
     double known_us[RACE_KERNELS];
 } LiveRace;
 
-/* Returns a new race that is still to be made, of the state's format and GPU. NULL: no memory. */
+/* Returns a new race of the state's format and GPU, for live_race_make. NULL: no memory. */
 LiveRace *live_race_new(const State *state, const FrameInputs *inputs, const LiveData *live);
 
 /* Whether two races have the same subject. */
 bool live_race_same(const LiveRace *a, const LiveRace *b);
 
-/* Makes the schedules; takes some 100 ms. `model` must have replayed the kernels. */
+/* Makes the schedules, which takes some 100 ms. `model` must have replayed the kernels. */
 bool live_race_make(LiveRace *race, const MemoryModel *model, Err *err);

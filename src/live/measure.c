@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MOST_COUNTED = 1 << 20 }; /* points that a formula may count */
-static const double WARM_US = 3e3;    /* of launches before those that are timed in a row, */
-static const double SLICE_US = 4e3;   /* and of these, where one launch is shorter */
-static const double LAUNCH_PAUSE = 5; /* moving: no slow launch for so many times its duration */
+enum { MOST_COUNTED = 1 << 20 };   /* points that a formula may count */
+static const double WARM_US = 3e3; /* a row begins with launches of this time, which do not count */
+static const double SLICE_US = 4e3; /* then the row has launches of this time, at least one */
+/* While the world moves, a slow launch is followed by a pause of so many times its duration. */
+static const double LAUNCH_PAUSE = 5;
 /* The series of a GPU. The short series fits between two frames of a moving world. */
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
 static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .max_s = 0.004};
@@ -25,17 +26,17 @@ struct Measure {
     unsigned where;
     char date[12]; /* UTC, when it was opened: "2026-11-26" */
     const RecordedSet *recorded;
-    FrameInputs inputs;      /* of the last frame: scene, features, map */
+    FrameInputs inputs;     /* of the last frame: scene, features, map */
     BuiltMap *baseline_map; /* of that frame; NULL: no baseline was pooled */
     Job job;
     TimedKernel kernels[LIVE_MAX_KERNELS];
     int kernel_count;
-    TimedKernel baseline; /* used where its format or align is not the selection's */
-    Pairs pairs;          /* of selection and baseline */
-    bool medians_told;    /* the ratio of their medians: it stays until pairs replace it */
-    TimedKernel *current; /* the kernel of the open session */
-    Runner runner;        /* the encoded problem and that session */
-    Worker idle_team;     /* stops for rows of launches: see omp_wait.h */
+    TimedKernel baseline;      /* used where its format or align is not the selection's */
+    Pairs pairs;               /* of selection and baseline */
+    bool medians_told;         /* the ratio of their medians: it stays until pairs replace it */
+    TimedKernel *current;      /* the kernel of the open session */
+    Runner runner;             /* the encoded problem and that session */
+    Worker idle_team;          /* stops for rows of launches: see omp_wait.h */
     uint64_t problems, frames; /* aimed at so far */
     /* The background launch: the kernel, the number of frames at its start, and when it started. */
     TimedKernel *launched;
@@ -104,8 +105,8 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
     return inputs_unsupported(&measure->inputs, config);
 }
 
-/* Starts a kernel's timing anew. A recorded figure stands in until this problem has one. */
-static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
+/* Starts the timing of a kernel again. A recorded figure is shown until a figure is measured. */
+static void restart_kernel(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
     timed_kernel_stand_in(recorded_scene(measure->recorded, &measure->inputs), &timed->config,
@@ -122,7 +123,7 @@ static bool same_problem(const Measure *measure, const FrameInputs *inputs, cons
            measure->inputs.features->shape.channels == inputs->features->shape.channels;
 }
 
-/* Whether the kernel goes in the direction that is shown; the others wait. */
+/* Whether the kernel goes in the shown direction. Kernels of the other direction are not timed. */
 static bool has_direction(const Measure *measure, const TimedKernel *timed) {
     return timed->config.kernel->direction == direction_of(&measure->job);
 }
@@ -133,7 +134,7 @@ static bool has_baseline(const Job *job) {
            (job->baseline.dtype != job->config.dtype || job->baseline.align != job->config.align);
 }
 
-/* Returns the entry that times a kernel; NULL: none does. */
+/* Returns the entry that times a kernel, or NULL. */
 static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
     for (int i = 0; i < measure->kernel_count; i++)
         if (measure->kernels[i].config.kernel == kernel)
@@ -159,7 +160,7 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, Li
         timed_kernel_fill_elsewhere(recorded_scene(measure->recorded, inputs), &job->config, live);
     for (int i = 0; fresh && i < measure->kernel_count; i++)
         if (has_direction(measure, &measure->kernels[i]))
-            restart(measure, &measure->kernels[i], &job->config);
+            restart_kernel(measure, &measure->kernels[i], &job->config);
     TimedKernel *selection = kernel_of(measure, job->config.kernel);
     if (selection && !selection->cost_us)
         selection->cost_us = live->stand_in ? 0 : live->stages_us[STAGE_POOL].value;
@@ -167,14 +168,14 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, Li
         const TimedKernel *same = kernel_of(measure, job->baseline.kernel);
         measure->baseline = (TimedKernel){.config = same->config, .cost_us = same->cost_us};
         measure->baseline.live.kernel = job->baseline.kernel;
-        restart(measure, &measure->baseline, &job->baseline);
+        restart_kernel(measure, &measure->baseline, &job->baseline);
     }
 }
 
 /* ---- what comes next ------------------------------------------------------------------------- */
 
-/* Returns the map for a configuration. That of another align exists while the baseline is compared;
- * else NULL. */
+/* Returns the map for a configuration. A map of another align exists only while a baseline of that
+ * align is compared. NULL: there is no such map. */
 static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     const FrameInputs *inputs = &measure->inputs;
     if (config->align == measure->job.config.align)
@@ -183,7 +184,7 @@ static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     return map && map->align == config->align ? map : NULL;
 }
 
-/* Returns the entry that times `config`; NULL: none does. */
+/* Returns the entry that times `config`, or NULL. */
 static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *config) {
     const KernelConfig *selected = &measure->job.config;
     if (config->dtype == selected->dtype && config->align == selected->align)
@@ -200,8 +201,8 @@ static TimedKernel *kernel_of_baseline(Measure *measure) {
     return map_for(measure, &measure->baseline.config) ? &measure->baseline : NULL;
 }
 
-/* Adds a latency to the pairs. A latency of a third kernel in between gives up half a pair. */
-static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
+/* Adds a latency to the pairs. A latency of a third kernel ends a pair that is half done. */
+static void add_to_pairs(Measure *measure, const TimedKernel *timed, double us) {
     const TimedKernel *selection = kernel_of(measure, measure->job.config.kernel);
     const TimedKernel *baseline = kernel_of_baseline(measure);
     if (selection != baseline && (timed == selection || timed == baseline))
@@ -216,7 +217,7 @@ static bool can_pair(const TimedKernel *timed, bool idle) {
            (idle || !timed_kernel_needs_background(timed));
 }
 
-/* Returns the second of a pair, or the first of the next one; NULL: there are enough. */
+/* Returns the kernel to time next for the pairs. NULL: there are enough pairs. */
 static TimedKernel *next_of_pairs(Measure *measure, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);
@@ -289,10 +290,8 @@ BackgroundJob measure_grid(Measure *measure, const KernelConfig *config, bool id
         return (BackgroundJob){.kind = JOB_NONE};
     const FrameInputs inputs = {.features = measure->inputs.features,
                                 .map = map_for(measure, config)};
-    return (BackgroundJob){.kind = JOB_GRID,
-                           .inputs = frame_inputs_keep(&inputs),
-                           .config = *config,
-                           .hurry = true};
+    return (BackgroundJob){
+        .kind = JOB_GRID, .inputs = frame_inputs_keep(&inputs), .config = *config, .hurry = true};
 }
 
 void measure_take_grid(Measure *measure, const BackgroundJob *job) {
@@ -326,8 +325,8 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     timed->failed = job->failed;
     if (job->failed)
         return;
-    /* A launch that was slow a moment ago counts as slow even where this one is not. Else a kernel
-     * near the border, on a busy machine, would change sides for ever and never have a figure. */
+    /* A kernel counts as slow if its last launch was slow or this one is. Otherwise a kernel near
+     * the limit, on a busy machine, would change sides for ever and never have a figure. */
     bool counts = timed_kernel_needs_background(timed);
     timed->cost_us = job->busy_us; /* time of a launch that has the cores to itself */
     bool disturbed = !idle || measure->launched_frames != measure->frames;
@@ -335,7 +334,7 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
         timed_kernel_add_launch(timed, job, disturbed, measure->machine_busy);
     if (disturbed)
         return;
-    pairs_taken(measure, timed, job->launch_us);
+    add_to_pairs(measure, timed, job->launch_us);
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
@@ -368,7 +367,7 @@ static bool start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
 static MeasureStep finish_kernel(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
-    pairs_taken(measure, timed, timed->live.median_us.value);
+    add_to_pairs(measure, timed, timed->live.median_us.value);
     close_session(measure);
     return MEASURE_NEWS;
 }
@@ -461,9 +460,9 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config) {
     return timed && timed_kernel_is_slow(timed, config->align);
 }
 
-/* From enough pairs of measurements; until then of the two medians, once these are certain. Where
- * one of the medians is unsettled the pairs are in doubt as well: a wait for a core that another
- * program has makes a short launch slower more rarely than a long one, in turns as well. */
+/* Fills the speed-up from enough pairs. Until there are enough, the speed-up is that of the two
+ * medians, once these are certain. An unsettled median makes the pairs doubtful, too: waits for a
+ * core that another program has make long launches slower more often than short ones. */
 static void fill_speedup(Measure *measure, LiveData *live) {
     LiveSpeedup *speedup = &live->speedup;
     const LiveKernel *row = live_kernel(live, measure->job.config.kernel);
@@ -499,7 +498,7 @@ void measure_fill(Measure *measure, LiveData *live) {
         LiveKernel *row = &live->kernels[live->kernel_count++];
         *row = timed->live;
         row->failed = timed->failed;
-        /* Its series is open, or the background thread launches it. */
+        /* The kernel's series is open, or the background thread launches the kernel. */
         row->being_timed =
             timed == measure->current || (timed->turn && timed->turn == measure->turns);
         if (!has_baseline(&measure->job) && timed->config.kernel == measure->job.baseline.kernel)

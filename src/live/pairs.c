@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The middle half of the ratios lies within this factor; else their median is doubtful. */
+/* If the middle half of the ratios spreads by more than this factor, the ratios scatter. */
 static const double MIDDLE = 1.25;
 
 static void sorted_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
@@ -11,7 +11,6 @@ static void sorted_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
     sort_ascending(sorted, pairs->count);
 }
 
-/* Whether the middle half of the ratios spreads by more than MIDDLE. */
 static bool ratios_scatter(const double *sorted, int count) {
     return sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
 }

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
+enum { OFFERS = 2 }; /* an offered grid for the selection, another for the baseline */
 enum { OF_SELECTION, OF_BASELINE, OF_GRADIENTS, RUNNERS };
 enum { PINNED_MAP = BEV_ALIGN_COUNT, MAPS };
 
 struct Pipeline {
-    FrameInputs inputs; /* of the last frame */
-    FrameInputs made;   /* the newest of each, those of runs that were given up included */
+    FrameInputs inputs;         /* of the last frame */
+    FrameInputs made;           /* the newest of each, those of runs that were given up included */
     PooledGrid *offers[OFFERS]; /* pooled elsewhere; newest first */
     Runner runners[RUNNERS];
     BuiltMap *maps[MAPS]; /* the last of each align, so that going back is free; and of a baseline
@@ -72,7 +72,7 @@ void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* One run, and what it has made so far. */
+/* One run, and its results so far. */
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
@@ -89,7 +89,7 @@ static bool grid_fits(const PooledGrid *grid, const FrameInputs *with, const Ker
            kernel_config_equal(&grid->config, config);
 }
 
-/* Finds a grid of `config` on the features and the map of `with` that exists already, or NULL. */
+/* Returns an existing grid of `config` on the features and the map of `with`, or NULL. */
 static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const KernelConfig *config) {
     const Pipeline *pipeline = run->pipeline;
     PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
@@ -130,8 +130,8 @@ static SeenNeeds seen_needs(const Run *run) {
 static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     LoadedScene **other = &run->pipeline->other;
     bool own = baseline->job.other != 0;
-    with->scene = inputs_scene(own ? *other : run->next.scene, scene_path(baseline),
-                               &baseline->job, true, run->err);
+    with->scene = inputs_scene(own ? *other : run->next.scene, scene_path(baseline), &baseline->job,
+                               true, run->err);
     if (!with->scene)
         return false;
     if (own) {
@@ -203,7 +203,7 @@ static bool is_shown(const Pipeline *pipeline, const LoadedScene *scene, const L
     return of == scene || of == pipeline->other;
 }
 
-/* Frees what was kept of another scene. */
+/* Frees maps, offers and runners of scenes that are no longer shown. */
 static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
     for (int i = 0; i < MAPS; i++)
         if (pipeline->maps[i] && !is_shown(pipeline, scene, pipeline->maps[i]->scene)) {
@@ -222,7 +222,7 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
     }
 }
 
-/* Loads the scene, and leaves the aligns that it has no map for. */
+/* Loads the scene. An align that the scene has no map for is replaced in the state. */
 static bool make_scene(Run *run, State *state) {
     FrameInputs *made = &run->pipeline->made, *next = &run->next;
     next->scene = inputs_scene(made->scene, scene_path(state), &state->job, true, run->err);
@@ -250,8 +250,8 @@ static bool make_features(Run *run, State *state) {
     double start = clock_us();
     const SeenNeeds needs = seen_needs(run);
     next->features = inputs_features(made->features, next->scene, &state->job, &needs, run->err);
-    bool ok = next->features &&
-              inputs_fit(&next->features->shape, next->scene->scene.name, run->err);
+    bool ok =
+        next->features && inputs_fit(&next->features->shape, next->scene->scene.name, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
     if (ok && next->features != pipeline->inputs.features)
@@ -308,26 +308,26 @@ static bool make_steps(Run *run, State *state) {
 
 /* ---- from one frame to the next -------------------------------------------------------------- */
 
-static void replace(FrameInputs *inputs, FrameInputs with) {
+static void replace_inputs(FrameInputs *inputs, FrameInputs with) {
     frame_inputs_drop(inputs);
     *inputs = with;
 }
 
-/* Keeps what a run made before it was given up. */
-static void keep_made(FrameInputs *made, const FrameInputs *next) {
+/* Keeps the inputs that a run made before it was given up. */
+static void keep_made_inputs(FrameInputs *made, const FrameInputs *next) {
     FrameInputs newest = *next;
     for (int i = 0; i < FRAME_INPUTS; i++)
         if (!newest.each[i])
             newest.each[i] = made->each[i];
-    replace(made, frame_inputs_keep(&newest));
+    replace_inputs(made, frame_inputs_keep(&newest));
 }
 
 static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
     const FrameInputs *last = &pipeline->inputs;
     pipeline->content += memcmp(last->each, next->each, sizeof last->each) != 0;
     pipeline->baseline_content += last->baseline != next->baseline;
-    pipeline->seen_content += last->features != next->features ||
-                              last->gradients != next->gradients;
+    pipeline->seen_content +=
+        last->features != next->features || last->gradients != next->gradients;
 }
 
 /* Fills the stage times. A stage that this run did not need keeps its last time, marked stale. */
@@ -356,7 +356,7 @@ static bool fill_memory(const FrameInputs *next, const KernelConfig *config, boo
     return true;
 }
 
-/* Measures the objects, which nothing but faults of the cameras moves. */
+/* Measures how far the objects have moved. Only faults of the cameras move them. */
 static bool fill_objects(const FrameInputs *next, const Job *job, LiveObjects *objects, Err *err) {
     const Job baseline = job_of_baseline(job);
     const bool faults = job_has_faults(job) || (next->baseline && job_has_faults(&baseline));
@@ -370,14 +370,15 @@ static bool fill_objects(const FrameInputs *next, const Job *job, LiveObjects *o
 }
 
 /* Publishes the run's results in the display's data, and keeps its inputs for the next run. */
-static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
+static bool publish_run(Pipeline *pipeline, const Run *run, const State *state, LiveData *live,
+                        Err *err) {
     const FrameInputs *next = &run->next;
     const FrameInputs *last = &pipeline->inputs;
     if (last->pooled != next->pooled || last->baseline != next->baseline)
         inputs_difference(next, &live->difference);
     count_changes(pipeline, next);
     bool same_map = last->map == next->map;
-    replace(&pipeline->inputs, frame_inputs_keep(next));
+    replace_inputs(&pipeline->inputs, frame_inputs_keep(next));
     pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
     live->job = state->job;
@@ -422,10 +423,10 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
             end = PIPELINE_FAILED;
     }
     if (end == PIPELINE_GIVEN_UP)
-        keep_made(&pipeline->made, &run.next);
+        keep_made_inputs(&pipeline->made, &run.next);
     if (end == PIPELINE_DONE) {
-        replace(&pipeline->made, frame_inputs_keep(&run.next));
-        if (!show(pipeline, &run, state, live, err))
+        replace_inputs(&pipeline->made, frame_inputs_keep(&run.next));
+        if (!publish_run(pipeline, &run, state, live, err))
             end = PIPELINE_FAILED;
     }
     frame_inputs_drop(&run.next);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From a State to everything that a frame shows: scene, features, scatter map, pooled grid, FP64
- * grid, one cell looked at closely. Computes only what changed since the last call. It has no
- * threads of its own and measures nothing but the time of its stages, so that the live engine,
- * scripts and tests all run the same one. */
+/* The way from a State to all contents of a frame: scene, features, scatter map, pooled grid, FP64
+ * grid, probed cell. A run computes only what changed since the last run. The pipeline has no
+ * threads of its own and measures only the time of its stages. The live engine, scripts and tests
+ * all use it. */
 #pragma once
 
 #include "src/live/inputs.h"
@@ -12,10 +12,10 @@ typedef struct Pipeline Pipeline;
 typedef struct {
     bool fp64_original; /* the picture needs the FP64 grid */
     bool draft;         /* use fewer rays: the world is moving, and the next frame comes soon */
-    /* Pools in place of the selection and of the baseline until their own grid is there. NULL: each
-     * pools itself. */
+    /* Kernels that pool in place of the selection and the baseline, whose own grids come later.
+     * NULL: the selection or the baseline pools. */
     const BevKernel *stand_in, *baseline_stand_in;
-    bool gradients_later;         /* leave them to pipeline_lacks_gradients: the kernel is slow */
+    bool gradients_later;         /* the kernel is slow: its gradients are offered later */
     GiveUp give_up;               /* asked between the stages and within the long ones */
     _Atomic(const char *) *doing; /* set to the name of the stage in hand; NULL: nobody asks */
 } PipelineNeeds;
@@ -37,8 +37,8 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
 /* Returns the inputs of the last frame, borrowed. */
 const FrameInputs *pipeline_inputs(const Pipeline *pipeline);
 
-/* Returns the configuration whose grid the last frame lacks because another kernel stood in; NULL:
- * none. */
+/* Returns the configuration whose grid the last frame lacks, because another kernel stood in. NULL:
+ * no grid is lacking. */
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 
 /* Whether the last frame lacks its gradients. */

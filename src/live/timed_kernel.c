@@ -27,7 +27,7 @@ static void go_stale(LiveKernel *live) {
         readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
 }
 
-/* Estimates a launch at this align; 0: unknown. */
+/* Estimates the time of a launch at this align. 0: unknown. */
 static double cost_us(const TimedKernel *timed, BevAlign align) {
     bool before = timed->config.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
     return timed->cost_us * (before == weighted ? 1 : weighted ? 4 : 0.25);
@@ -64,9 +64,9 @@ bool timed_kernel_waited(const TimedKernel *timed) {
     return 2 * waited > timed->count;
 }
 
-/* Whether a figure is worse than the one before it. A settled figure stays for a while until
- * another one has settled: a picture made meanwhile does not make a kernel slower. */
-static bool is_worse(const TimedKernel *timed, bool settled) {
+/* Whether a new figure is less certain than the shown figure. A settled figure stays for a while
+ * until another figure has settled: a picture made meanwhile does not make a kernel slower. */
+static bool is_less_certain(const TimedKernel *timed, bool settled) {
     const LiveKernel *live = &timed->live;
     bool good = timed_kernel_has_figure(timed) && !live->single && !live->unsettled &&
                 !live->beside_pictures;
@@ -77,7 +77,7 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     LiveKernel *live = &timed->live;
     bool slower = live->least_us > 0 && timing->median_us > SLOWER * live->least_us;
     bool settled = timing->settled && !slower;
-    if (is_worse(timed, settled))
+    if (is_less_certain(timed, settled))
         return;
     if (settled && !timed->disturbed)
         timed->settled_ms = clock_ms();
@@ -113,8 +113,8 @@ void timed_kernel_done(TimedKernel *timed) {
     }
 }
 
-/* While rendering, or beside other programs, the clock counts their time as well. The time in which
- * the launch's threads had a core is nearer to the truth. */
+/* While rendering, or beside other programs, the clock counts waits for a core, too. The time in
+ * which the launch's threads had a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy) {
     if (disturbed && timed->count && !timed->disturbed)

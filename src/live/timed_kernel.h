@@ -16,47 +16,47 @@ typedef struct {
     LiveKernel live;
     struct {
         double us;
-        bool waited; /* for a core that another program had */
+        bool waited; /* the launch waited for a core that another program had */
     } samples[TIMED_KERNEL_SAMPLES];
     int count;
     bool complete;     /* there are enough samples of this problem */
-    bool failed;       /* it cannot run this problem */
+    bool failed;       /* the kernel cannot run this problem */
     bool disturbed;    /* pictures were made while the samples were taken */
-    double cost_us;    /* of the last launch; 0: unknown */
-    double own_bytes;  /* of a launch by the kernel's traffic model; 0: not computed */
-    uint64_t turn;     /* number of its last turn among all kernels; 0: none yet */
-    double done_ms;    /* when it was complete last; 0: not yet */
-    double settled_ms; /* when its figure settled last, undisturbed */
+    double cost_us;    /* the time of the last launch; 0: unknown */
+    double own_bytes;  /* bytes of a launch by the traffic model; 0: not computed */
+    uint64_t turn;     /* the number of its last turn among all kernels; 0: none yet */
+    double done_ms;    /* when the figure was complete last; 0: not yet */
+    double settled_ms; /* when the figure settled last, undisturbed */
 } TimedKernel;
 
-/* Begins another problem: there is no sample, and figures become stale. What a launch costs is
- * estimated from the last problem: four times as much where every point goes to four cells. */
+/* Begins another problem: there is no sample, and figures become stale. The time of a launch is
+ * estimated from the last problem: four times as long if every point now goes to four cells. */
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config);
 
-/* Keeps the latest TIMED_KERNEL_SAMPLES. A sample that `waited` for cores that other programs had
- * is the time of its threads by their CPU clocks. */
+/* Adds a sample. The latest TIMED_KERNEL_SAMPLES are kept. If the launch waited for cores that
+ * other programs had, `us` is the time of its threads by their CPU clocks. */
 void timed_kernel_add_sample(TimedKernel *timed, double us, bool waited);
 
 /* Whether most samples waited. Their figure is unsettled. */
 bool timed_kernel_waited(const TimedKernel *timed);
 
-/* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both
- * are warm series. `own_bytes`: what a launch moves by the kernel's traffic model; 0: unknown. */
+/* Publishes median and percentiles of the samples, or of a series that was timed elsewhere. Both
+ * are warm series. `own_bytes`: the bytes of a launch by the traffic model; 0: unknown. */
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes);
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes);
 
-/* Adds a launch of the background thread. Launches while rendering (`disturbed`) give way to
- * undisturbed ones. machine_busy: other programs had cores. */
+/* Adds a launch of the background thread. Launches while rendering (`disturbed`) are dropped once
+ * there is an undisturbed launch. machine_busy: other programs had cores. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy);
 
-/* Notes the time, and that the kernel had its turn. */
+/* Counts a turn of the kernel, and notes when it ended. */
 void timed_kernel_done(TimedKernel *timed);
 
-/* Whether it has a median of this problem. */
+/* Whether the kernel has a median of this problem. */
 bool timed_kernel_has_figure(const TimedKernel *timed);
 
-/* Whether to time it again; `idle`: nothing moves. */
+/* Whether the kernel must be timed again. `idle`: nothing moves. */
 bool timed_kernel_due(const TimedKernel *timed, bool idle);
 
 /* Whether a launch at this align takes longer than a key can wait, or was never tried. Such a
@@ -76,21 +76,21 @@ typedef struct {
  * a calibration error. */
 RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs);
 
-/* Fills in what was recorded of live->kernel, with warm caches; unknown where nothing was. */
+/* Fills in the recorded figures of live->kernel with warm caches. Others become unknown. */
 void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align, LiveKernel *live);
 
 /* Fills the ratio of the recorded medians of the job's baseline and selection. Unknown: no
  * recording has both. A kernel beside itself has 1. */
 void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup *speedup);
 
-/* Fills live->elsewhere with what was recorded of the kernels that are not timed here. */
+/* Fills live->elsewhere with the recorded figures of kernels that are not timed here. */
 void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live);
 
 /* As timed_kernel_show_recorded, for a kernel that is not timed yet. Without a recording the
  * measurement of an earlier problem stays. */
 void timed_kernel_stand_in(RecordedScene of, const KernelConfig *config, LiveKernel *live);
 
-/* Fills in the job's kernels, its baseline and their speed-up with what was recorded: for scripts
- * and figures, which measure nothing. */
+/* Fills in recorded figures of the job's kernels, its baseline and their speed-up: for scripts and
+ * figures, which measure nothing. */
 void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *inputs, const Job *job,
                                 LiveData *live);

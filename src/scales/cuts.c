@@ -25,6 +25,7 @@ bool scale_is_single(BevDtype element) {
 
 /* ---- percentile ------------------------------------------------------------------------------ */
 
+/* Returns the number of bins that hold at least this percentage of all values. */
 static int percentile_bin(const LinearHistogram *linear, const Histogram *histogram,
                           double percentile) {
     double wanted = percentile / 100 * (double)histogram->values;
@@ -174,7 +175,7 @@ double scale_cut(const Histogram *histogram, ScaleMethod method, double percenti
                  BevDtype element) {
     LinearHistogram linear;
     int bins;
-    bool depends = method == SCALE_ENTROPY || method == SCALE_MSE;
+    bool depends = method == SCALE_ENTROPY || method == SCALE_MSE; /* on the format */
     if (method == SCALE_MAX || !(histogram->largest > 0) || (depends && !scale_is_single(element)))
         return histogram->largest;
     histogram_linear(histogram, &linear);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_SHIFT = 13, OCTAVE_SHIFT = 23 }; /* bits >> shift is the bucket's, the octave's
-                                                  number */
+/* The bits of a float, shifted right, are the number of its bucket or of its octave. */
+enum { BUCKET_SHIFT = 13, OCTAVE_SHIFT = 23 };
 
 static float float_of(uint32_t bits) {
     float value;

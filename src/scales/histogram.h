@@ -24,7 +24,7 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
 bool histogram_merge(Histogram *into, const Histogram *from);
 void histogram_free(Histogram *histogram); /* accepts NULL */
 
-/* Returns which values without a bucket there are: "0", "NaN or infinite", "0, NaN or infinite". */
+/* Names the kinds of values that have no bucket: "0", "NaN or infinite", "0, NaN or infinite". */
 const char *histogram_kinds(const Histogram *histogram);
 
 /* Visits the filled buckets in rising order. A bucket holds magnitudes from `low` to below `high`.
@@ -45,11 +45,11 @@ typedef struct {
 } LinearHistogram;
 void histogram_linear(const Histogram *histogram, LinearHistogram *linear);
 
-/* Histograms of the three tensors of pooling. Features have one a channel. */
+/* Histograms of the three tensors of pooling. Features have a histogram for each channel. */
 typedef struct {
     Histogram depth, out, *channels; /* channels: [channel_count] */
     int64_t channel_count;
-    int64_t moments;
+    int64_t moments; /* the number of counted moments */
 } TensorHistograms;
 
 bool tensor_histograms_init(TensorHistograms *histograms, int64_t channels, Err *err);

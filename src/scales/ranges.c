@@ -151,7 +151,6 @@ bool ranges_take(ScaleRanges *ranges, const char *word, int64_t channels, Err *e
 
 bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {
     const ChannelRanges *own = &ranges->feat_channels;
-    bool has_percentile = ranges->method == SCALE_PERCENTILE;
     json_t *channels = own->count ? json_array() : NULL;
     for (int64_t c = 0; c < own->count; c++)
         json_array_append_new(channels, json_real(own->values[c]));
@@ -159,8 +158,8 @@ bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {
         "{ss ss ss sI sI so* sf sf sf so*}", "method", scale_method_names[ranges->method], "dtype",
         bev_dtypes[ranges->dtype].name, "scenes", ranges->scenes, "moments",
         (json_int_t)ranges->moments, "channels", (json_int_t)ranges->channels, "percentile",
-        has_percentile ? json_real(ranges->percentile) : NULL, "depth", ranges->depth, "feat",
-        ranges->feat, "out", ranges->out, "feat_channels", channels);
+        ranges->method == SCALE_PERCENTILE ? json_real(ranges->percentile) : NULL, "depth",
+        ranges->depth, "feat", ranges->feat, "out", ranges->out, "feat_channels", channels);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(root);
     if (!text)

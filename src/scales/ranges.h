@@ -22,8 +22,8 @@ typedef struct {
     int64_t channels;        /* number of feature channels */
     double depth, feat, out; /* largest magnitude kept; 0: the frame's own largest */
     ChannelRanges feat_channels;
-    bool ideal_by_channel; /* INT8 features get a scale a channel from the frame itself */
-    char label[64];        /* name of these ranges on screens: the file, or the method */
+    bool ideal_by_channel; /* the frame gives INT8 features a scale for each channel */
+    char label[64];        /* the name of these ranges on screens: the file, or the method */
 } ScaleRanges;
 
 /* Chooses ranges from histograms, for features of `dtype`. NaN and infinite values are ignored, and
@@ -38,8 +38,8 @@ typedef struct {
 bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
                    const RangesRequest *request, const char *where, Err *err);
 
-/* Ideal ranges, each frame's own, with one range a channel for INT8 features. The word "channel"
- * selects them in place of a file. */
+/* Ideal ranges: each frame's own, with a range for each channel of INT8 features. The word
+ * "channel" selects them in place of a file. */
 extern const ScaleRanges ranges_by_channel;
 
 /* Returns the name of the scales that features of a format get: "ideal" (each frame's own) if
