@@ -209,7 +209,7 @@ const char *reading_mark(const Reading *reading) {
         [SOURCE_UNKNOWN] = "", [SOURCE_MEASURED] = "",   [SOURCE_RECORDED] = "r",
         [SOURCE_MODEL] = "m",  [SOURCE_PUBLISHED] = "p", [SOURCE_COMPUTED] = ""};
     const char *mark =
-        reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+        reading->source != SOURCE_UNKNOWN && reading->stale ? "!" : marks[reading->source];
     return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
 }
 

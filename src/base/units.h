@@ -90,5 +90,5 @@ bool text_wrap(const char *text, size_t length, int column, int indent, int widt
 /* Sorts numbers in ascending order. None of them may be NaN. */
 void sort_ascending(double *values, int count);
 
-/* Returns a number's mark: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
+/* Returns a number's mark: "" measured, "r" recorded, "m" model, "!" stale, "?" doubtful. */
 const char *reading_mark(const Reading *reading);

@@ -36,9 +36,8 @@ typedef struct {
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
-/* Writes what limits a launch: "latency-bound: one cell of 352 points", "limited by L2 bandwidth:
- * atomics". Where the next term is nearly as long: "no term stands out". `longest`: points of the
- * longest interval; 0: not known. */
+/* Writes what limits a launch: "latency-bound: one cell of 352 points", or of two long terms
+ * "balanced: DRAM and L2 alike". `longest`: points of the longest interval; 0: not known. */
 void findings_reason(const PredictedKernel *kernel, const Prediction *prediction, int64_t longest,
                      char *text, size_t size);
 

@@ -131,7 +131,7 @@ const GlossaryRow glossary[] = {
      "asks for 4 bytes: * several, . none."},
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
      "drifting, on free cores. Marks of a source: none measured, m model, r recorded elsewhere, p "
-     "published, ? unsettled, b while rendering: noisy, s single launches, ~ stale."},
+     "published, ? unsettled, b while rendering: noisy, s single launches, ! stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: "
      "nz slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
      "output nz times as large."},
@@ -143,6 +143,9 @@ const GlossaryRow glossary[] = {
      "steps numbers all turns of its warps. Of other kernels: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
+    {"touched bytes", "touches", "The bytes of the arrays that a kernel touches (reads or writes), "
+     "each once, and its own sums. Behind \"of\" stands the footprint, all arrays whole. As %: "
+     "these bytes over the L2."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"V2", "article, BEVDet", "Article (v2): a thread a point and 8 channels; it adds by "
      "atomics, and each 8 channels read the indices again. BEVDet (v2_bevdet): a thread a channel "

@@ -43,7 +43,7 @@ void live_forget_accuracy(LiveData *live) {
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype) {
     const LiveAccuracy *accuracy = &live->accuracy[dtype];
     bool known = accuracy->source != SOURCE_UNKNOWN;
-    return known && accuracy->stale                          ? "~"
+    return known && accuracy->stale                          ? "!"
            : known && accuracy->time_s != live->frame.time_s ? "*"
                                                              : "";
 }
@@ -113,8 +113,8 @@ Reading live_latency(const LiveData *live, const LiveKernel *row) {
 
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
-    bool unsettled_file = latency.source == SOURCE_RECORDED &&
-                          (row->unsettled || live->baseline.unsettled);
+    bool unsettled_file =
+        latency.source == SOURCE_RECORDED && (row->unsettled || live->baseline.unsettled);
     if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
         unsettled_file ||
         (latency.source == SOURCE_RECORDED &&
@@ -131,8 +131,7 @@ double live_largest_error(const LiveAccuracy *accuracy) {
                                     : accuracy->max_abs;
 }
 
-/* Returns the moment of the largest error. */
-static double live_error_s(const LiveAccuracy *accuracy) {
+double live_error_s(const LiveAccuracy *accuracy) {
     const LiveMoments *moments = &accuracy->moments;
     bool other = moments->judged && moments->max_abs > accuracy->max_abs;
     return other ? moments->time_s : accuracy->time_s;
@@ -346,7 +345,7 @@ void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t siz
         char mark;
         const char *text;
     } marks[] = {{'r', "r recorded"},
-                 {'~', "~ stale"},
+                 {'!', "! stale"},
                  {'s', "s single launches"},
                  {'b', "b while rendering: noisy"},
                  {'?', machine_busy ? "? CPU busy" : "? unsettled"}};
@@ -637,16 +636,16 @@ static const char tiles_words[] = "tiles, long cells cut: "; /* V4's, before its
 static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
                     StoryBar *bar) {
     const Prediction prediction = prediction_of(state, live, predicted);
-    const bool same_map = live->model && live->model->align == live->job.config.align &&
-                          !live->model_of_before;
+    const bool same_map =
+        live->model && live->model->align == live->job.config.align && !live->model_of_before;
     const bool tiles = predicted->kernel->is_default;
     char reason[sizeof bar->why];
     findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
                     sizeof reason);
-    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "",
-             tiles ? limit_brief(reason) : reason);
+    const char *terms = strncmp(reason, "balanced: ", 10) ? limit_brief(reason) : reason + 10;
+    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "", tiles ? terms : reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
-    snprintf(bar->short_why, sizeof bar->short_why, "%.39s",
+    snprintf(bar->short_why, sizeof bar->short_why, "%.47s",
              tiles  ? "tiles, long cells cut"
              : cell ? cell
                     : brief);
@@ -668,7 +667,7 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         snprintf(bar->more, sizeof bar->more, "%s%s: %.1f instructions a value",
                  empty ? "probability 0, " : "", bev_dtypes[dtype].title, each);
     else if (empty)
-        snprintf(bar->more, sizeof bar->more, "each of probability 0, read all the same");
+        snprintf(bar->more, sizeof bar->more, "all have probability 0, yet each is read");
 }
 
 /* Fills in the time of a kernel's bar from the source. */
@@ -855,32 +854,28 @@ Headline story_headline(const State *state, const LiveData *live) {
     return headline;
 }
 
-void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
-                     size_t size) {
-    unit_text(UNIT_ERROR, live_largest_error(accuracy), text, size);
-    if (scene_moves(scene) && live_tolerance(scene, accuracy) == LIVE_PASS)
-        text_add(text, size, " at worst, in %d moments", accuracy->moments.judged);
+ShortText live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy) {
+    const LiveMoments *moments = &accuracy->moments;
+    const ShortText worst = live_moment_text(scene, live_error_s(accuracy));
+    ShortText text = {""};
+    if (scene_moves(scene) && moments->left)
+        snprintf(text.text, sizeof text.text, "%s, %d more moment%s being judged", worst.text,
+                 moments->left, moments->left == 1 ? " is" : "s are");
+    else if (scene_moves(scene) && moments->judged > 1)
+        snprintf(text.text, sizeof text.text, "worst of %d moments, %s", moments->judged,
+                 worst.text);
     else if (scene_moves(scene))
-        text_add(text, size, "%s at %s", accuracy->moments.left ? " so far," : "",
-                 live_moment_text(scene, live_error_s(accuracy)).text);
+        snprintf(text.text, sizeof text.text, "%s, this moment alone", worst.text);
+    return text;
 }
 
-void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
-                       size_t size) {
-    const LiveMoments *moments = &accuracy->moments;
-    text[0] = '\0';
-    if (scene_moves(scene) && moments->left)
-        snprintf(text, size, ", %d more moment%s being judged", moments->left,
-                 moments->left == 1 ? " is" : "s are");
-    else if (scene_moves(scene) && live_tolerance(scene, accuracy) == LIVE_PASS)
-        snprintf(text, size, ", worst at %s", live_moment_text(scene, live_error_s(accuracy)).text);
-    else if (scene_moves(scene) && moments->judged > 1)
-        snprintf(text, size, ", the worst of %d moments", moments->judged);
-    else if (scene_moves(scene))
-        snprintf(text, size, ", this moment alone");
-    if (moments->prune_change > 0)
-        text_add(text, size, ", and pruning changes outputs by up to %s",
-                 text_of_unit(UNIT_ERROR, moments->prune_change).text);
+ShortText live_pruning_text(const LiveAccuracy *accuracy) {
+    const double change = accuracy->moments.prune_change;
+    ShortText text = {""};
+    if (change > 0)
+        snprintf(text.text, sizeof text.text, ", and pruning changes outputs by up to %s",
+                 text_of_unit(UNIT_ERROR, change).text);
+    return text;
 }
 
 bool live_longest_empty(const LiveData *live) {

@@ -277,7 +277,7 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
  * picture. */
 ShortText live_side_label(const LiveData *live, bool baseline);
 
-/* Returns the mark of a format that was judged on other values than the picture shows: "~" if it
+/* Returns the mark of a format that was judged on other values than the picture shows: "!" if it
  * was judged before the newest change, "*" if at another moment of the world, else "". */
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 
@@ -351,11 +351,11 @@ ShortText machine_text(const char *label);
  * recorded". */
 void speedup_origin(const LiveData *live, char *text, size_t size);
 
-/* Returns the one-character mark of a median: "r" recorded, "~" stale, "b" timed while rendering,
+/* Returns the one-character mark of a median: "r" recorded, "!" stale, "b" timed while rendering,
  * "?" unsettled, "s" single launches. "" marks a warm series, the protocol of `bench`. */
 const char *ladder_mark(const LiveKernel *row);
 
-/* Explains the marks that occur beside the medians: "measured, r recorded, ~ stale, ? unsettled".
+/* Explains the marks that occur beside the medians: "measured, r recorded, ! stale, ? unsettled".
  * While other programs use the cores, "?" means "CPU busy". */
 void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size);
 
@@ -419,20 +419,25 @@ static const double LIVE_TOLERANCE = 1e-2;
 /* Returns the largest error of all judged moments. */
 double live_largest_error(const LiveAccuracy *accuracy);
 
+/* Whether the error of the format is larger than gate B allows, at any judged moment. */
+static inline bool live_format_fails(const LiveAccuracy *accuracy) {
+    return accuracy->gate_b == LIVE_FAIL || accuracy->moments.fails;
+}
+
+/* Returns the moment of that error. */
+double live_error_s(const LiveAccuracy *accuracy);
+
 /* Returns whether the format is within the tolerance. One moment above it decides. "Within" is
  * unknown until all moments are judged, of which a scene that does not move has one. */
 LiveVerdict live_tolerance(const SceneFacts *scene, const LiveAccuracy *accuracy);
 
-/* Writes the largest error: "0.014 at t 14.00 s", "0.002 so far, at t 0.00 s", within the tolerance
- * "0.002 at worst, in 8 moments"; of a scene that does not move "0.002". */
-void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
-                     size_t size);
+/* Writes which moments the largest error is of: "worst of 8 moments, t 14.00 s", "t 0.00 s, 7 more
+ * moments are being judged", "t 0.00 s, this moment alone"; "" of a scene that does not move. */
+ShortText live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy);
 
-/* Writes what is known of other moments: ", 7 more moments are being judged", ", the worst of 8
- * moments", ", this moment alone"; "" of a scene that does not move. Then what the error does not
- * count: ", and pruning changes outputs by up to 0.0019". */
-void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
-                       size_t size);
+/* Writes what the largest error does not count: ", and pruning changes outputs by up to 0.0019"; ""
+ * where nothing is pruned. */
+ShortText live_pruning_text(const LiveAccuracy *accuracy);
 
 /* Whether all points of the longest interval have probability 0. */
 bool live_longest_empty(const LiveData *live);
@@ -451,8 +456,8 @@ typedef struct {
     double us, published_us; /* published_us NaN: none for the chosen GPU and the form of V3 */
     bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
-    char why[80], short_why[40], brief[40];
-    char more[48]; /* "each of probability 0, read all the same"; "": nothing more */
+    char why[80], short_why[48], brief[40];
+    char more[48]; /* "all have probability 0, yet each is read"; "": nothing more */
 } StoryBar;
 
 typedef struct {

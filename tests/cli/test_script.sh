@@ -54,7 +54,7 @@ mkdir -p data/samples/recorded && cp "$SRCDIR"/samples/*.json data/samples/ &&
     sed 's/"scene": "canonical"/"scene": "toy"/; s/"channels": 80/"channels": 16/' \
         "$SRCDIR/samples/recorded/cpu.json" >data/samples/recorded/cpu.json
 BEVSCOPE_DATA=$folder/data play e 'all on\nkernel v2\ntick 0\n' toy --size 200x60
-grep -q ' V3  *[0-9.]* .s r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' e/frame-0001.txt
+grep -q ' V3  *[0-9.]* .s  *r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' e/frame-0001.txt
 tap_ok $? 'recorded figures have their percentiles and GB/s'
 [ "$(head -c 4 a/toy-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
 tap_ok $? 'the snapshot is there, under its name'
@@ -95,7 +95,7 @@ play recorded 'tick 0\ngpu h200\ntick 0\n' boulevard --size 160x50
 tap_has 'figures of a GPU that were recorded on this map take the place of the model' \
     recorded/frame-0002.txt 'recorded on NVIDIA H200' 'V2 .* 228 ' 'V4 .* 5\.04 ' \
     '!not measured, model' @recorded/frame-0001.txt 'model of RTX A6000' \
-    'published, its map: V2 1,738 .s$' '!90\.0'
+    'published for the article.s own map: V2 1,738 .s' '!90\.0'
 
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {

@@ -179,8 +179,8 @@ static void result_text(const Figure *figure, char *text, size_t size) {
     const KernelConfig *config = &live->job.config;
     const LiveKernel *row = live_kernel(live, config->kernel);
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
-    const bool elsewhere = config->kernel->where == BEV_CPU && row &&
-                           row->median_us.source == SOURCE_RECORDED;
+    const bool elsewhere =
+        config->kernel->where == BEV_CPU && row && row->median_us.source == SOURCE_RECORDED;
     char result[160];
     const UnitText points = text_of_unit(UNIT_COUNT, (double)live->intervals.stats.points);
     if (figure->spec->difference)
@@ -198,9 +198,12 @@ static void result_text(const Figure *figure, char *text, size_t size) {
     else
         snprintf(result, sizeof result, "%s points", points.text);
     snprintf(text, size, "%s: %s", kernel_config_label(config).text, result);
-    if (!figure->spec->difference && accuracy->source && isfinite(accuracy->max_abs))
-        text_add(text, size, ", largest error %s",
-                 text_of_unit(UNIT_ERROR, accuracy->max_abs).text);
+    if (figure->spec->difference || !accuracy->source || !isfinite(accuracy->max_abs))
+        return;
+    const SceneFacts *scene = &figure->spec->state->scene;
+    text_add(text, size, ", largest error %s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text);
+    if (scene_moves(scene))
+        text_add(text, size, " at %s", live_moment_text(scene, accuracy->time_s).text);
 }
 
 /* Blocks are `w` wide and drawn below `top`. They return their height. */

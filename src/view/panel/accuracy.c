@@ -119,7 +119,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table->y++;
 }
 
-/* Writes ", ~ stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are
+/* Writes ", ! stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are
  * any. */
 static void marks_text(const PanelData *data, char *text, size_t size) {
     double least = INFINITY, most = -INFINITY;
@@ -128,11 +128,11 @@ static void marks_text(const PanelData *data, char *text, size_t size) {
         char mark =
             reason_of(data, (BevDtype)i) ? 0 : live_accuracy_mark(data->live, (BevDtype)i)[0];
         double time_s = data->live->accuracy[i].time_s;
-        stale |= mark == '~';
+        stale |= mark == '!';
         least = mark == '*' ? fmin(least, time_s) : least;
         most = mark == '*' ? fmax(most, time_s) : most;
     }
-    snprintf(text, size, "%s", stale ? ", ~ stale" : "");
+    snprintf(text, size, "%s", stale ? ", ! stale" : "");
     if (isinf(least))
         return;
     text_add(text, size, ", * of %s%s%s", live_moment_text(&data->state->scene, least).text,

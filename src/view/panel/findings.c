@@ -6,33 +6,39 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, MORE_W = 20, MORE_FROM_W = 76 };
+enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, EFFECT_W = 18, SENTENCE_FROM_W = 76 };
 
-/* Draws a finding. Enter opens the first one, a click any. Where there is room, others say their
- * word. */
+/* Draws an advice: "Enter  an output in fewer bits: 1.6 times as fast  (opens a lesson)", or where
+ * there is little room the gain in a column of its own. Enter opens the first one, a click any. */
 static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first) {
     const Command *command = &advice->command;
-    const Finding *finding = &advice->finding;
-    char text[64];
-    const bool wide = row.w >= MORE_FROM_W;
-    const int more = wide ? MORE_W : 0, key_w = wide ? WORD_W : KEY_W;
-    const int gain_w = advice->of ? OTHER_W : GAIN_W;
-    int x = row.x + key_w, w = row.w - key_w - gain_w - more;
+    const bool wide = row.w >= SENTENCE_FROM_W;
+    const int key_w = wide ? WORD_W : KEY_W, gain_w = advice->of ? OTHER_W : GAIN_W;
+    char word[64], what[96], gain[64];
     sheet_spot(sheet, row, command->action, 0, command->argument);
-    snprintf(text, sizeof text, ":%s %s", keys[command->action].word, command->argument);
+    snprintf(word, sizeof word, ":%s %s", keys[command->action].word, command->argument);
     sheet_text(sheet, row.x, row.y, key_w, cell_style(first ? INK_ACCENT : INK_MUTED),
                first                                      ? "Enter"
-               : wide && sheet_width(sheet, text) < key_w ? text
+               : wide && sheet_width(sheet, word) < key_w ? word
                                                           : "click");
-    snprintf(text, sizeof text, "%s", finding->advice);
-    if (sheet_width(sheet, text) > w)
-        text[strcspn(text, "(")] = '\0';
-    sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), text);
-    snprintf(text, sizeof text, "%s%s%s%.1f \u00d7", advice->of ? advice->of : "",
-             advice->of ? " " : "", advice->estimate ? "~" : "", finding->gain);
-    sheet_right(sheet, x + w, row.y, gain_w, cell_bold(INK_TEXT), text);
-    sheet_right(sheet, x + w + gain_w, row.y, more, cell_style(INK_MUTED),
-                command->action == ACTION_EXPLAIN ? "a lesson; Esc: back" : "tries it");
+    row.x += key_w, row.w -= key_w;
+    snprintf(what, sizeof what, "%s", advice->finding.advice);
+    snprintf(gain, sizeof gain, "%s%s%s%s%.1f %s", wide ? ": " : "", advice->of ? advice->of : "",
+             advice->of ? " " : "", advice->estimate ? "~" : "", advice->finding.gain,
+             wide ? "times as fast" : "\u00d7");
+    char *aside = strstr(what, " (");
+    const int room = row.w - (wide ? sheet_width(sheet, gain) : gain_w);
+    if (aside && sheet_width(sheet, what) > room)
+        *aside = '\0';
+    int used = sheet_text(sheet, row.x, row.y, room, cell_style(INK_TEXT), what);
+    if (!wide) {
+        sheet_right(sheet, row.x, row.y, row.w, cell_bold(INK_TEXT), gain);
+        return;
+    }
+    used += sheet_text(sheet, row.x + used, row.y, row.w - used, cell_bold(INK_TEXT), gain);
+    if (row.w - used >= EFFECT_W)
+        sheet_right(sheet, row.x, row.y, row.w, cell_style(INK_MUTED),
+                    command->action == ACTION_EXPLAIN ? "(opens a lesson)" : "(tries it)");
 }
 
 void findings_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -18,7 +18,7 @@ enum { NARROW = 27, WIDE = 69, WIDE_BAR = 24 }; /* in pixels */
 static const Column columns[COL_COUNT] = {
     [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
     [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
-    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"bars: median", 14, 2, true},
+    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"median as bar", 14, 2, true},
     [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
     [COL_GBPS] = {"GB/s", 6, 3, false},        [COL_CEILING] = {"ceiling", 7, 6, false},
     [COL_REGISTERS] = {"regs", 4, 7, false},   [COL_OCCUPANCY] = {"occ%", 4, 9, false},
@@ -92,8 +92,8 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
     cell_number(table, COL_GBPS, "%.0f", gb_s);
-    const Reading *ceiling = row->median_us.source == SOURCE_RECORDED ? &row->ceiling_gb_s
-                                                                      : &live->device.ceiling_gb_s;
+    const Reading *ceiling =
+        row->median_us.source == SOURCE_RECORDED ? &row->ceiling_gb_s : &live->device.ceiling_gb_s;
     cell_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
@@ -189,6 +189,21 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
     *area = sheet_title(sheet, *area, title, too_long ? marks + 2 : note);
 }
 
+/* Leaves out the columns that no row has a figure for, as drawing the rows on a quiet sheet tells.
+ */
+static void drop_empty_columns(const Sheet *sheet, Area area, const PanelData *data,
+                               const Ladder *ladder, const int *shown, int rows,
+                               Column wanted[COL_COUNT]) {
+    Sheet quiet = sheet_quiet(sheet);
+    Table table;
+    table_begin(&table, &quiet, area, wanted, COL_COUNT, NULL);
+    for (int i = 0; i < rows; i++)
+        draw_row(&table, area, data, ladder, shown[i]);
+    for (int i = 0; i < COL_COUNT; i++)
+        if (wanted[i].rank && i != COL_BAR && !(table.filled >> i & 1))
+            wanted[i].rank = COL_COUNT + 1;
+}
+
 void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Ladder ladder = ladder_of(data->state, data->live);
     enum { HEADS = 2 }; /* rows of the title and of the columns' names */
@@ -208,6 +223,7 @@ void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         wanted[COL_BAR].width = area.w >= WIDE ? WIDE_BAR : wanted[COL_BAR].width;
         wanted[COL_SPEEDUP].rank = 2;
     }
+    drop_empty_columns(sheet, area, data, &ladder, shown, rows, wanted);
     table_begin(&table, sheet, area, wanted, COL_COUNT, topics);
     for (int i = 0; i < rows; i++)
         draw_row(&table, area, data, &ladder, shown[i]);

@@ -248,6 +248,7 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum {
     MOST_GPUS = 3,
+    MARK_W = 2,
     NAME_W = 14,
     SIZE_W = 9,
     VERDICT_W = 24,
@@ -263,6 +264,7 @@ typedef struct {
     double bytes;
     const char *word; /* the GPU that a click chooses; NULL: none */
     int gpu;          /* in gpus[] */
+    bool chosen;      /* the model's figures on the screen are of this GPU */
 } Cache;
 
 /* Lists the caches: of this GPU or, without one, of the chosen GPU; then of the article's two GPUs.
@@ -275,12 +277,13 @@ static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     int count = 0;
     if (what_if || (chosen != article[0] && chosen != article[1]))
         caches[count++] = (Cache){what_if ? "what-if L2" : chosen->title,
-                                  state_gpu(data->state).l2_bytes, NULL, data->state->gpu};
+                                  state_gpu(data->state).l2_bytes, NULL, data->state->gpu, true};
     else if (device->where == BEV_CUDA && device->l2_bytes.source)
-        caches[count++] = (Cache){"this GPU", device->l2_bytes.value, NULL, data->state->gpu};
+        caches[count++] =
+            (Cache){"this GPU", device->l2_bytes.value, NULL, data->state->gpu, false};
     for (int i = 0; i < 2; i++)
         caches[count++] = (Cache){article[i]->title, article[i]->l2_bytes, article[i]->name,
-                                  (int)(article[i] - gpus)};
+                                  (int)(article[i] - gpus), !what_if && article[i] == chosen};
     return count;
 }
 
@@ -302,35 +305,39 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     char text[48];
     const bool whole = row.w >= WHOLE_FROM_W;
     const int verdict_w = whole ? VERDICT_W : BRIEF_W, size_w = whole ? SIZE_W : 0;
-    const int bar_x = row.x + NAME_W + size_w + whole;
+    const int name_x = row.x + MARK_W, bar_x = name_x + NAME_W + size_w;
     const int bar_w = row.w - (bar_x - row.x) - verdict_w - 1;
     const Stays stays = stays_on(data, cache);
+    const PredictedKernel *of = prediction_kernel(data->state, data->live);
     sheet_origin(sheet, ORIGIN_CACHES, NULL);
     if (cache->word)
         sheet_spot(sheet, row, ACTION_GPU, 0, cache->word);
-    sheet_text(sheet, row.x, row.y, NAME_W, cell_style(INK_TEXT), cache->name);
+    if (cache->chosen)
+        sheet_sign(sheet, row.x, row.y, 0x25b8, cell_style(INK_TEXT));
+    sheet_text(sheet, name_x, row.y, NAME_W - 1, cell_style(INK_TEXT), cache->name);
     snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    sheet_right(sheet, row.x + NAME_W, row.y, size_w, cell_style(INK_MUTED), text);
+    sheet_right(sheet, name_x + NAME_W - 1, row.y, size_w, cell_style(INK_MUTED), text);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
+    sheet->origin.word = of ? "touched bytes" : NULL;
     const double touched = total(segments), columns = bar_w / (FULL * cache->bytes);
     if (bar_w > 0)
         sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes,
                     cache->bytes);
-    const int tick = (int)fmin(gathered * columns, bar_w - 3); /* with an arrow beyond the scale */
+    const bool beyond = gathered * columns >= bar_w; /* an arrow follows */
+    const int tick = beyond ? bar_w - 4 : (int)(gathered * columns);
     if (whole && tick > touched * columns && tick != (int)(bar_w / FULL)) {
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
-        if (gathered * columns >= bar_w)
-            sheet_sign(sheet, bar_x + tick + 2, row.y, 0x25b8, cell_style(INK_TITLE));
+        if (beyond)
+            sheet_sign(sheet, bar_x + tick + 2, row.y, 0x2192, cell_style(INK_TITLE));
     }
-    const PredictedKernel *of = prediction_kernel(data->state, data->live);
     const int verdict_x = row.x + row.w - verdict_w;
     const char *about = prediction_about(of);
     snprintf(text, sizeof text, "%s%.0f %%", about, 100 * touched / cache->bytes);
     sheet_text(sheet, verdict_x, row.y, PERCENT_W, cell_style(INK_TEXT), text);
     if (stays && whole)
-        snprintf(text, sizeof text, "%s: %s%s", of->title, about, verdicts[stays]);
+        snprintf(text, sizeof text, "%s: %s", of->title, verdicts[stays]);
     if (stays && (!whole || sheet_width(sheet, text) > verdict_w - PERCENT_W))
-        snprintf(text, sizeof text, "%s%s", about, verdicts[stays]);
+        snprintf(text, sizeof text, "%s", verdicts[stays]);
     if (stays)
         sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
 }
@@ -382,9 +389,9 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
                      about, touched, all);
     }
     if (isfinite(share))
-        text_add(note, sizeof note, ", %.1f %% of the points outside of the grid",
-                 100 * share);
+        text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
+    sheet->origin.word = predicted ? "touched bytes" : NULL;
     const char *title = "Does the working set stay in the L2?";
     if (sheet_width(sheet, title) * 9 / 8 + NOTE_W > area.w) /* a title's font is larger */
         title = "Stays in the L2?";

@@ -109,7 +109,7 @@ void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
         some_stale |= data->live->stages_us[stage].stale;
     const BevKernel *stand_in = data->live->stand_in;
     snprintf(note, sizeof note, "%s a frame, each stage once%s%s%s",
-             text_of_figure(UNIT_US, total).text, some_stale ? ", ~ not counted" : "",
+             text_of_figure(UNIT_US, total).text, some_stale ? ", ! stale: not counted" : "",
              stand_in ? ", pooled by " : "",
              stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note);

@@ -243,11 +243,6 @@ static void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, doubl
     bars_draw(sheet, area_below(area, used), race, us);
 }
 
-static int by_latency(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
     enum { NAME_W = 18 };
     const Race *race = view->race;
@@ -255,7 +250,7 @@ void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
     char text[200], note[160];
     for (int i = 0; i < race->count; i++)
         moments[i] = race->lanes[i].latency_us;
-    qsort(moments, (size_t)race->count, sizeof *moments, by_latency);
+    sort_ascending(moments, race->count);
     source_text(view, note, sizeof note);
     finding_text(race, text, sizeof text);
     area = sheet_title(sheet, area, text, "");

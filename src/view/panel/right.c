@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70 };
+enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70, SHORT_TITLE_W = 50 };
 static const double LEAST = 1e-7, MOST = 10;
 
 static int column_at(Area area, double error) {
@@ -34,168 +34,281 @@ static void draw_axis(Sheet *sheet, Area area) {
     }
 }
 
-/* Draws a format: its sign at its error, its name beside the sign, in the first row where both
- * places are free. */
-static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype dtype,
-                        int free_from[LABEL_ROWS], bool on_limit[LABEL_ROWS]) {
-    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+/* ---- the plot -------------------------------------------------------------------------------- */
+
+/* A format on the plot: the sign at its error, and the name beside the sign. */
+typedef struct {
+    int begin, end, row; /* the columns of sign and name, without `end` */
+    int sign_x;
+} Label;
+
+typedef struct {
+    Area area; /* the rows below the axis */
+    int rows, limit_x;
+    int count;
+    Label labels[BEV_DTYPE_COUNT];
+} Plot;
+
+/* In the lowest of several rows names stand left of their signs, in all others right: so each name
+ * belongs to one sign only. */
+static bool names_stand_left(const Plot *plot, int row) {
+    return plot->rows > 1 && row == plot->rows - 1;
+}
+
+/* Whether the label has room in its row, two blanks away from the next one. */
+static bool label_has_room(const Plot *plot, const Label *label) {
+    enum { BLANKS = 2 };
+    bool free = label->begin >= plot->area.x && label->end <= plot->area.x + plot->area.w;
+    for (int i = 0; i < plot->count && free; i++) {
+        const Label *other = &plot->labels[i];
+        free = other->row != label->row || label->begin >= other->end + BLANKS ||
+               other->begin >= label->end + BLANKS;
+    }
+    return free;
+}
+
+/* Whether the label covers the line of NVIDIA's tolerance. */
+static bool covers_limit(const Plot *plot, const Label *label) {
+    return label->begin <= plot->limit_x && plot->limit_x < label->end;
+}
+
+/* Finds the first row with room for a format's label, if possible one where the label does not
+ * cover the line of the tolerance. False: no row has room. */
+static bool place_label(const Plot *plot, int w, Label *label) {
+    for (int may_cover = 0; may_cover <= 1; may_cover++)
+        for (label->row = 0; label->row < plot->rows; label->row++) {
+            const bool left = names_stand_left(plot, label->row);
+            label->begin = left ? label->sign_x + 1 - w : label->sign_x;
+            label->end = label->begin + w;
+            if (label_has_room(plot, label) && (may_cover || !covers_limit(plot, label)))
+                return true;
+        }
+    return false;
+}
+
+/* Draws a format where a row of the plot has room for its sign and name. */
+static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtype dtype) {
     const bool selected = dtype == data->state->job.config.dtype;
-    char text[24];
-    const char *sign = selected ? "\u25cf" : "\u25cb";
-    snprintf(text, sizeof text, "%s%s", sign, bev_dtypes[dtype].title);
-    int x = column_at(area, accuracy->max_abs), w = sheet_width(sheet, text);
-    int limit = column_at(area, LIVE_TOLERANCE), row = 0;
-    bool left = x + w > area.x + area.w || (x < limit && x + w > limit);
-    int begin = left ? x - w + 1 : x;
-    while (row < LABEL_ROWS && begin < free_from[row])
-        row++;
-    if (row == LABEL_ROWS || 1 + row >= area.h)
+    const char *name = bev_dtypes[dtype].title, *sign = selected ? "\u25cf" : "\u25cb";
+    Label label = {.sign_x = column_at(plot->area, data->live->accuracy[dtype].max_abs)};
+    char text[32];
+    snprintf(text, sizeof text, "%s%s", sign, name);
+    const int w = sheet_width(sheet, text);
+    if (!place_label(plot, w, &label))
         return;
-    free_from[row] = begin + w + 1;
-    on_limit[row] |= begin <= limit && limit < begin + w;
-    CellStyle style = {.ink = selected ? INK_ACCENT : INK_TEXT,
-                       .attributes = selected ? CELL_BOLD : 0};
+    plot->labels[plot->count++] = label;
+    const bool left = names_stand_left(plot, label.row);
+    const int y = plot->area.y + label.row;
+    if (left)
+        snprintf(text, sizeof text, "%s%s", name, sign);
     sheet_origin(sheet, ORIGIN_ERROR, NULL);
     sheet->origin.dtype = dtype;
-    int y = area.y + 1 + row;
-    if (left)
-        snprintf(text, sizeof text, "%s%s", bev_dtypes[dtype].title, sign);
-    sheet_right(sheet, begin, y, w, style, text);
-    sheet_figure(sheet, (Area){begin, y, w, 1});
-    sheet_spot(sheet, (Area){begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
+    if (covers_limit(plot, &label))
+        sheet_paper(sheet, (Area){label.begin, y, w, 1}, INK_DEFAULT);
+    sheet_right(sheet, label.begin, y, w,
+                (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
+                            .attributes = selected ? CELL_BOLD : 0},
+                text);
+    sheet_figure(sheet, (Area){label.begin, y, w, 1});
+    sheet_spot(sheet, (Area){label.begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
 
-/* Returns what is wrong, or why there is no verdict. NULL: all gates that have run pass. */
-static const char *fails_of(const LiveAccuracy *accuracy) {
-    const bool format_fails = accuracy->gate_b == LIVE_FAIL || accuracy->moments.fails;
-    return !accuracy->source || accuracy->stale          ? "being judged"
-           : accuracy->gate_a == LIVE_FAIL               ? "gate A fails: the kernel is wrong"
-           : format_fails                                ? "gate B fails: the format"
-           : accuracy->gate_c == LIVE_FAIL               ? "gate C fails: the kernel is wrong"
-           : !isfinite(live_largest_error(accuracy)) ? "not judged: too large"
-                                                         : NULL;
+/* Draws the line of NVIDIA's tolerance and the formats that were judged at the moment of the
+ * selection's error, the selection first. */
+static void draw_plot(Sheet *sheet, Area area, const PanelData *data) {
+    const LiveAccuracy *all = data->live->accuracy;
+    const int selected = data->state->job.config.dtype;
+    const int rows = area.h < LABEL_ROWS ? area.h : LABEL_ROWS;
+    Plot plot = {.area = area, .rows = rows, .limit_x = column_at(area, LIVE_TOLERANCE)};
+    for (int row = 0; row < rows; row++)
+        sheet_sign(sheet, plot.limit_x, area.y + row, sheet->pixels ? '|' : 0x2502,
+                   cell_style(INK_TITLE));
+    for (int i = -1; i < BEV_DTYPE_COUNT; i++) {
+        const int dtype = i < 0 ? selected : i;
+        if (i != selected && all[dtype].source && isfinite(all[dtype].max_abs) &&
+            all[dtype].time_s == all[selected].time_s)
+            draw_format(sheet, &plot, data, (BevDtype)dtype);
+    }
 }
 
-/* Keeps the text if it fits into `width` and a longer one was not kept before. */
-static bool keeps(const Sheet *sheet, int width, const char *text, char *kept, size_t size) {
-    const bool fits = !kept[0] && sheet_width(sheet, text) <= width;
-    if (fits)
-        snprintf(kept, size, "%s", text);
-    return fits;
+/* ---- the verdicts ---------------------------------------------------------------------------- */
+
+enum { TEXT_MAX = 320, WORDINGS_MAX = 8 };
+
+/* Texts that say the same thing, the longest one first. */
+typedef struct {
+    int count;
+    char texts[WORDINGS_MAX][TEXT_MAX];
+} Wordings;
+
+#define ADD_WORDING(wordings, ...)                                                                 \
+    snprintf((wordings)->texts[(wordings)->count++], TEXT_MAX, __VA_ARGS__)
+
+/* Returns the first wording that fits into `width`; "": none fits. */
+static const char *fitting_wording(const Sheet *sheet, int width, const Wordings *wordings) {
+    for (int i = 0; i < wordings->count; i++)
+        if (sheet_width(sheet, wordings->texts[i]) <= width)
+            return wordings->texts[i];
+    return "";
 }
 
-/* Writes two verdicts into `width`: whether the kernel is correct, then whether the format is
- * within the tolerance. Where the width is small, the last alone; "" if nothing fits. */
-static void verdict_text(const Sheet *sheet, int width, const PanelData *data, char *text,
-                         size_t size) {
+typedef enum { SUMS_UNJUDGED, SUMS_TOO_LARGE, SUMS_WRONG, SUMS_CORRECT } SumsVerdict;
+
+/* Returns the verdict about the kernel. Gates A and C are about the kernel, gate B is about the
+ * number format. */
+static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
+    return !accuracy->source || accuracy->stale                             ? SUMS_UNJUDGED
+           : accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL ? SUMS_WRONG
+           : !isfinite(live_largest_error(accuracy))                        ? SUMS_TOO_LARGE
+           : !accuracy->gate_a || !accuracy->gate_c                         ? SUMS_UNJUDGED
+                                                                            : SUMS_CORRECT;
+}
+
+/* Writes about the kernel: "V4 is correct: its sums pass all three gates." */
+static void kernel_sentence(const PanelData *data, char text[TEXT_MAX]) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
-    const SceneFacts *scene = &data->state->scene;
-    const LiveVerdict tolerance = live_tolerance(scene, accuracy);
-    const char *name = bev_dtypes[config->dtype].title, *fails = fails_of(accuracy);
-    const char *within = tolerance == LIVE_FAIL   ? ", above 1e-2"
-                         : tolerance == LIVE_PASS ? ", within 1e-2"
-                                                  : "";
-    char at[64], moments[128], one[300], kernel[96];
-    text[0] = '\0';
-    if (fails) {
-        keeps(sheet, width, fails, text, size);
-        snprintf(one, sizeof one, "%.*s", (int)strcspn(fails, ":"), fails);
-        keeps(sheet, width, one, text, size);
-        return;
-    }
-    live_error_text(scene, accuracy, at, sizeof at);
-    live_moments_text(scene, accuracy, moments, sizeof moments);
-    snprintf(kernel, sizeof kernel, "%s %s", config->kernel->title,
-             !accuracy->gate_a || !accuracy->gate_c ? "is being judged" : "is correct");
-    snprintf(one, sizeof one, "%s. %s itself errs by %s%s%s", kernel, name, at, within, moments);
-    keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s. %s: %s%s%s", kernel, name, at, within, moments);
-    keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s. %s: %s%s", kernel, name, at, within);
-    keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s. %s: %.*s%s", kernel, name, (int)strcspn(at, ","), at, within);
-    keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%.*s%s", (int)strcspn(at, ","), at, within);
-    keeps(sheet, width, one, text, size);
+    const bool passes_kernel = accuracy->gate_a == LIVE_PASS && accuracy->gate_c == LIVE_PASS;
+    const bool passes_format = accuracy->gate_b == LIVE_PASS && !accuracy->moments.fails;
+    const char *sentences[] = {
+        [SUMS_UNJUDGED] = "is being judged: its sums are compared with FP64.",
+        [SUMS_TOO_LARGE] = "was not judged: the scene is too large.",
+        [SUMS_WRONG] = accuracy->gate_a == LIVE_FAIL ? "is wrong: its sums fail gate A."
+                                                     : "is wrong: its sums fail gate C.",
+        [SUMS_CORRECT] = !passes_kernel  ? "is correct: its sums pass the gates that apply."
+                         : passes_format ? "is correct: its sums pass all three gates."
+                                         : "is correct: its sums pass gates A and C.",
+    };
+    snprintf(text, TEXT_MAX, "%s %s", config->kernel->title, sentences[sums_verdict(accuracy)]);
 }
 
-/* Writes the head into `width`: the kernel, the moment of the dots, and the error at the moment
- * that is shown. */
-static void note_text(const Sheet *sheet, int width, const PanelData *data, char *text,
-                      size_t size) {
+/* Adds wordings with the largest error behind the subject, from all that is known of its moments
+ * down to none of it; a brief one writes the tolerance as a sign. */
+static void add_errors(Wordings *wordings, const PanelData *data, const char *subject, bool brief) {
+    const LiveAccuracy *accuracy = &data->live->accuracy[data->state->job.config.dtype];
+    const LiveVerdict tolerance = live_tolerance(&data->state->scene, accuracy);
+    const ShortText moments = live_moments_text(&data->state->scene, accuracy);
+    const char *limit = tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2"
+                        : tolerance == LIVE_PASS ? brief ? " < 1e-2" : ", within NVIDIA's 1e-2"
+                                                 : "";
+    char text[TEXT_MAX / 2];
+    snprintf(text, sizeof text, "%s %s%s%s", subject,
+             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text,
+             accuracy->moments.left ? " so far" : "", limit);
+    if (moments.text[0]) {
+        ADD_WORDING(wordings, "%s (%s)%s", text, moments.text, live_pruning_text(accuracy).text);
+        ADD_WORDING(wordings, "%s (%s)", text, moments.text);
+        ADD_WORDING(wordings, "%s (%.*s)", text, (int)strcspn(moments.text, ","), moments.text);
+    }
+    if (brief || !moments.text[0])
+        ADD_WORDING(wordings, "%s%s", text, brief ? "" : live_pruning_text(accuracy).text);
+}
+
+/* Adds wordings about the number format: "FP16 itself errs by 0.014, above NVIDIA's 1e-2 (worst of
+ * 8 moments, t 14.00 s)". None is added of sums without a largest error. */
+static void add_format_sentences(Wordings *wordings, const PanelData *data) {
+    const BevDtype dtype = data->state->job.config.dtype;
+    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+    const char *name = bev_dtypes[dtype].title;
+    char subject[64] = "Its largest error is";
+    if (!accuracy->source || accuracy->stale)
+        ADD_WORDING(wordings, "The largest error of %s follows.", name);
+    else if (isfinite(live_largest_error(accuracy))) {
+        if (sums_verdict(accuracy) != SUMS_WRONG)
+            snprintf(subject, sizeof subject, "%s %s", name,
+                     live_format_fails(accuracy) ? "fails gate B: it errs by" : "itself errs by");
+        add_errors(wordings, data, subject, false);
+        add_errors(wordings, data, subject, true);
+    }
+}
+
+/* Adds wordings of both verdicts in a line: "V4 correct; FP16 alone errs by 0.014 > 1e-2". */
+static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
+    const KernelConfig *config = &data->state->job.config;
+    const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
+    const char *name = bev_dtypes[config->dtype].title;
+    char text[TEXT_MAX];
+    if (sums_verdict(accuracy) != SUMS_CORRECT) {
+        kernel_sentence(data, text);
+        ADD_WORDING(wordings, "%s", text);
+        ADD_WORDING(wordings, "%.*s", (int)strcspn(text, ":"), text);
+        return;
+    }
+    snprintf(text, sizeof text, "%s correct; %s %s by", config->kernel->title, name,
+             live_format_fails(accuracy) ? "fails gate B, errs" : "alone errs");
+    add_errors(wordings, data, text, true);
+    char error[64]; /* the last wording has no moments */
+    snprintf(error, sizeof error, "%.63s", wordings->texts[wordings->count - 1] + strlen(text) + 1);
+    ADD_WORDING(wordings, "%s correct; %s error %s", config->kernel->title, name, error);
+    ADD_WORDING(wordings, "%s", error);
+}
+
+/* Adds wordings of the head: the kernel, the moment of the dots, and the error at the moment that
+ * is shown. */
+static void add_heads(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
     const SceneFacts *scene = &data->state->scene;
-    const char *where = config->kernel->where == BEV_CPU ? "CPU" : "GPU";
-    char here[96] = "", one[200];
-    ShortText moment = {""};
     const bool moves = selected->source && scene_moves(scene);
-    text[0] = '\0';
+    char here[96] = "", whose[64];
+    ShortText moment = {""};
+    snprintf(whose, sizeof whose, "%s on this %s", config->kernel->title,
+             config->kernel->where == BEV_CPU ? "CPU" : "GPU");
     if (moves)
         moment = live_moment_text(scene, selected->time_s);
     if (moves && !data->state->playing && selected->moments.paused &&
-        selected->moments.here_s == data->live->frame.time_s) {
+        selected->moments.here_s == data->live->frame.time_s)
         snprintf(here, sizeof here, "; here, at %s, %s",
                  live_moment_text(scene, selected->moments.here_s).text,
                  text_of_unit(UNIT_ERROR, selected->moments.here).text);
+    ADD_WORDING(wordings, "%s: errors against FP64%s%s%s", whose, moves ? " at " : "", moment.text,
+                here);
+    ADD_WORDING(wordings, "%s%s%s%s", whose, moves ? ", at " : "", moment.text, here);
+    if (here[0])
+        ADD_WORDING(wordings, "at %s%s", moment.text, here);
+    ADD_WORDING(wordings, "%s%s%s", whose, moves ? ", at " : "", moment.text);
+    ADD_WORDING(wordings, "%s", whose);
+}
+
+/* Draws the verdicts below the plot: in a row each, or both in a row. */
+static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
+    Wordings format = {0}, both = {0};
+    char sentence[TEXT_MAX];
+    if (area.h < 1)
+        return;
+    if (area.h == 1) {
+        add_brief_verdicts(&both, data);
+        sheet_line(sheet, area, cell_style(INK_TEXT), fitting_wording(sheet, area.w, &both));
+        return;
     }
-    snprintf(one, sizeof one, "%s on this %s: errors against FP64%s%s%s", config->kernel->title,
-             where, moves ? " at " : "", moment.text, here);
-    keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s on this %s%s%s%s", config->kernel->title, where,
-             moves ? ", at " : "", moment.text, here);
-    keeps(sheet, width, one, text, size);
-    if (here[0]) {
-        snprintf(one, sizeof one, "at %s%s", moment.text, here);
-        keeps(sheet, width, one, text, size);
-    }
-    snprintf(one, sizeof one, "%s on this %s%s%s", config->kernel->title, where,
-             moves ? ", at " : "", moment.text);
-    keeps(sheet, width, one, text, size);
-    snprintf(one, sizeof one, "%s on this %s", config->kernel->title, where);
-    keeps(sheet, width, one, text, size);
+    const SumsVerdict verdict = sums_verdict(&data->live->accuracy[data->state->job.config.dtype]);
+    kernel_sentence(data, sentence);
+    sheet_line(sheet, area,
+               cell_bold(verdict == SUMS_CORRECT ? INK_GOOD
+                         : verdict == SUMS_WRONG ? INK_BAD
+                                                 : INK_TEXT),
+               sentence);
+    add_format_sentences(&format, data);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT),
+               fitting_wording(sheet, area.w, &format));
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
-    const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
-    const char *title = "Is it right?";
-    int free_from[LABEL_ROWS] = {area.x, area.x, area.x};
-    bool on_limit[LABEL_ROWS] = {false}, sentence = area.h >= LABEL_ROWS + 3;
-    const int room = area.w - sheet_width(sheet, title) - 4;
-    char note[200], verdict[300];
+    const bool has_axis = area.h >= LEAST_ROWS, below = area.h >= LABEL_ROWS + 3;
+    const char *title = area.w < SHORT_TITLE_W && has_axis && !below ? "Right?" : "Is it right?";
+    Wordings head = {0};
     sheet->origin.dtype = config->dtype;
-    if (sentence)
-        note_text(sheet, room, data, note, sizeof note);
-    else
-        verdict_text(sheet, room, data, note, sizeof note);
-    verdict_text(sheet, area.w, data, verdict, sizeof verdict);
-    if (area.h < LEAST_ROWS && !note[0]) /* no axis */
-        sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT), verdict);
-    area = sheet_title(sheet, area, title, note);
-    if (area.h < LEAST_ROWS - 1)
+    if (below)
+        add_heads(&head, data);
+    else if (has_axis)
+        add_brief_verdicts(&head, data);
+    area = sheet_title(sheet, area, title,
+                       fitting_wording(sheet, area.w - sheet_width(sheet, title) - 4, &head));
+    if (!has_axis || below)
+        draw_verdicts(sheet, has_axis ? area_below(area, LABEL_ROWS + 1) : area, data);
+    if (!has_axis)
         return;
-    if (sentence)
-        sheet_figures(sheet, (Area){area.x, area.y + LABEL_ROWS + 1, area.w, 1}, INK_TEXT, verdict);
     draw_axis(sheet, area);
-    bool drawn[BEV_DTYPE_COUNT] = {false};
-    for (int n = 0; n < BEV_DTYPE_COUNT; n++) { /* the smallest error first */
-        int next = -1;
-        for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-            const LiveAccuracy *one = &data->live->accuracy[i];
-            if (!drawn[i] && one->source && isfinite(one->max_abs) &&
-                one->time_s == selected->time_s &&
-                (next < 0 || one->max_abs < data->live->accuracy[next].max_abs))
-                next = i;
-        }
-        if (next < 0)
-            break;
-        drawn[next] = true;
-        draw_format(sheet, area, data, (BevDtype)next, free_from, on_limit);
-    }
-    for (int row = 0; row < LABEL_ROWS && 1 + row < area.h; row++)
-        if (!on_limit[row])
-            sheet_sign(sheet, column_at(area, LIVE_TOLERANCE), area.y + 1 + row,
-                       sheet->pixels ? '|' : 0x2502, cell_style(INK_TITLE));
+    draw_plot(sheet, area_below(area, 1), data);
 }

@@ -256,10 +256,11 @@ static int total_width(const Column *columns, int count, int rank) {
 }
 
 /* Writes a cell. A figure takes the whole cell. */
-static void put_cell(const Table *table, int column, const char *text, bool figure) {
+static void put_cell(Table *table, int column, const char *text, bool figure) {
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;
     OriginTopic topic = sheet->origin.topic;
+    table->filled |= text[0] ? 1U << column : 0;
     if (!table_has(table, column) || note_if_quiet(sheet, table->y, 1))
         return;
     if (table->topics && table->topics[column])
@@ -299,6 +300,7 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
         put_cell(table, i, columns[i].title, columns[i].title[0]);
     }
     sheet->origin.word = word;
+    table->filled = 0;
     table->y++;
     table->style = cell_style(INK_TEXT);
 }
@@ -307,11 +309,11 @@ bool table_has(const Table *table, int column) {
     return table->x[column] >= 0;
 }
 
-void table_name(const Table *table, int column, const char *text, const char *word) {
+void table_name(Table *table, int column, const char *text, const char *word) {
     table->sheet->origin.word = word;
     put_cell(table, column, text, true);
 }
 
-void table_cell(const Table *table, int column, const char *text) {
+void table_cell(Table *table, int column, const char *text) {
     put_cell(table, column, text, has_digit(text));
 }

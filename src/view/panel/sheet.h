@@ -147,6 +147,7 @@ typedef struct {
     int y;                    /* the row to be written next */
     CellStyle style;          /* the style of that row */
     const OriginTopic *topics;
+    unsigned filled; /* bit i: a cell of column i has a text */
 } Table;
 
 /* Chooses the columns that fit into the area's width and writes their titles. `topics`: of the
@@ -157,5 +158,5 @@ bool table_has(const Table *table, int column);
 
 /* Writes a row's name. The name and the figures drawn from now on are about that word of the
  * glossary. */
-void table_name(const Table *table, int column, const char *text, const char *word);
-void table_cell(const Table *table, int column, const char *text);
+void table_name(Table *table, int column, const char *text, const char *word);
+void table_cell(Table *table, int column, const char *text);

@@ -182,9 +182,10 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
 }
 
-/* Draws the article's times of the chosen GPU: "published, its map: V2 274, V2+DO 37.8 us". False:
- * it has none. */
-static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+/* Draws the article's times of the chosen GPU: "published for the article's own map: V2 1,738 us
+ * (beyond the scale)". False: it has none. */
+static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story,
+                           double scale_us) {
     const char *note = gpus[data->state->gpu].note;
     char text[256] = "", number[24];
     for (int i = 0; i < story->count; i++) {
@@ -194,13 +195,14 @@ static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const 
         unit_text(UNIT_COUNT, bar->published_us, number, sizeof number);
         if (bar->published_us < 100)
             snprintf(number, sizeof number, "%.1f", bar->published_us);
-        text_add(text, sizeof text, "%s %s %s",
-                 text[0] ? "," : "published, its map:", bar->kernel->title, number);
+        text_add(text, sizeof text, "%s %s %s \u00b5s%s",
+                 text[0] ? "," : "published for the article's own map:", bar->kernel->title, number,
+                 bar->published_us > scale_us ? " (beyond the scale)" : "");
     }
     if (!text[0])
         return false;
-    text_add(text, sizeof text, " \u00b5s%s%.*s", note ? ", " : "",
-             note ? (int)strcspn(note, ";") : 0, note ? note : "");
+    text_add(text, sizeof text, "%s%.*s", note ? ", " : "", note ? (int)strcspn(note, ";") : 0,
+             note ? note : "");
     sheet_origin(sheet, ORIGIN_PUBLISHED, NULL);
     sheet_sign(sheet, row.x, row.y, 0x2506, cell_bold(INK_TITLE));
     sheet_figures(sheet, (Area){row.x + MARK_W, row.y, row.w - MARK_W, 1}, INK_MUTED, text);
@@ -236,19 +238,20 @@ static bool add_time(Sheet *sheet, char *text, size_t size, int w, const BevKern
     return false;
 }
 
-/* Adds what idle CPUs of this kind took. No order follows from the times of a busy CPU. */
+/* Adds what idle CPUs of this kind took: the selection first, then the other bars. No order follows
+ * from the times of a busy CPU. */
 static void add_recorded(Sheet *sheet, char *text, size_t size, int w, const LiveData *live,
-                         const Story *story) {
+                         const Story *story, const LiveKernel *selected) {
     const size_t before = strlen(text);
     text_add(text, size, "; idle, recorded:");
-    bool any = false;
-    for (int i = story->count - 1; i >= 0; i--) {
-        const LiveKernel *row = story->bars[i].here ? live_kernel(live, story->bars[i].here) : NULL;
-        if (row && row->kernel->where == BEV_CPU && is_recorded_here(live, row))
-            any |= add_time(sheet, text, size, w, row->kernel, row->recorded_us.value);
-    }
-    if (!any)
+    if (!is_recorded_here(live, selected) ||
+        !add_time(sheet, text, size, w, selected->kernel, selected->recorded_us.value))
         text[before] = '\0';
+    for (int i = story->count - 1; i >= 0 && text[before]; i--) {
+        const LiveKernel *row = story->bars[i].here ? live_kernel(live, story->bars[i].here) : NULL;
+        if (row && row != selected && row->kernel->where == BEV_CPU && is_recorded_here(live, row))
+            add_time(sheet, text, size, w, row->kernel, row->recorded_us.value);
+    }
 }
 
 /* Writes the selection's time where it is in doubt: "this CPU is busy (74 % taken): V4 1.33 to
@@ -290,7 +293,7 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
         text_add(text, sizeof text, " (:all)");
     if (noisy && selected) {
         doubtful_text(data, selected, text, sizeof text);
-        add_recorded(sheet, text, sizeof text, w, data->live, story);
+        add_recorded(sheet, text, sizeof text, w, data->live, story, selected);
     }
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
     if ((any || (noisy && selected)) && story->on_gpu)
@@ -309,7 +312,7 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = 0; i < story.count && i * step < area.h; i++)
         draw_bar(sheet, (Area){area.x, area.y + i * step, area.w, 1}, &story, &story.bars[i], &at);
     area = area_below(area, story.count * step);
-    if (area.h > 0 && draw_published(sheet, area, data, &story))
+    if (area.h > 0 && draw_published(sheet, area, data, &story, at.scale_us))
         area = area_below(area, 1);
     if (area.h > 0)
         draw_others(sheet, (Area){area.x, area.y, area.w, 1}, data, &story);
