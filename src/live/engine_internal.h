@@ -84,17 +84,7 @@ struct Engine {
     double give_way_ms;  /* a render gives way only to requests made before this time */
 };
 
-/* ---- engine_mailbox.c: requests in, frames out ----------------------------------------------- */
-
-bool engine_open_mailbox(Mailbox *mailbox, Err *err);
-void engine_close_mailbox(Mailbox *mailbox);
-
-/* Puts a request into the mailbox, and returns the request's number. */
-uint64_t engine_post(Engine *engine, const State *state);
-
-/* Takes the newest request, whose number becomes now.request. False: there is none. *stop tells
- * whether the thread is to stop. */
-bool engine_take_request(Engine *engine, State *request, bool *stop);
+/* ---- engine.c: requests in, frames out ------------------------------------------------------- */
 
 /* Whether a request waits that was made before `until_ms`, or the thread is to stop. */
 bool engine_request_waits(Engine *engine, double until_ms);
@@ -104,11 +94,6 @@ void engine_free_retired(Mailbox *mailbox);
 
 /* Hands a new frame with all known figures to the caller. */
 void engine_publish(Engine *engine);
-
-/* engine_wait waits for a request or for engine_wake, but not for long. Any thread may call
- * engine_wake. */
-void engine_wait(Engine *engine);
-void engine_wake(void *engine);
 
 /* ---- engine_render.c: from a request to a frame ---------------------------------------------- */
 

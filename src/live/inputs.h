@@ -9,7 +9,7 @@
 #include "src/scene/problem.h"
 #include "src/state/live_data.h"
 
-/* ---- frame_inputs.c -------------------------------------------------------------------------- */
+/* ---- pipeline.c ------------------------------------------------------------------------------ */
 
 typedef struct {
     SeenFeatures *features;

@@ -2,7 +2,7 @@
 libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/pen.c \
 	%D%/draw/ticks.c
 libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/decode_rgb.c %D%/bev/dropped.c \
-	%D%/bev/gradient_strip.c %D%/bev/picture.c %D%/bev/raster.c \
+	%D%/bev/gradient_strip.c %D%/bev/raster.c \
 	%D%/bev/stats.c %D%/bev/strip.c
 libfigure_a_SOURCES = %D%/figure/figure.c %D%/figure/overlay.c
 libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/plot.c %D%/chart/plot_names.c

@@ -10,6 +10,7 @@
 #include "src/run/counters.h"
 #include "src/run/cuda/device.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@ typedef struct {
     int slice;   /* as in slice.h; */
     bool chosen; /* a grid with height: the selection's values choose the cells */
     bool difference;
-    bool filled;      /* empty cells among others may be interpolated: bev_picture_fills() */
+    bool filled;      /* empty cells among others may be interpolated */
     ValueRange range; /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
     bool of_baseline;         /* `range` is that of the pinned baseline */
@@ -39,10 +39,6 @@ void bev_picture_free(BevPicture *picture);
 
 /* Whether it is a difference in which every cell is 0. */
 bool bev_picture_alike(const BevPicture *picture);
-
-/* Whether empty cells are filled: not while single cells are looked at, in a zoom, a pinned cell or
- * a lesson. */
-bool bev_picture_fills(const State *state);
 
 /* Returns the colour of a pixel. Left of the state's wipe it is the baseline's. */
 Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);
