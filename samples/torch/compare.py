@@ -25,8 +25,9 @@ import time
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = HERE, os.path.dirname(HERE)
+sys.path.insert(0, HERE)
 import bevpool  # noqa: E402
+sys.path.insert(1, os.path.dirname(HERE))  # later: this folder's name, torch, must not pass for PyTorch
 from export_scene import cells_of  # noqa: E402
 
 torch = bevpool.torch
