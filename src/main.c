@@ -66,7 +66,7 @@ static int print_error(const Err *err) {
     return err->kind;
 }
 
-/* --list also shows what could be loaded where something could not. */
+/* If a scene file cannot be loaded, --list still prints the rest, and then reports the error. */
 static int print_list(void) {
     MemoryStream list;
     Err err = {0}, broken = {0};

@@ -32,6 +32,7 @@ void *ref_keep(void *contents) {
 void ref_drop(void *contents) {
     if (!contents || atomic_fetch_sub(&counted_header(contents)->owners, 1) > 1)
         return;
-    counted_header(contents)->destroy(contents);
+    if (counted_header(contents)->destroy)
+        counted_header(contents)->destroy(contents);
     free(counted_header(contents));
 }

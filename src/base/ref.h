@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Allocates zeroed memory with one owner. When the last owner drops the memory, `destroy` is called
- * with the contents. NULL: out of memory. */
+/* Allocates zeroed memory with one owner. When the last owner drops the memory, `destroy` (NULL:
+ * nothing) is called with the contents. Returns NULL without memory. */
 void *ref_new(size_t size, void (*destroy)(void *contents));
 
 /* ref_keep adds an owner and returns `contents`; ref_drop removes one. Both accept NULL, from any

@@ -46,10 +46,11 @@ typedef struct {
 extern const ChartRow charts[CHART_COUNT];
 
 typedef struct {
-    const BevKernel *kernel;    /* NULL: the kernel has not been replayed */
-    const char *name, *title;   /* the kernel's name and title */
-    BevTraffic requested;       /* bytes that threads request; `index` is ranks and owners */
-    double rank_bytes;          /* the points' part of requested.index; owners have the rest */
+    const BevKernel *kernel;  /* NULL: the kernel has not been replayed */
+    const char *name, *title; /* the kernel's name and title */
+    BevTraffic requested;     /* bytes that threads request; `index` is ranks and owners */
+    double rank_bytes; /* index bytes read for each point; the rest of requested.index is read for
+                          each cell or interval */
     double sectors_per_request; /* sectors that a warp's instruction touches to read features */
     double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;

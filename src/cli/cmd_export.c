@@ -160,7 +160,8 @@ static bool check_export(const Options *options, Err *err) {
     return select_single(options, "one align is written", "call it once for each", err);
 }
 
-/* Writes the tensors, the map and the calibration. The rig has the fault of the options. */
+/* Writes the tensors, the map and the calibration. The rig includes the calibration
+ * error that --yaw and its neighbours set. */
 static bool write_tensors(const Options *options, Workload *workload, const BevMap *map, Err *err) {
     const BevShape *shape = &workload->seen->shape;
     const char *path = options->arguments[1];

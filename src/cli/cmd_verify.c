@@ -177,16 +177,16 @@ static bool is_within(const Options *options, double max_abs, double cosine) {
 }
 
 /* Adds the error of a class at the moment of a row to the error of the class over all moments.
- * `first`: `all` is a copy of `error`. */
-static void add_class_error(json_t *all, bool first, const json_t *error, const json_t *row) {
+ * `is_copy`: `all` is a copy of `error`, which has its sums already. */
+static void add_class_error(json_t *all, bool is_copy, const json_t *error, const json_t *row) {
     static const char *const sums[] = {"error2", "want2"};
     static const char *const places[] = {"scene", "kernel", "where", "dtype", "align", "time_s"};
     json_int_t moments = json_integer_value(json_object_get(all, "moments"));
     json_object_set_new(all, "moments", json_integer(moments + 1));
-    for (int i = 0; !first && i < 2; i++)
+    for (int i = 0; !is_copy && i < 2; i++)
         json_object_set_new(all, sums[i],
                             json_real(row_number(all, sums[i]) + row_number(error, sums[i])));
-    if (first || row_number(error, "max_abs") > row_number(all, "max_abs")) {
+    if (is_copy || row_number(error, "max_abs") > row_number(all, "max_abs")) {
         json_object_set(all, "max_abs", json_object_get(error, "max_abs"));
         for (int i = 0; i < 6; i++)
             json_object_set(all, places[i], json_object_get(row, places[i]));

@@ -687,17 +687,18 @@ static void leave_or_ask_again(LessonRun *run) {
     leave_page(run);
 }
 
-static bool give_answer(LessonRun *run, const char *text) {
+/* Takes the answer if it can be read; what is wrong with it is noted else. */
+static void give_answer(LessonRun *run, const char *text) {
     if (!read_answer(run, text))
-        return true;
-    if (text != run->typed && lesson_run_question(run)->asks == ASKS_ORDER)
+        return;
+    const bool was_typed = text == run->typed;
+    if (!was_typed && lesson_run_question(run)->asks == ASKS_ORDER)
         snprintf(run->typed, sizeof run->typed, "%s", text);
     run->note[0] = '\0';
     run->word = 0;
     run->hurries = false;
     run->phase = PHASE_REVEAL;
     after_reveal(run);
-    return true;
 }
 
 static void move_choice(LessonRun *run, int by) {
@@ -736,7 +737,7 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
     const LessonQuestion *question = lesson_run_question(run);
     switch (input->kind) {
     case INPUT_ANSWER:
-        return give_answer(run, input->text);
+        return give_answer(run, input->text), true;
     case INPUT_TYPE:
         return type_key(run, input->key), true;
     case INPUT_ERASE:
@@ -747,7 +748,7 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
             move_choice(run, input->kind == INPUT_DOWN ? 1 : -1);
         return question->asks == ASKS_CHOICE;
     case INPUT_ENTER:
-        return give_answer(run, run->typed);
+        return give_answer(run, run->typed), true;
     case INPUT_NEXT:
         snprintf(run->note, sizeof run->note, "First the answer; or skip the question.");
         return true;

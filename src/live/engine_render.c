@@ -16,9 +16,7 @@ enum { GIVE_WAY_MS = 50 };
 void engine_report_error(Engine *engine, const Err *err) {
     if (engine->now.device_lost)
         return; /* later errors are mere consequences of the lost device */
-    char line[sizeof engine->now.live.error_text + 1];
-    err_line(err, line, (int)sizeof engine->now.live.error_text);
-    memcpy(engine->now.live.error_text, line, sizeof engine->now.live.error_text);
+    err_line(err, engine->now.live.error_text, (int)sizeof engine->now.live.error_text);
     engine->now.err = *err;
     engine->now.errors++;
     engine->news = true;

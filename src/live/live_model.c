@@ -103,12 +103,8 @@ static BevProblem problem_of(const LiveModel *live_model, BevDtype dtype) {
     return bev_bare_problem(&key->shape, &live_model->map->map, BEV_FORWARD, dtype, key->align);
 }
 
-static void destroy_model(void *contents) {
-    (void)contents;
-}
-
 static MemoryModel *new_model(void) {
-    return ref_new(sizeof(MemoryModel), destroy_model);
+    return ref_new(sizeof(MemoryModel), NULL);
 }
 
 /* Reads the recorded limits and the networks, once. They are in files, and the first picture does

@@ -480,7 +480,8 @@ static Place place_at_center(const double center_m[2], double yaw_deg, double le
                    .around = {x, y, hypot(length_m, width_m) / 2}};
 }
 
-/* Places a solid at a time: its own frame, and the bounds of its shadow on the ground. */
+/* Computes where a solid is at time_s: its own frame, and the bounds of its shadow on the ground.
+ */
 static Place place_solid(const World *world, int i, double time_s) {
     const Solid *solid = &world->solids[i];
     double center_m[2], top_m = solid->z_m + solid->size_m[2], middle_m = top_m / 2;

@@ -6,8 +6,8 @@
 
 #include <type_traits>
 
-// ---- operands: BF16 as it is, INT8 without weights as whole numbers, all else as halves, which
-// hold every code exactly ---------------------------------------------------------------------
+// ---- operands: BF16 as BF16; INT8 on a map without bilinear weights as whole numbers; FP16, FP8,
+// NVFP4, and INT8 on a map with weights as halves, which hold each of their codes exactly ---------
 
 // Computes c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and
 // c and column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9. The

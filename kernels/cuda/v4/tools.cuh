@@ -23,7 +23,7 @@ static __device__ int warp_add(int *counts, int index, bool takes, int one) {
 constexpr int TOOL_THREADS = 1024, EACH = 8, ROUND = EACH * TOOL_THREADS, MOST_PARTS = 64;
 
 // Returns the elements of a part of n, in whole rounds.
-static inline int part_of(int n) {
+static inline int part_length(int n) {
     return ROUND * (int)blocks_for(max(n, 1), (int64_t)ROUND * MOST_PARTS);
 }
 
@@ -87,7 +87,7 @@ __device__ inline void Scan::run(int block, int blocks) const {
 }
 
 static inline Scan scan_of(const int *counts, const int *order, int n, int *starts, int *sum) {
-    return {counts, order, n, part_of(n), starts, sum};
+    return {counts, order, n, part_length(n), starts, sum};
 }
 
 static __global__ void __launch_bounds__(TOOL_THREADS)
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(TOOL_THREADS)
 template <typename Sort>
 static inline void partition(int bins, int n, const Sort &sort, cudaStream_t stream = 0,
                              const Scan *scan = NULL) {
-    Partition<Sort> work = {bins, n, part_of(n), sort};
+    Partition<Sort> work = {bins, n, part_length(n), sort};
     unsigned scanners = scan ? scan->blocks() : 0;
     if (scanners + work.blocks())
         v4_partition_kernel<<<scanners + work.blocks(), TOOL_THREADS, 0, stream>>>(

@@ -226,8 +226,8 @@ static Rgb mean_color(const Around *around) {
                  (uint8_t)(around->of[BLUE] / mass)};
 }
 
-/* Brightness is the mean mass of the cells around. A cell of less than that takes as much of their
- * mean colour. */
+/* Brightness is the mean mass of the cells around. A cell with less mass than that is mixed with
+ * their mean colour: its own share is its mass over the mean. */
 static Rgb smooth_color(const CellField *field, const RasterStyle *style, const Around *around,
                         int64_t cell) {
     float mass = around->of[MASS] / around->of[CELLS], own = mass_of(field, cell);
