@@ -298,7 +298,7 @@ static bool add_step_rows(void *context, const char *scene, Workload *workload,
         add_text(report, "part", "part", part_names[part]);
         add_real(report, "median_us", "median us", 4, timing->median_us);
         add_real(report, "p95_us", "p95 us", 4, timing->p95_us);
-        add_real(report, "noise", "noise", 2, timing->noise);
+        add_real(report, "noise", "noise/median", 2, timing->noise);
         add_bool(report, "settled", "settled", timing->settled);
         add_real(report, "share", "of the step", 2,
                  timing->median_us / timings[PART_STEP].median_us);

@@ -484,7 +484,7 @@ static void add_bench_columns(const Bench *bench, Report *report, const BenchRow
     report->unknown = !ran;
     add_real(report, "p95_us", "p95 us", 4, timing->p95_us);
     add_real(report, "p99_us", "p99 us", 4, timing->p99_us);
-    add_real(report, "noise", "noise", 2, timing->noise);
+    add_real(report, "noise", "noise/median", 2, timing->noise);
     add_bool(report, "settled", "settled", timing->settled);
     add_int(report, "samples", NULL, timing->samples);
     add_real(report, "prepare_us", "prepare us", 3, row->prepare_us);

@@ -82,7 +82,7 @@ static void add_prediction_columns(Report *report, const SceneModel *model,
     BevV3Choice choice = scene_model_v3_choice(model, gpu);
     add_text(report, "gpu", "GPU", gpu->title);
     add_real(report, "l2_mib", "L2 MiB", 3, gpu->l2_bytes / 1048576);
-    add_text(report, "regime", "regime", bev_regimes[regime].name);
+    add_text(report, "regime", "L2 regime", bev_regimes[regime].name);
     add_text(report, "v3_choice", NULL, choice.kernel->name);
     add_text(report, "v3_published_choice", NULL, choice.published->name);
     add_text(report, "v3_choice_by_gather", NULL, choice.by_gather->name);
@@ -495,7 +495,7 @@ static void describe_v4_form(const SceneModel *model, const Gpu *gpu, char *text
     if (!tiles)
         snprintf(text, size, "%s", "");
     else if (!v4_channels_fit(problem))
-        snprintf(text, size, "pieces: the number of channels is none for tensor cores");
+        snprintf(text, size, "pieces: tensor cores need C = 80 or a multiple of 64");
     else if (tiles->profile.counts.form->owner == BEV_OWNS_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");
     else if (problem->map.weights)
@@ -554,7 +554,7 @@ static const char traffic_text[] =
 static const char prediction_text[] =
     "\nPrediction (model; recorded and published beside it where known; L2 warm, cold where it "
     "says so). Recorded: V3 and the form that it takes were timed apart. Published: other maps, "
-    "through TensorRT: no test of the model. Regime: the footprint against L2, whichever kernel "
+    "through TensorRT: no test of the model. L2 regime: footprint against L2, whichever kernel "
     "reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: what misses, "
     "and the output as far as L2 writes it back. Dependent loads: a step takes longer where a "
     "thread adds more channels, divides (V2+DO) or loads fewer points ahead. Cold: what nobody has "

@@ -12,7 +12,7 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
         const char *named, *text;
     } sources[] = {
         {SOURCE_RECORDED, "(recorded)", "recorded: measured before, on another machine; marked r."},
-        {SOURCE_MODEL, "(model)", "model: computed by the memory model, timed nowhere; marked m."},
+        {SOURCE_MODEL, "(model)", "model: computed by the memory model, not timed; marked m."},
         {SOURCE_PUBLISHED, "(published)", "published: of an article or a data sheet; marked p."}};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {

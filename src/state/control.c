@@ -244,7 +244,7 @@ static const char *why_unusable(const State *state, const KeyRow *row) {
     case NEED_OPERATOR:
         return scene->has_operator || !loaded ? NULL : "only operator scenes, as embedding_bag";
     case NEED_TRUTH:
-        return scene->has_truth || !loaded ? NULL : "this scene has neither boxes nor LiDAR";
+        return scene->has_truth || !loaded ? NULL : "no annotated boxes or LiDAR to draw here";
     case NEED_LIDAR:
         return scene->has_lidar || !loaded ? NULL : "this scene has no LiDAR";
     case NEED_STEPS:

@@ -92,9 +92,6 @@ ShortText state_slice_text(const State *state);
 /* Returns the clock of the predicted GPU, with the user's changes. */
 double state_gpu_ghz(const State *state);
 
-/* Returns how many cameras give points. */
-int state_seeing(const State *state);
-
 /* Returns the group of a scene of the menu. Scenes of the command line are with the cameras. */
 SceneGroup state_scene_group(const State *state, int scene);
 

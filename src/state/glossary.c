@@ -69,9 +69,9 @@ const GlossaryRow glossary[] = {
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
      "bytes of indices (bilinear: 16); the output, here in its own format (published: FP32), is "
      "written once. No caches."},
-    {"ground truth", "position error, in box", "The objects that are known to be there. Mass in "
-     "box: the share of an object's depth weight in its box. Position error: how far a fault moves "
-     "that mass, along the ray and across it, in m."},
+    {"ground truth", "position error, in box", "The objects known to be there. Mass in box: the "
+     "share of an object's weight in its box. Position error: how far a fault moves it, along the "
+     "ray and across, in m. Lost: under a tenth is in the grid."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
     {"injected bug", "bug", "A bug put into a correct pooling, for the reader to find: one point "

@@ -642,9 +642,8 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
     char reason[sizeof bar->why];
     findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
                     sizeof reason);
-    const char *terms = strncmp(reason, "balanced: ", 10) ? limit_brief(reason) : reason + 10;
-    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "", tiles ? terms : reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
+    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "", tiles ? brief : reason);
     snprintf(bar->short_why, sizeof bar->short_why, "%.47s",
              tiles  ? "tiles, long cells cut"
              : cell ? cell

@@ -400,6 +400,9 @@ static inline bool state_races(const State *state) {
 /* Returns the slice of the scene's grid that the picture shows. */
 Slice state_slice(const State *state);
 
+/* Returns how many cameras give points. */
+int state_seeing(const State *state);
+
 /* Returns the pinned cell, else the one under the cursor, as y * nx + x of the picture; -1:
  * none. */
 int64_t state_probe_cell(const State *state);

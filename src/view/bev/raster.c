@@ -112,13 +112,7 @@ double range_position(const ValueRange *range, double value) {
 /* ---- pixels --------------------------------------------------------------------------------- */
 
 bool raster_fills(const CellField *field, bool fill) {
-    return fill && !(views[field->view].needs & NEEDS_MAP);
-}
-
-/* Whether empty cells take the nearest value. A mean of classes would be another class, and errors
- * of both signs would cancel. */
-static bool fills_with_nearest(const CellField *field) {
-    return field->view == VIEW_CLASS || field->view == VIEW_ERROR;
+    return fill && !(views[field->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
 static Rgb ground_of(const RasterStyle *style) {
@@ -267,10 +261,10 @@ CPU_INLINE Rgb pixel_color(const CellField *field, const RasterStyle *style, con
         return ground_of(style);
     if (smooth)
         return smooth_color(field, style, &around, cell);
-    return rgb_mix(ground_of(style),
-                   fills_with_nearest(field) ? nearest_color(field, style, column, row)
-                                             : mean_color(&around),
-                   dim);
+    Rgb color = field->view == VIEW_CLASS /* a mean of classes would be another class */
+                    ? nearest_color(field, style, column, row)
+                    : mean_color(&around);
+    return rgb_mix(ground_of(style), color, dim);
 }
 
 static CPU_CLONES void paint_row(const CellField *field, const RasterStyle *style,

@@ -41,7 +41,7 @@ typedef struct {
     bool light; /* for paper, with a light background */
 } RasterStyle;
 
-/* Whether cells are filled. Counts of points are not: there emptiness is the message. */
+/* Whether cells are filled. Counts of points and errors are not: nothing is invented there. */
 bool raster_fills(const CellField *field, bool fill);
 
 /* Draws a picture of ny x nx pixels. Empty cells, NaN and Inf have the panel's colours. */

@@ -88,7 +88,8 @@ static void draw_name(Sheet *sheet, Area row, const PanelData *data, int camera)
     const SceneFacts *scene = &data->state->scene;
     bool chosen = camera == data->state->camera;
     char text[128], faults[96] = "";
-    bool off = !lesson_asks(&data->state->lesson) &&
+    bool unborn = data->state->tours && camera >= state_seeing(data->state); /* `see` goes on */
+    bool off = !unborn && !lesson_asks(&data->state->lesson) &&
                camera_faults(&data->live->job, camera, faults, sizeof faults);
     snprintf(text, sizeof text, "%.30s%s",
              camera < scene->camera_count ? scene->cameras[camera] : "", off ? faults : "");

@@ -5,26 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Whether a fault of a camera, here or in the baseline, may have moved or lost objects. Formats and
- * kernels move none. */
-static bool is_changed(const PanelData *data) {
-    const LiveObjects *objects = &data->live->objects;
-    char text[8];
-    bool changed = false;
-    for (int i = 0; !changed && i < data->state->scene.camera_count; i++)
-        changed = camera_faults(&data->live->job, i, text, sizeof text);
-    for (int band = 0; objects->compared && band < OBJECT_BANDS; band++)
-        changed = changed || objects->baseline[band].error_m > 0 ||
-                  objects->baseline[band].lost != objects->now[band].lost;
-    return changed;
-}
-
 bool objects_shown(const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     int objects_now = 0;
     for (int band = 0; band < OBJECT_BANDS; band++)
         objects_now += objects->now[band].count;
-    return objects->known && objects_now > 0 && is_changed(data);
+    return objects->known && objects_now > 0; /* known: a camera has a fault, here or there */
 }
 
 /* clang-format off */
@@ -48,7 +34,7 @@ static void draw_metres(Table *table, int column, const char *format, double m) 
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     area = sheet_title(sheet, area, "Ground truth",
-                       "position error: by the map, the same for all kernels");
+                       "in box: share of weight; error: by the fault, any kernel");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {

@@ -410,16 +410,28 @@ void race_draw(Sheet *sheet, Area area, const PanelData *data) {
                   &race->lanes[i], best->latency_us);
 }
 
+/* Returns how many kernels of the race are replayed. The schedules are made after the last one. */
+static int replayed(const State *state, const LiveData *live) {
+    const MemoryModel *model = live->model;
+    int done = 0;
+    for (int i = 0; model && model->dtype == live->job.config.dtype && race_kernel(i); i++) {
+        const PredictedKernel *row = model_of_kernel(model, race_kernel(i), &gpus[state->gpu]);
+        done += row && !row->estimate;
+    }
+    return done;
+}
+
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     const State *state = data->state;
     char where[160];
     const RaceView view = view_of(data, where, sizeof where);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    if (!live->race || !live->race->count)
-        sheet_line(sheet, area, cell_style(INK_MUTED),
-                   "replaying the memory accesses of V2, V2+DO, V3 and V4 ...");
-    else if (state->race == RACE_GRIDS)
+    if (!live->race || !live->race->count) {
+        snprintf(where, sizeof where, "memory accesses of V2, V2+DO, V3, V4: %d of %d replayed ...",
+                 replayed(state, live), RACE_KERNELS);
+        sheet_line(sheet, area, cell_style(INK_MUTED), where);
+    } else if (state->race == RACE_GRIDS)
         race_grids_draw(sheet, area, &view, race_us(live->race, state->race_s));
     else
         straggler_strips_draw(sheet, area, &view);

@@ -293,7 +293,8 @@ static void probe_text(const PanelData *data, int w, char *text, size_t size) {
 static void faults_text(const PanelData *data, char *text, size_t size) {
     const SceneFacts *scene = &data->state->scene;
     char faults[96];
-    for (int i = 0; scene->has_rig && i < scene->camera_count; i++)
+    int count = data->state->tours ? state_seeing(data->state) : scene->camera_count;
+    for (int i = 0; scene->has_rig && i < count; i++)
         if (camera_faults(&data->state->job, i, faults, sizeof faults)) {
             snprintf(text, size, "%s%s", scene->cameras[i], faults);
             return;
