@@ -461,7 +461,7 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
     if (!app->state.lesson.open && before->estimate && !now->estimate &&
         now->latency_us.source == SOURCE_MODEL &&
         kernel_config_equal(&app->config, &live->job.config)) {
-        snprintf(line, sizeof line, "the model of %s is complete: latency %s, first estimate %s",
+        snprintf(line, sizeof line, "%s is replayed: latency %s by the model, the estimate was %s",
                  kernel_config_label(&app->config).text,
                  text_of_unit(UNIT_US, now->latency_us.value).text,
                  text_of_unit(UNIT_US, before->latency_us.value).text);

@@ -79,7 +79,7 @@ static void latency_text(const Headline *before, const Headline *after, char *te
         snprintf(text, size, "%s%s", after->estimate ? "~" : "", change);
     if (!latency_follows(before, after) && !within_noise && after->latency_of[0])
         text_add(text, size, " (%.60s%s)", after->latency_of,
-                 after->estimate ? ", ~ first estimate" : "");
+                 after->estimate ? ", ~ estimate until replayed" : "");
 }
 
 static void add_change(LogLine *line, const char *name, const char *change) {

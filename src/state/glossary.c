@@ -68,7 +68,7 @@ const GlossaryRow glossary[] = {
      "scatter is to write or add to such addresses."},
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
      "bytes of indices (bilinear: 16); the output, here in its own format (published: FP32), is "
-     "written once. No caches."},
+     "written once. No cache: all kernels alike."},
     {"ground truth", "position error, in box", "The objects known to be there. Mass in box: the "
      "share of an object's weight in its box. Position error: how far a fault moves it, along the "
      "ray and across, in m. Lost: under a tenth is in the grid."},

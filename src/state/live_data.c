@@ -372,9 +372,8 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (!difference->known)
         return;
     if (pooled_alike(live)) {
-        snprintf(text, size, "both by %s %s", live->stand_in->title,
-                 state->playing ? "while it plays: pause to compare"
-                                : "until the other picture is computed");
+        snprintf(text, size, "both drawn by %s until %s", live->stand_in->title,
+                 state->playing ? "paused (Space)" : "the other picture is computed");
         return;
     }
     if (live->stand_in)
@@ -644,8 +643,8 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
                     sizeof reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
     snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "", tiles ? brief : reason);
-    snprintf(bar->short_why, sizeof bar->short_why, "%.47s",
-             tiles  ? "tiles, long cells cut"
+    snprintf(bar->short_why, sizeof bar->short_why, "%s%.40s", tiles ? "tiles: " : "",
+             tiles  ? brief
              : cell ? cell
                     : brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
@@ -663,8 +662,8 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         return;
     double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
     if (each > slow)
-        snprintf(bar->more, sizeof bar->more, "%s%s: %.1f instructions a value",
-                 empty ? "probability 0, " : "", bev_dtypes[dtype].title, each);
+        snprintf(bar->more, sizeof bar->more, "decoding %s: %.1f instructions a value",
+                 bev_dtypes[dtype].title, each);
     else if (empty)
         snprintf(bar->more, sizeof bar->more, "all have probability 0, yet each is read");
 }
@@ -773,7 +772,7 @@ static ShortText estimate_text(const Story *story, const State *state) {
     for (int i = 0; i < story->count; i++)
         counted += isfinite(story->bars[i].us) && !story->bars[i].estimate;
     if (story->estimate && !story->other_config)
-        snprintf(text.text, sizeof text.text, ", ~ first estimate%s, %d of %d kernels counted",
+        snprintf(text.text, sizeof text.text, ", ~ estimate until replayed%s, %d of %d done",
                  gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted, story->count);
     return text;
 }
@@ -861,7 +860,7 @@ ShortText live_moments_text(const SceneFacts *scene, const LiveAccuracy *accurac
         snprintf(text.text, sizeof text.text, "%s, %d more moment%s being judged", worst.text,
                  moments->left, moments->left == 1 ? " is" : "s are");
     else if (scene_moves(scene) && moments->judged > 1)
-        snprintf(text.text, sizeof text.text, "worst of %d moments, %s", moments->judged,
+        snprintf(text.text, sizeof text.text, "worst of %d sampled moments, %s", moments->judged,
                  worst.text);
     else if (scene_moves(scene))
         snprintf(text.text, sizeof text.text, "%s, this moment alone", worst.text);

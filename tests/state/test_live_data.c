@@ -46,11 +46,11 @@ TAP_SUITE(live_data_comparison) {
     live.stand_in = fast;
     live.difference.alike = true; /* as the engine finds one grid on both sides */
     comparison_text(&state, &live, text, sizeof text);
-    tap_ok(!strcmp(text, "both by V4 until the other picture is computed"),
+    tap_ok(!strcmp(text, "both drawn by V4 until the other picture is computed"),
            "one that pooled both: %s", text);
     state.playing = true;
     comparison_text(&state, &live, text, sizeof text);
-    tap_ok(!strcmp(text, "both by V4 while it plays: pause to compare"), "playing: %s", text);
+    tap_ok(!strcmp(text, "both drawn by V4 until paused (Space)"), "playing: %s", text);
     live.job.baseline.dtype = BEV_FP16;
     live.difference.alike = false;
     comparison_text(&state, &live, text, sizeof text);
@@ -82,8 +82,8 @@ TAP_SUITE(live_data_tolerance) {
          "t 14.00 s, 1 more moment is being judged"},
         {true, 0.23, 0, 1, 7, LIVE_FAIL,
          "t 0.00 s, 7 more moments are being judged"},
-        {true, 2e-3, 0, 8, 0, LIVE_PASS, "worst of 8 moments, t 0.00 s"},
-        {true, 2e-3, 0.0143, 8, 0, LIVE_FAIL, "worst of 8 moments, t 14.00 s"},
+        {true, 2e-3, 0, 8, 0, LIVE_PASS, "worst of 8 sampled moments, t 0.00 s"},
+        {true, 2e-3, 0.0143, 8, 0, LIVE_FAIL, "worst of 8 sampled moments, t 14.00 s"},
         {true, 2e-3, 0, 1, 0, LIVE_UNKNOWN, "t 0.00 s, this moment alone"},
         {false, 2e-3, 0, 1, 0, LIVE_PASS, ""},
     };

@@ -126,7 +126,7 @@ static void test_model(void) {
     draw_after("chart none; l2 16");
     tap_ok(shows("what-if L2") && shows("model of H200 with 16 MiB"), "its bar and its times");
     draw_after("all on");
-    tap_ok(shows("kernel  ") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
+    tap_ok(shows("kernel  ") && shows("16 MiB of L2: L2 hits 98.0 % (each write is one), 11.5"),
            "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("l2 6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
@@ -165,11 +165,11 @@ static void test_estimates(void) {
         live.kernels[i].median_us = (Reading){.value = 0};
     for (int i = 0; i < model.kernel_count; i++)
         model.kernels[i].estimate = model.kernels[i].name && !strcmp(model.kernels[i].name, "v2");
-    seen(shows("V4 is ~") && shows("~ first estimate, 3 of 4 kernels counted"),
+    seen(shows("V4 is ~") && shows("~ estimate until replayed, 3 of 4 done"),
          "a gain from a first estimate, and how many kernels are counted");
     for (int i = 0; i < model.kernel_count; i++) /* V3's forms lie elsewhere */
         model.kernels[i].estimate = true;
-    seen(shows("V4 touches ~") && !shows("V4: ~") && shows("1 of 4 kernels counted"),
+    seen(shows("V4 touches ~") && !shows("V4: ~") && shows("1 of 4 done"),
          "bytes, shares and verdicts of the L2 as well");
     draw_after("chart mrc");
     tap_ok(shows("DRAM moves ~") && shows("V4 on RTX A6000: ~"), "and charts");

@@ -84,23 +84,22 @@ static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
     chips[1].tight = chips[2].tight = true;
 }
 
-/* "picture by V4"; with the reason, "picture by V4: V2 is slow or untimed". A picture that stands
- * still: "V2's picture is being computed". */
+/* "picture by V4"; with the reason, "picture by V4: V2 is too slow or untimed here". A picture that
+ * stands still: "V2's picture is being computed". */
 static Piece stand_in_piece(const State *state, const LiveData *live, bool reason) {
     Piece piece = {.style = cell_style(INK_MUTED)};
     const KernelConfig *config = &live->job.config;
     const BevKernel *by = live->stand_in;
     bool baseline = by == config->kernel;
     const BevKernel *of = baseline ? live->job.baseline.kernel : config->kernel;
-    const char *why = of && of->direction == BEV_BACKWARD ? "goes backward" : "is slow or untimed";
+    if (by)
+        snprintf(piece.text, sizeof piece.text, "%s by %s", baseline ? "baseline" : "picture",
+                 by->title);
     if (by && of && !state->playing && of->direction == BEV_FORWARD)
         snprintf(piece.text, sizeof piece.text, "%s's picture is being computed", of->title);
     else if (by && reason && of)
-        snprintf(piece.text, sizeof piece.text, "%s by %s: %s %s",
-                 baseline ? "baseline" : "picture", by->title, of->title, why);
-    else if (by)
-        snprintf(piece.text, sizeof piece.text, "%s by %s", baseline ? "baseline" : "picture",
-                 by->title);
+        text_add(piece.text, sizeof piece.text, ": %s %s", of->title,
+                 of->direction == BEV_BACKWARD ? "goes backward" : "is too slow or untimed here");
     return piece;
 }
 

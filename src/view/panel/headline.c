@@ -146,12 +146,11 @@ static void say_errors(const PanelData *data, const LiveAccuracy *accuracy, char
     const bool several =
         scene_moves(scene) && !accuracy->moments.left && accuracy->moments.judged > 1;
     char moments[32] = "";
-    if (accuracy->moments.left)
-        snprintf(moments, sizeof moments, " so far");
-    else if (several)
+    if (several)
         snprintf(moments, sizeof moments, " in %d moments", accuracy->moments.judged);
     snprintf(text, size, "%s errs by %s%s%s", bev_dtypes[data->state->job.config.dtype].title,
-             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text, moments,
+             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text,
+             accuracy->moments.left ? " so far" : moments,
              tolerance == LIVE_FAIL   ? ", above NVIDIA's 0.01"
              : tolerance == LIVE_PASS ? ", within NVIDIA's 0.01"
                                       : "");
@@ -210,11 +209,10 @@ static Message message_of(const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveSpeedup *pairs = &data->live->speedup;
     Message message = {.ink = INK_ACCENT, .origin = ORIGIN_SPEEDUP};
-    double ratio = story.ratio;
     bool measured = config->kernel->where == BEV_CUDA && pairs->ratio.source == SOURCE_MEASURED &&
                     !pairs->ratio.doubtful;
-    measured |= isnan(ratio) && pairs->ratio.source;
-    ratio = measured ? pairs->ratio.value : ratio;
+    measured |= isnan(story.ratio) && pairs->ratio.source;
+    const double ratio = measured ? pairs->ratio.value : story.ratio;
     if (!measured && story.source == SOURCE_MODEL)
         message.origin = ORIGIN_MODEL;
     say_sums(&story, data, message.sums, sizeof message.sums);

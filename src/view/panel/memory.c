@@ -177,8 +177,7 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
              moved);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "%s: %s", predicted->title, moved);
-    if (sheet_width(sheet, text) - (int)strlen(strchr(moved, ',') ? strchr(moved, ',') : "") >
-        area.w)
+    if (sheet_width(sheet, text) - (int)strlen(moved + strcspn(moved, ",")) > area.w)
         snprintf(text, sizeof text, "%s: %s%s go to DRAM", predicted->title, about, writes);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
@@ -192,8 +191,8 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
     if (!predicted)
         return;
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    snprintf(line, sizeof line, "%s: L2 hits %s%.1f %%, %s", prediction_gpu(data->state).text,
-             prediction_about(predicted),
+    snprintf(line, sizeof line, "%s: L2 hits %s%.1f %% (each write is one), %s",
+             prediction_gpu(data->state).text, prediction_about(predicted),
              100 * prediction_of(data->state, data->live, predicted).hit_rate,
              prediction_sectors(predicted).text);
     sheet_figures(sheet, area, INK_MUTED, line);
@@ -356,9 +355,9 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
         x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), name);
     }
     const UnitText bytes = text_of_unit(UNIT_BYTES, gathered);
-    snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes.text);
+    snprintf(text, sizeof text, "\u25cb gather traffic, without reuse %s, | L2 full", bytes.text);
     if (sheet_width(sheet, text) > end - x)
-        snprintf(text, sizeof text, "%s gather %s, | L2 full", "\u25cb", bytes.text);
+        snprintf(text, sizeof text, "\u25cb without reuse %s, | L2 full", bytes.text);
     if (sheet_width(sheet, text) > end - x)
         snprintf(text, sizeof text, "| L2 full");
     if (sheet_width(sheet, text) <= end - x)
@@ -385,8 +384,8 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
                  (int)(same_unit ? unit - touched : (long)strlen(touched)), touched, all);
         megabytes(fp32_sums(predicted), all, sizeof all);
         if (fp32_sums(predicted) > 0)
-            snprintf(note, sizeof note, "%s touches %s%s, %s of it FP32 sums", predicted->title,
-                     about, touched, all);
+            snprintf(note, sizeof note, "%s touches %s%s, %s FP32 sums", predicted->title, about,
+                     touched, all);
     }
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);

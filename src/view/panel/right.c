@@ -17,14 +17,14 @@ static int column_at(Area area, double error) {
 
 /* Draws the powers of ten of the error axis. 1e-2, NVIDIA's tolerance, is bold. */
 static void draw_axis(Sheet *sheet, Area area) {
-    char text[16];
+    char text[24];
     int free_from = area.x;
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     for (int power = -7; power <= 1; power++) {
         int x = column_at(area, pow(10, power));
         snprintf(text, sizeof text, power == 0 ? "1" : power == 1 ? "10" : "1e%d", power);
         if (power == -2 && area.w >= NAMED_W)
-            snprintf(text, sizeof text, "1e-2 NVIDIA");
+            snprintf(text, sizeof text, "1e-2 NVIDIA, no gate");
         int w = sheet_width(sheet, text), at = x + w > area.x + area.w ? area.x + area.w - w : x;
         if (at < free_from || (power % 2 == 0 && power != -2))
             continue;
@@ -191,21 +191,26 @@ static void add_errors(Wordings *wordings, const PanelData *data, const char *su
     const char *limit = tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2"
                         : tolerance == LIVE_PASS ? brief ? " < 1e-2" : ", within NVIDIA's 1e-2"
                                                  : "";
-    char text[TEXT_MAX / 2];
-    snprintf(text, sizeof text, "%s %s%s%s", subject,
-             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text,
+    char text[TEXT_MAX / 2], relative[32] = "";
+    if (!brief && accuracy->rel_l2 > 0 && live_error_s(accuracy) == accuracy->time_s)
+        snprintf(relative, sizeof relative, " (rel L2 %s)",
+                 text_of_unit(UNIT_ERROR, accuracy->rel_l2).text);
+    snprintf(text, sizeof text, "%s %s%s%s%s", subject,
+             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text, relative,
              accuracy->moments.left ? " so far" : "", limit);
     if (moments.text[0]) {
+        const char *of = strncmp(moments.text, "worst of ", 9) ? NULL : moments.text + 9;
         ADD_WORDING(wordings, "%s (%s)%s", text, moments.text, live_pruning_text(accuracy).text);
         ADD_WORDING(wordings, "%s (%s)", text, moments.text);
-        ADD_WORDING(wordings, "%s (%.*s)", text, (int)strcspn(moments.text, ","), moments.text);
+        ADD_WORDING(wordings, "%s, %s%.*s", text, of ? "in " : "",
+                    (int)strcspn(of ? of : moments.text, ","), of ? of : moments.text);
     }
     if (brief || !moments.text[0])
         ADD_WORDING(wordings, "%s%s", text, brief ? "" : live_pruning_text(accuracy).text);
 }
 
-/* Adds wordings about the number format: "FP16 itself errs by 0.014, above NVIDIA's 1e-2 (worst of
- * 8 moments, t 14.00 s)". None is added of sums without a largest error. */
+/* Adds wordings about the number format: "FP16 errs by 0.014 (rel L2 2.9e-4), above NVIDIA's 1e-2,
+ * in 8 sampled moments". None is added of sums without a largest error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -216,7 +221,7 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     else if (isfinite(live_largest_error(accuracy))) {
         if (sums_verdict(accuracy) != SUMS_WRONG)
             snprintf(subject, sizeof subject, "%s %s", name,
-                     live_format_fails(accuracy) ? "fails gate B: it errs by" : "itself errs by");
+                     live_format_fails(accuracy) ? "fails gate B: it errs by" : "errs by");
         add_errors(wordings, data, subject, false);
         add_errors(wordings, data, subject, true);
     }
@@ -243,30 +248,28 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     ADD_WORDING(wordings, "%s", error);
 }
 
-/* Adds wordings of the head: the kernel, the moment of the dots, and the error at the moment that
- * is shown. */
+/* Adds wordings of the head: kernel, moment of the dots, and the error at the moment shown. */
 static void add_heads(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
     const SceneFacts *scene = &data->state->scene;
     const bool moves = selected->source && scene_moves(scene);
-    char here[96] = "", whose[64];
-    ShortText moment = {""};
+    char here[96] = "", whose[64], at[sizeof(ShortText) + 4] = "";
     snprintf(whose, sizeof whose, "%s on this %s", config->kernel->title,
              config->kernel->where == BEV_CPU ? "CPU" : "GPU");
     if (moves)
-        moment = live_moment_text(scene, selected->time_s);
+        snprintf(at, sizeof at, " at %s", live_moment_text(scene, selected->time_s).text);
     if (moves && !data->state->playing && selected->moments.paused &&
         selected->moments.here_s == data->live->frame.time_s)
         snprintf(here, sizeof here, "; here, at %s, %s",
                  live_moment_text(scene, selected->moments.here_s).text,
                  text_of_unit(UNIT_ERROR, selected->moments.here).text);
-    ADD_WORDING(wordings, "%s: errors against FP64%s%s%s", whose, moves ? " at " : "", moment.text,
-                here);
-    ADD_WORDING(wordings, "%s%s%s%s", whose, moves ? ", at " : "", moment.text, here);
+    ADD_WORDING(wordings, "%s: largest absolute errors against FP64%s%s", whose, at, here);
+    ADD_WORDING(wordings, "%s: largest absolute errors%s%s", whose, at, here);
+    ADD_WORDING(wordings, "%s%s%s", whose, at, here);
     if (here[0])
-        ADD_WORDING(wordings, "at %s%s", moment.text, here);
-    ADD_WORDING(wordings, "%s%s%s", whose, moves ? ", at " : "", moment.text);
+        ADD_WORDING(wordings, "%s%s", at + 1, here);
+    ADD_WORDING(wordings, "%s%s", whose, at);
     ADD_WORDING(wordings, "%s", whose);
 }
 

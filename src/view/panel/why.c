@@ -12,6 +12,7 @@ enum {
     SHORT_W = 24,
     BRIEF_W = 18,
     BAR_LEAST = 12,
+    BAR_GOOD = 20,
     BRIEF_LEAST = 8,
     BESIDE_W = 68
 };
@@ -54,7 +55,7 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
         return at;
     }
     if (room - at.reason_w < BAR_LEAST)
-        at.reason_w = room - SHORT_W >= BAR_LEAST     ? SHORT_W
+        at.reason_w = room - SHORT_W >= BAR_LEAST     ? (int)fmax(SHORT_W, room - BAR_GOOD)
                       : room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W
                                                       : 0;
     at.bar_w = room - at.reason_w;

@@ -396,7 +396,7 @@ static void note_text(const PanelData *data, char *text, size_t size) {
         snprintf(text, size, "%s | %s", baseline.text, live_side_label(live, false).text);
     else if (state_shows_errors(state) && live->stand_in && kernel->direction == BEV_FORWARD)
         snprintf(text, size, "of %s: %s %s", live->stand_in->title, kernel->title,
-                 state->playing ? "is slow or untimed" : "is being computed");
+                 state->playing ? "is too slow or untimed here" : "is being computed");
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, size);
 }
