@@ -161,7 +161,9 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         const BevKernel *kernel = data->live->kernels[i].kernel;
         if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
             continue;
-        const ShortText time = story_time(story, data->state, data->live, kernel);
+        ShortText time = {""}; /* of this machine alone: the line says "on this CPU" */
+        if (story->source == SOURCE_MEASURED)
+            time = story_time(story, data->state, data->live, kernel);
         text_add(names, sizeof names, "%s%s%s%s", others ? ", " : "", kernel->title,
                  time.text[0] ? " " : "", time.text);
         others++;
