@@ -139,9 +139,18 @@ int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text) {
     return sheet_paragraph(&quiet, area, ink, text);
 }
 
+bool sheet_cut_part(char *line) {
+    for (char *at = line + strlen(line); at > line; at--)
+        if (at[-1] == ',' && at[0] == ' ') {
+            at[-1] = '\0';
+            return true;
+        }
+    return false;
+}
+
 void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
-    for (char *comma; sheet_width(sheet, line) > area.w && (comma = strrchr(line, ','));)
-        *comma = '\0';
+    while (sheet_width(sheet, line) > area.w && sheet_cut_part(line))
+        ;
     sheet_line(sheet, area, cell_style(ink), line);
 }
 

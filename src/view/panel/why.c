@@ -185,8 +185,8 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
 }
 
-/* Draws the article's times of the chosen GPU: "published for the article's own map: V2 1,738 us
- * (beyond the scale)". False: it has none. */
+/* Draws the article's times of the chosen GPU: "published for the article's own map: V2 1,738 us,
+ * beyond the scale". False: it has none. */
 static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story,
                            double scale_us) {
     const char *note = gpus[data->state->gpu].note;
@@ -200,7 +200,7 @@ static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const 
             snprintf(number, sizeof number, "%.1f", bar->published_us);
         text_add(text, sizeof text, "%s %s %s \u00b5s%s",
                  text[0] ? "," : "published for the article's own map:", bar->kernel->title, number,
-                 bar->published_us > scale_us ? " (beyond the scale)" : "");
+                 bar->published_us > scale_us ? ", beyond the scale" : "");
     }
     if (!text[0])
         return false;
