@@ -395,8 +395,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet_width(sheet, title) * 9 / 8 + NOTE_W > area.w) /* a title's font is larger */
         title = "Stays in the L2?";
     const int room = area.w - sheet_width(sheet, title) - 4;
-    while (sheet_width(sheet, note) > room && sheet_cut_part(note))
-        ;
+    sheet_cut_figures(sheet, room, note);
     area = sheet_title(sheet, area, title, memory->known ? note : "");
     if (!memory->known)
         return;

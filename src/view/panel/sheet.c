@@ -139,18 +139,14 @@ int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text) {
     return sheet_paragraph(&quiet, area, ink, text);
 }
 
-bool sheet_cut_part(char *line) {
-    for (char *at = line + strlen(line); at > line; at--)
-        if (at[-1] == ',' && at[0] == ' ') {
+void sheet_cut_figures(Sheet *sheet, int w, char *line) {
+    for (char *at = line + strlen(line); at > line && sheet_width(sheet, line) > w; at--)
+        if (at[-1] == ',' && at[0] == ' ')
             at[-1] = '\0';
-            return true;
-        }
-    return false;
 }
 
 void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
-    while (sheet_width(sheet, line) > area.w && sheet_cut_part(line))
-        ;
+    sheet_cut_figures(sheet, area.w, line);
     sheet_line(sheet, area, cell_style(ink), line);
 }
 

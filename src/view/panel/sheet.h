@@ -87,9 +87,9 @@ int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
  * one. */
 void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line);
 
-/* Cuts the last figure off a line. False: the line has one. A comma within a number separates none.
- */
-bool sheet_cut_part(char *line);
+/* Cuts figures off a line's end until `w` columns hold it or one is left. A comma within a number
+ * separates none. */
+void sheet_cut_figures(Sheet *sheet, int w, char *line);
 
 /* "Title ------------ note": the first row of a panel. Returns the area below. */
 Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note);
