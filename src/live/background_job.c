@@ -9,21 +9,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
-typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
-
 struct Background {
-    Worker worker;  /* the thread of the lowest priority, and the lock of both threads */
-    Worker hurried; /* the thread of jobs that hurry */
-    bool hurry;     /* the first thread has the usual priority, too */
+    Worker
+        worker; /* the thread of the job in the slot, and the lock; stop: the job is to end early */
     void (*wake)(void *context);
     void *context;
 
     /* The lock protects these. */
-    SlotState state;
-    bool pause;   /* a simulation is to wait */
-    bool give_up; /* a simulation or a judgement is to end early */
+    bool done;  /* the job in the slot is done */
+    bool pause; /* a simulation is to wait */
 
-    BackgroundJob job; /* belongs to the thread while it runs, else to the caller */
+    BackgroundJob job; /* JOB_NONE: the slot is empty. Belongs to its thread until it is done */
     Runner kept;       /* the thread's own: the problem of the last launch */
     Judge judges[2];   /* the thread's own: for the selection's format, for other formats */
 };
@@ -82,18 +78,18 @@ static bool simulation_goes_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;
     worker_lock(worker);
-    while (background->pause && !background->job.hurry && !background->give_up && !worker->stop)
+    while (background->pause && !background->job.hurry && !worker->stop)
         worker_wait(worker);
-    bool on = !background->give_up && !worker->stop;
+    bool on = !worker->stop;
     worker_unlock(worker);
     return on;
 }
 
 static bool is_given_up(void *context) {
-    Background *background = context;
-    worker_lock(&background->worker);
-    bool end = background->give_up || background->worker.stop;
-    worker_unlock(&background->worker);
+    Worker *worker = &((Background *)context)->worker;
+    worker_lock(worker);
+    bool end = worker->stop;
+    worker_unlock(worker);
     return end;
 }
 
@@ -162,68 +158,45 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Runs one job after the other until the thread is told to stop: the jobs that hurry, or the
- * others. */
-static void *run_jobs(Background *background, bool hurried) {
-    BackgroundJob *job = &background->job;
+/* Tells the engine that the job in the slot is done. */
+static void tell_done(Background *background) {
     worker_lock(&background->worker);
-    while (!background->worker.stop) {
-        if (background->state != SLOT_RUNS || job->hurry != hurried) {
-            worker_wait(&background->worker);
-            continue;
-        }
-        worker_unlock(&background->worker);
-        if (background->kept.map != job->inputs.map)
-            runner_clear(&background->kept); /* the kept problem is of another map */
-        job->failed = !run_job(background, job, &job->err);
-        job->given_up = job->failed && is_given_up(background);
-        omp_wait_dismiss_team();
-        worker_lock(&background->worker);
-        background->state = SLOT_DONE;
-        background->wake(background->context);
-    }
+    background->done = true;
+    background->wake(background->context);
     worker_unlock(&background->worker);
-    return NULL;
 }
 
-static void *background_main(void *argument) {
-    const Background *background = argument;
-    if (!background->hurry)
+/* The thread of the job in the slot. */
+static void *background_main(void *owner) {
+    Background *background = owner;
+    BackgroundJob *job = &background->job;
+    if (!job->hurry)
         worker_low_priority();
-    return run_jobs(argument, false);
-}
-
-static void *background_hurried(void *argument) {
-    return run_jobs(argument, true);
+    if (background->kept.map != job->inputs.map)
+        runner_clear(&background->kept); /* the kept problem is of another map */
+    job->failed = !run_job(background, job, &job->err);
+    job->given_up = job->failed && is_given_up(background);
+    omp_wait_dismiss_team();
+    tell_done(background);
+    return NULL;
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */
 
-bool background_open(Background **out, bool hurry, void (*wake)(void *), void *context, Err *err) {
-    Background *background = calloc(1, sizeof *background);
+bool background_open(Background **out, void (*wake)(void *), void *context, Err *err) {
+    Background *background = *out = calloc(1, sizeof *background);
     if (!background)
         return err_no_memory(err, "background", "");
-    background->hurry = hurry;
     background->wake = wake;
     background->context = context;
-    if (!worker_start(&background->worker, background_main, background, "background", err)) {
-        free(background);
-        return false;
-    }
-    if (!worker_start(&background->hurried, background_hurried, background, "background", err)) {
-        background_close(background);
-        return false;
-    }
-    *out = background;
+    worker_open(&background->worker);
     return true;
 }
 
 void background_close(Background *background) {
     if (!background)
         return;
-    worker_stop(&background->worker);
-    worker_end(&background->hurried);
-    worker_close(&background->worker);
+    worker_end(&background->worker);
     runner_clear(&background->kept);
     judge_clear(&background->judges[0]);
     judge_clear(&background->judges[1]);
@@ -232,58 +205,52 @@ void background_close(Background *background) {
 }
 
 bool background_stop_within(Background *background, double patience_ms) {
-    return !background || (worker_stop_within(&background->worker, patience_ms) &&
-                           worker_stop_within(&background->hurried, patience_ms));
+    return !background || worker_stop_within(&background->worker, patience_ms);
 }
 
 void background_start(Background *background, const BackgroundJob *job) {
-    worker_lock(&background->worker);
-    assert(background->state == SLOT_EMPTY);
+    assert(background->job.kind == JOB_NONE);
     background->job = *job;
-    background->state = SLOT_RUNS;
-    background->give_up = false;
-    worker_tell(&background->worker);
-    worker_unlock(&background->worker);
+    background->job.failed = !worker_run(&background->worker, background_main, background,
+                                         "background", &background->job.err);
+    if (background->job.failed)
+        tell_done(background);
 }
 
 bool background_take(Background *background, BackgroundJob *job) {
     worker_lock(&background->worker);
-    bool done = background->state == SLOT_DONE;
-    if (done) {
-        *job = background->job;
-        background->job = (BackgroundJob){.kind = JOB_NONE};
-        background->state = SLOT_EMPTY;
-    }
+    bool done = background->done;
+    background->done = false;
     worker_unlock(&background->worker);
-    return done;
+    if (!done)
+        return false;
+    worker_stop(&background->worker); /* the thread ends just now */
+    *job = background->job;
+    background->job = (BackgroundJob){.kind = JOB_NONE};
+    return true;
 }
 
-JobKind background_kind(Background *background) {
-    worker_lock(&background->worker);
-    JobKind kind = background->state == SLOT_EMPTY ? JOB_NONE : background->job.kind;
-    worker_unlock(&background->worker);
-    return kind;
+JobKind background_kind(const Background *background) {
+    return background->job.kind;
 }
 
 void background_pause(Background *background, bool pause) {
     if (!background)
         return;
     worker_lock(&background->worker);
-    background->pause = pause && !background->hurry;
+    background->pause = pause;
     worker_tell(&background->worker);
     worker_unlock(&background->worker);
 }
 
 void background_hurry(Background *background) {
-    worker_lock(&background->worker);
-    background->give_up |= !background->job.hurry && !background->hurry;
-    worker_tell(&background->worker);
-    worker_unlock(&background->worker);
+    if (!background->job.hurry)
+        background_give_up(background);
 }
 
 void background_give_up(Background *background) {
     worker_lock(&background->worker);
-    background->give_up = true;
+    background->worker.stop = true;
     worker_tell(&background->worker);
     worker_unlock(&background->worker);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A pair of background threads of the live engine, and the one slot for their job. One thread has
- * the lowest priority. The other thread runs the jobs that hurry. Only one job runs at a time, so
- * that no job disturbs the timing of another. engine_idle_work() decides which job is next. */
+/* Background work of the live engine: one slot for a job, which has a thread of its own. The thread
+ * has the lowest priority unless the job hurries. engine_idle_work() decides which job is next. */
 #pragma once
 
 #include "src/accuracy/verify.h"
@@ -54,15 +53,13 @@ void background_job_drop(BackgroundJob *job);
 
 typedef struct Background Background;
 
-/* Calls `wake` from the background thread whenever a job is done. `hurry`: the thread has the usual
- * priority and is never paused. */
-bool background_open(Background **background, bool hurry, void (*wake)(void *context),
-                     void *context, Err *err);
+/* Calls `wake` from the job's thread whenever a job is done. */
+bool background_open(Background **background, void (*wake)(void *context), void *context, Err *err);
 
 /* Accepts NULL. A simulation and the gates end early; a launch is waited for. */
 void background_close(Background *background);
 
-/* Ends the thread as background_close does, but waits no longer than `patience_ms`. False: it still
+/* Ends the job as background_close does, but waits no longer than `patience_ms`. False: it still
  * works, and must not be closed. Accepts NULL. */
 bool background_stop_within(Background *background, double patience_ms);
 
@@ -73,7 +70,7 @@ void background_start(Background *background, const BackgroundJob *job);
 bool background_take(Background *background, BackgroundJob *job);
 
 /* Returns the kind of the job in the slot, which may be done. JOB_NONE: the slot is empty. */
-JobKind background_kind(Background *background);
+JobKind background_kind(const Background *background);
 
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
 void background_pause(Background *background, bool pause);

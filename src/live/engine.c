@@ -269,9 +269,9 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     }
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, &engine->recorded, err) &&
-             background_open(&engine->background, options->hurry, engine_wake, engine, err) &&
-             background_open(&engine->judging, options->hurry, engine_wake, engine, err) &&
-             background_open(&engine->pooling, true, engine_wake, engine, err);
+             background_open(&engine->background, engine_wake, engine, err) &&
+             background_open(&engine->judging, engine_wake, engine, err) &&
+             background_open(&engine->pooling, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));
     if (!ok) {

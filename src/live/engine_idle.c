@@ -151,7 +151,7 @@ static void take_result(Engine *engine, Background *background) {
  * and less useful tasks wait as well. TASK_WORKED: some work was done. */
 typedef enum { TASK_NONE, TASK_WAITS, TASK_WORKED } TaskEnd;
 
-static bool is_empty(Background *background) {
+static bool is_empty(const Background *background) {
     return background_kind(background) == JOB_NONE;
 }
 
@@ -201,7 +201,8 @@ static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
         return TASK_WAITS;
     if (timed_kernel_needs_background(timed)) {
         BackgroundJob job = measure_launch(engine->measure, timed);
-        job.hurry = engine->now.live.machine_busy; /* the accuracy gates wait for this job */
+        job.hurry =
+            engine->options.hurry || engine->now.live.machine_busy; /* the gates wait for it */
         background_start(engine->background, &job);
         return TASK_WAITS;
     }
@@ -248,7 +249,7 @@ static TaskEnd time_again(Engine *engine) {
 static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     BackgroundJob job = {.kind = kind, .config = engine->now.state.job.config, .tag = tag};
     frame_inputs_hold(&job.inputs, &engine->shown);
-    job.hurry = engine->now.live.machine_busy || !engine->load_known;
+    job.hurry = engine->options.hurry || engine->now.live.machine_busy || !engine->load_known;
     return job;
 }
 

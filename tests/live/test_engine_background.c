@@ -56,7 +56,7 @@ static void wake_nobody(void *context) {
 static Background *open_background(void) {
     Background *background;
     Err err;
-    tap_need(background_open(&background, false, wake_nobody, NULL, &err), "a slot");
+    tap_need(background_open(&background, wake_nobody, NULL, &err), "a slot");
     return background;
 }
 
