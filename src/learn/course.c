@@ -275,11 +275,10 @@ enum { ALL_QUESTIONS = COURSE_LESSONS * LESSON_QUESTIONS };
 
 static int add_questions(QuizItem *all, int count, const Lesson *lesson, const QuizMissed *missed) {
     for (int page = 0; page < lesson->page_count; page++) {
-        const LessonPage *of = &lesson->pages[page];
-        const LessonStep *last = &lesson->steps[of->first + of->count - 1];
-        if (last->kind != LESSON_QUESTION || count == ALL_QUESTIONS)
+        const LessonQuestion *question = lesson->pages[page].question;
+        if (!question || count == ALL_QUESTIONS)
             continue;
-        const QuizKey key = key_of_question(lesson->name, &lesson->questions[last->number]);
+        const QuizKey key = key_of_question(lesson->name, question);
         QuizItem *item = &all[count++];
         *item = (QuizItem){.page = page, .missed = find_missed(missed, &key) >= 0};
         snprintf(item->lesson, sizeof item->lesson, "%s", lesson->name);

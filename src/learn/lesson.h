@@ -12,7 +12,7 @@ enum {
     LESSON_QUESTIONS = 40,
     LESSON_CHOICES = 9,
     LESSON_ORDER = 6,
-    LESSON_WORDS = 8, /* of `run` and of `again`, each */
+    LESSON_WORDS = 8, /* of `again` */
     LESSON_SHOWS = 4,
     LESSON_CODES = 3,       /* `source` rows of a question */
     LESSON_CODE_LINES = 12, /* lines of one piece of source */
@@ -28,9 +28,10 @@ typedef enum {
     LESSON_LET,   /* number: index of the name */
     LESSON_CONTROL,
     LESSON_ANIMATE,
-    LESSON_SOURCE,  /* number: row of `codes` */
-    LESSON_DRAW,    /* number: LessonDrawing; several frames play as an animation */
-    LESSON_QUESTION /* number: row of `questions` */
+    LESSON_SOURCE,   /* number: row of `codes` */
+    LESSON_DRAW,     /* number: LessonDrawing; several frames play as an animation */
+    LESSON_QUESTION, /* number: row of `questions`; the page stops here for the answer */
+    LESSON_RUN       /* as LESSON_CONTROL, behind the answer to the question of the page */
 } LessonKind;
 
 /* What a lesson draws of a scene of one camera and a few pixels. */
@@ -57,14 +58,14 @@ typedef struct {
     const char *wrong; /* of a choice: the text for a learner who took it; NULL: nothing */
 } LessonChoice;
 
-/* Several texts of a question: what `run`, `again` or `show` list. */
+/* Several texts of a question: what `again` or `show` list. */
 typedef struct {
     const char *rows[LESSON_WORDS];
     int count;
 } LessonTexts;
 
 typedef struct {
-    int line;
+    int line, step; /* step: its LESSON_QUESTION */
     const char *text;
     LessonAsks asks;
     LessonChoice choices[LESSON_CHOICES]; /* of choice and order */
@@ -75,7 +76,7 @@ typedef struct {
     const char *expected; /* of a number: the expression; NULL: none yet */
     double within;
     bool percent; /* `within` is relative */
-    LessonTexts run, again, show;
+    LessonTexts again, show;
     const char *why, *hint; /* NULL: none */
     int codes[LESSON_CODES], code_count;
 } LessonQuestion;
@@ -90,7 +91,8 @@ typedef struct {
 } LessonStep;
 
 typedef struct {
-    int first, count; /* steps */
+    int first, count;               /* steps */
+    const LessonQuestion *question; /* NULL: none */
 } LessonPage;
 
 typedef struct {

@@ -307,7 +307,7 @@ static bool add_row(Reader *reader, LessonTexts *list, int most, const char *tex
 }
 
 static bool read_run(Reader *reader, char *rest) {
-    return reader_control(reader, rest) && add_row(reader, &reader->open->run, LESSON_WORDS, rest);
+    return reader_control(reader, rest) && add_step(reader, LESSON_RUN, rest);
 }
 
 static bool read_again(Reader *reader, char *rest) {
@@ -500,7 +500,8 @@ static bool read_ask(Reader *reader, char *rest) {
                              LESSON_QUESTIONS);
     add_step(reader, LESSON_QUESTION, rest)->number = lesson->question_count;
     reader->open = &lesson->questions[lesson->question_count++];
-    *reader->open = (LessonQuestion){.line = reader->line, .text = rest};
+    *reader->open =
+        (LessonQuestion){.line = reader->line, .step = lesson->step_count - 1, .text = rest};
     return true;
 }
 
@@ -620,16 +621,18 @@ static bool read_rows(Reader *reader, char *text) {
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 static bool page_ends(const Lesson *lesson, int first, int at) {
+    const LessonStep *next = &lesson->steps[at];
     int characters = 0, pointed = 0;
     for (int i = first; i < at; i++) {
         const LessonStep *step = &lesson->steps[i];
         characters += step->kind == LESSON_SAY ? (int)strlen(step->text) : 0;
         characters += step->kind == LESSON_TERM || step->kind == LESSON_SOURCE ? 120 : 0;
         pointed |= step->kind == LESSON_POINT;
-        if (step->kind == LESSON_QUESTION || step->kind == LESSON_ANIMATE || step->frames > 1)
+        if (step->kind == LESSON_QUESTION)
+            return next->kind != LESSON_RUN;
+        if (step->kind == LESSON_ANIMATE || step->frames > 1)
             return true;
     }
-    const LessonStep *next = &lesson->steps[at];
     return characters &&
            (next->kind == LESSON_CONTROL || next->kind == LESSON_LET || next->kind == LESSON_MARK ||
             (next->kind == LESSON_POINT && pointed) ||
@@ -637,14 +640,16 @@ static bool page_ends(const Lesson *lesson, int first, int at) {
 }
 
 static void make_pages(Lesson *lesson) {
-    for (int first = 0; first < lesson->step_count;) {
-        int at = first + 1;
-        while (at < lesson->step_count && !page_ends(lesson, first, at))
+    for (int first = 0, at; first < lesson->step_count; first = at) {
+        LessonPage *page = &lesson->pages[lesson->page_count++];
+        for (at = first + 1; at < lesson->step_count && !page_ends(lesson, first, at);)
             at++;
-        lesson->pages[lesson->page_count++] = (LessonPage){first, at - first};
-        if (lesson->steps[at - 1].kind == LESSON_QUESTION)
-            lesson->asking_pages = lesson->page_count;
-        first = at;
+        *page = (LessonPage){.first = first, .count = at - first};
+        for (int i = first; i < at; i++)
+            if (lesson->steps[i].kind == LESSON_QUESTION) {
+                page->question = &lesson->questions[lesson->steps[i].number];
+                lesson->asking_pages = lesson->page_count;
+            }
     }
 }
 

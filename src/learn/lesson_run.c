@@ -13,8 +13,8 @@ static const LessonPage *page_of(const LessonRun *run) {
     return &run->lesson->pages[run->page];
 }
 
-/* Returns the last step of the page where that step has this kind, else NULL. Questions and
- * animations always end their page. */
+/* Returns the last step of the page where that step has this kind, else NULL. Animations always end
+ * their page. */
 static const LessonStep *last_step(const LessonRun *run, LessonKind kind) {
     if (run->page >= run->lesson->page_count)
         return NULL;
@@ -24,8 +24,7 @@ static const LessonStep *last_step(const LessonRun *run, LessonKind kind) {
 }
 
 const LessonQuestion *lesson_run_question(const LessonRun *run) {
-    const LessonStep *step = last_step(run, LESSON_QUESTION);
-    return step ? &run->lesson->questions[step->number] : NULL;
+    return run->page < run->lesson->page_count ? page_of(run)->question : NULL;
 }
 
 static bool is_quiet(const LessonRun *run) {
@@ -62,7 +61,6 @@ bool lesson_run_done_with(const LessonRun *run) {
 static void forget_answer(LessonRun *run) {
     run->typed[0] = '\0';
     run->choice = -1;
-    run->order_count = 0;
     run->note[0] = '\0';
 }
 
@@ -70,7 +68,7 @@ static void enter_page(LessonRun *run, int page) {
     if (lesson_run_question(run))
         run->point = PANEL_NONE; /* what was pointed at belonged to the question */
     run->page = page;
-    run->word = run->again = 0;
+    run->half_frame = run->again = 0;
     run->verdict = VERDICT_NONE;
     run->first = true;
     run->hurries = false;
@@ -182,9 +180,8 @@ static bool refuse_order(LessonRun *run) {
 }
 
 static bool read_order(LessonRun *run, const char *text) {
-    int count = lesson_run_question(run)->choice_count;
+    int count = lesson_run_question(run)->choice_count, given = 0;
     unsigned seen = 0;
-    run->order_count = 0;
     for (; *text; text++) {
         if (*text == ' ' || *text == ',')
             continue;
@@ -192,9 +189,9 @@ static bool read_order(LessonRun *run, const char *text) {
         if (place < 0 || place >= count || seen & 1u << place)
             return refuse_order(run);
         seen |= 1u << place;
-        run->order[run->order_count++] = place;
+        run->order[given++] = place;
     }
-    return run->order_count == count || refuse_order(run);
+    return given == count || refuse_order(run);
 }
 
 static bool read_choice(LessonRun *run, const char *text) {
@@ -246,7 +243,7 @@ static bool read_answer(LessonRun *run, const char *text) {
 /* Figures within one percent are a tie: either order of them is right. */
 static const double tie_share = 0.01;
 
-static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, int *right) {
+static LessonVerdict judge_choice(LessonRun *run, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
     int found = 0;
     for (int i = 0; i < question->choice_count; i++) {
@@ -255,96 +252,74 @@ static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, 
             return VERDICT_VOID;
         if (value.number != 0) {
             found++;
-            *right = i;
+            run->right_choice = i;
         }
     }
-    if (found == 1)
-        return *right == run->choice ? VERDICT_RIGHT : VERDICT_WRONG;
-    snprintf(evaluation->why, sizeof evaluation->why, "%s of its answers %s right here",
-             found ? "more than one" : "none", found ? "are" : "is");
-    return VERDICT_VOID;
-}
-
-static LessonVerdict judge_number(const LessonRun *run, Evaluation *evaluation, Value *right) {
-    const LessonQuestion *question = lesson_run_question(run);
-    if (!expression_value(question->expected, evaluation, right))
+    if (found != 1) {
+        snprintf(evaluation->why, sizeof evaluation->why, "%s of its answers %s right here",
+                 found ? "more than one" : "none", found ? "are" : "is");
         return VERDICT_VOID;
-    double slack =
-        question->percent ? question->within / 100 * fabs(right->number) : question->within;
-    double off = fabs(run->number - right->number);
-    return off <= slack * (1 + 1e-9) + 1e-12 ? VERDICT_RIGHT : VERDICT_WRONG;
+    }
+    snprintf(run->solution, sizeof run->solution, "%s", question->choices[run->right_choice].text);
+    return run->right_choice == run->choice ? VERDICT_RIGHT : VERDICT_WRONG;
 }
 
-static LessonVerdict judge_order(const LessonRun *run, Evaluation *evaluation, Value *values) {
+static LessonVerdict judge_number(LessonRun *run, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
+    if (!expression_value(question->expected, evaluation, &run->right_number))
+        return VERDICT_VOID;
+    const double right = run->right_number.number;
+    double slack = question->percent ? question->within / 100 * fabs(right) : question->within;
+    snprintf(run->solution, sizeof run->solution, "%s",
+             value_text(&run->right_number, question->unit).text);
+    return fabs(run->number - right) <= slack * (1 + 1e-9) + 1e-12 ? VERDICT_RIGHT : VERDICT_WRONG;
+}
+
+/* Writes the right order: each thing with the figure that orders it. */
+static void order_text(LessonRun *run, const Value *values) {
+    const LessonQuestion *question = lesson_run_question(run);
+    bool taken[LESSON_ORDER] = {false};
+    run->solution[0] = '\0';
+    for (int place = 0; place < question->choice_count; place++) {
+        int least = -1;
+        for (int i = 0; i < question->choice_count; i++)
+            if (!taken[i] && (least < 0 || values[i].number < values[least].number))
+                least = i;
+        taken[least] = true;
+        run->right_order[place] = least;
+        text_add(run->solution, sizeof run->solution, "%s%s %s", place ? ", " : "",
+                 question->choices[least].text, value_text(&values[least], "").text);
+    }
+    name_source_once(run->solution);
+}
+
+static LessonVerdict judge_order(LessonRun *run, Evaluation *evaluation) {
+    const LessonQuestion *question = lesson_run_question(run);
+    Value values[LESSON_ORDER];
     for (int i = 0; i < question->choice_count; i++) {
         char figure[96];
         snprintf(figure, sizeof figure, "%.40s(%.40s)", question->by, question->choices[i].value);
         if (!expression_value(figure, evaluation, &values[i]))
             return VERDICT_VOID;
     }
+    order_text(run, values);
     for (int i = 1; i < question->choice_count; i++)
         if (values[run->order[i]].number < values[run->order[i - 1]].number * (1 - tie_share))
             return VERDICT_WRONG;
     return VERDICT_RIGHT;
 }
 
-typedef struct {
-    LessonVerdict verdict;
-    int choice;                /* the right one */
-    Value number;              /* the right one */
-    Value order[LESSON_ORDER]; /* the figure that orders the things */
-} Judgement;
-
-static Judgement judge_answer(const LessonRun *run, Evaluation *evaluation) {
-    Judgement judgement = {.choice = -1};
-    LessonAsks asks = lesson_run_question(run)->asks;
-    judgement.verdict = asks == ASKS_CHOICE  ? judge_choice(run, evaluation, &judgement.choice)
-                        : asks == ASKS_ORDER ? judge_order(run, evaluation, judgement.order)
-                                             : judge_number(run, evaluation, &judgement.number);
-    return judgement;
-}
-
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-/* Writes the right order: each thing with the figure that orders it. */
-static void order_text(LessonRun *run, const Judgement *judgement, char *text, size_t size) {
+static void add_verdict(LessonRun *run, LessonVerdict verdict) {
     const LessonQuestion *question = lesson_run_question(run);
-    bool taken[LESSON_ORDER] = {false};
-    text[0] = '\0';
-    for (int place = 0; place < question->choice_count; place++) {
-        int least = -1;
-        for (int i = 0; i < question->choice_count; i++)
-            if (!taken[i] &&
-                (least < 0 || judgement->order[i].number < judgement->order[least].number))
-                least = i;
-        taken[least] = true;
-        run->right_order[place] = least;
-        text_add(text, size, "%s%s %s", place ? ", " : "", question->choices[least].text,
-                 value_text(&judgement->order[least], "").text);
-    }
-}
-
-static void add_verdict(LessonRun *run, const Judgement *judgement) {
-    const LessonQuestion *question = lesson_run_question(run);
-    char *answer = run->solution;
-    const size_t size = sizeof run->solution;
-    run->right_choice = judgement->choice;
-    run->right_number = judgement->number.number;
-    if (question->asks == ASKS_CHOICE)
-        snprintf(answer, size, "%s", question->choices[judgement->choice].text);
-    else if (question->asks == ASKS_ORDER) {
-        order_text(run, judgement, answer, size);
-        name_source_once(answer);
-    } else
-        snprintf(answer, size, "%s", value_text(&judgement->number, question->unit).text);
-    bool right = judgement->verdict == VERDICT_RIGHT;
+    bool right = verdict == VERDICT_RIGHT;
     char taken[48] = "";
     if (right && question->within > 0)
         snprintf(taken, sizeof taken, " (%g%s more or less is taken)", question->within,
                  question->percent ? " %" : "");
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, "%s%s%s",
-             right ? "Right: " : "No. The answer: ", answer, taken);
+             right ? "Right: " : "No. The answer: ", run->solution, taken);
 }
 
 /* Adds `before` and `text` (NULL: nothing) as a reason. Returns false where a figure is unknown. */
@@ -394,39 +369,41 @@ static const FigureSource timing_sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, 
 enum { TIMING_SOURCES = sizeof timing_sources / sizeof *timing_sources };
 
 /* Judges the answer by latencies of the best source that has all of them. */
-static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluation) {
-    Judgement judgement = {.verdict = VERDICT_VOID};
+static LessonVerdict judge_answer(LessonRun *run, Evaluation *evaluation) {
+    static LessonVerdict (*const judges[])(LessonRun *, Evaluation *) = {
+        [ASKS_CHOICE] = judge_choice, [ASKS_NUMBER] = judge_number, [ASKS_ORDER] = judge_order};
+    LessonVerdict verdict = VERDICT_VOID;
     for (int i = 0; i < TIMING_SOURCES; i++) {
         evaluation->timings = timing_sources[i];
         evaluation->timing_missing = false;
-        judgement = judge_answer(run, evaluation);
-        if (judgement.verdict != VERDICT_VOID || !evaluation->timing_missing)
+        verdict = judges[lesson_run_question(run)->asks](run, evaluation);
+        if (verdict != VERDICT_VOID || !evaluation->timing_missing)
             break;
     }
-    return judgement;
+    return verdict;
 }
 
 /* Judges the answer, and fills the verdict and `reveal`. Returns false where figures are missing,
  * as lesson_run_figures does. */
 static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *live, bool final) {
     Evaluation evaluation = evaluation_of(run, state, live);
-    const Judgement judgement = judge_by_best_source(run, &evaluation);
-    if (judgement.verdict == VERDICT_VOID && !final)
+    const LessonVerdict verdict = judge_answer(run, &evaluation);
+    if (verdict == VERDICT_VOID && !final)
         return false;
     run->reveal = (PaneText){.count = 0};
-    if (judgement.verdict != VERDICT_VOID)
-        add_verdict(run, &judgement);
+    if (verdict != VERDICT_VOID)
+        add_verdict(run, verdict);
     else if (run->hurries)
         pane_add(&run->reveal, PANE_NOTE, false,
                  "Not judged: you went on before the figures were there. It does not count.");
     else
         pane_add(&run->reveal, PANE_NOTE, false, "Cannot be judged here: %s%s. It does not count.",
                  evaluation.why, live->timed ? ", or not yet" : "");
-    if (!add_reasons(run, judgement.verdict, &evaluation) && !final) {
+    if (!add_reasons(run, verdict, &evaluation) && !final) {
         run->reveal = (PaneText){.count = 0};
         return false;
     }
-    run->verdict = judgement.verdict;
+    run->verdict = verdict;
     for (int row = 0, rows = run->reveal.count; row < rows; row++)
         lesson_explain_sources(run, &run->reveal, pane_row(&run->reveal, row));
     count_answer(run);
@@ -450,14 +427,17 @@ static bool needs_figures(const LessonRun *run, const LessonStep *step) {
 }
 
 /* Puts a step onto the page; `text` has its figures filled in already. Steps that use a control
- * and LETs are carried out elsewhere. A question is the last line, after its sources. */
+ * and LETs are carried out elsewhere. A question is the last line, after its sources, and stops the
+ * run. Only the question is seen when it is asked again. */
 static void show_step(LessonRun *run, const LessonStep *step, const char *text) {
     if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, "%s", text);
         lesson_explain_sources(run, &run->page_text, text);
     } else if (step->kind == LESSON_QUESTION) {
-        lesson_explain_sources(run, &run->page_text, text);
+        if (!run->again)
+            lesson_explain_sources(run, &run->page_text, text);
         pane_add(&run->page_text, PANE_QUESTION, false, "%s", text);
+        run->phase = is_quiet(run) ? PHASE_ENTER : PHASE_ASK;
     } else if (step->kind == LESSON_TERM)
         pane_add(&run->page_text, PANE_TERM, false, "%s: %s", glossary[step->number].word,
                  glossary[step->number].text);
@@ -469,17 +449,17 @@ static void show_step(LessonRun *run, const LessonStep *step, const char *text) 
 }
 
 static void end_of_steps(LessonRun *run) {
-    const LessonQuestion *question = lesson_run_question(run);
-    if (question && is_quiet(run) && question->run.count) {
-        run->word = 0;
-        run->phase = PHASE_REVEAL;
-    } else if (animation_step(run)) {
-        run->word = 0;
+    if (animation_step(run))
         run->phase = PHASE_ANIMATE;
-    } else if (is_quiet(run))
+    else if (is_quiet(run))
         enter_page(run, run->page + 1);
     else
-        run->phase = question ? PHASE_ASK : PHASE_TEXT;
+        run->phase = lesson_run_question(run) ? PHASE_JUDGE : PHASE_TEXT;
+}
+
+/* Whether a step uses a control. */
+static bool is_control(const LessonStep *step) {
+    return step->kind == LESSON_CONTROL || step->kind == LESSON_RUN;
 }
 
 /* Carries out steps until one needs a control, a figure, time or the learner. */
@@ -488,7 +468,7 @@ static void run_steps(LessonRun *run) {
         step = current_step(run);
         if (!step)
             end_of_steps(run);
-        else if (step->kind == LESSON_CONTROL || needs_figures(run, step))
+        else if (is_control(step) || needs_figures(run, step))
             return;
         else
             show_step(run, step, step->text);
@@ -504,27 +484,24 @@ LessonWants lesson_run_wants(const LessonRun *run) {
         return LESSON_WANTS_RESET;
     case PHASE_ENTER:
         step = current_step(run);
-        return step && step->kind == LESSON_CONTROL ? LESSON_WANTS_CONTROL : LESSON_WANTS_FIGURES;
+        return step && is_control(step) ? LESSON_WANTS_CONTROL : LESSON_WANTS_FIGURES;
     case PHASE_ANIMATE:
-        return run->word % 2          ? LESSON_WANTS_PAUSE
+        return run->half_frame % 2    ? LESSON_WANTS_PAUSE
                : playing_drawing(run) ? LESSON_WANTS_FIGURES
                                       : LESSON_WANTS_CONTROL;
-    case PHASE_REVEAL:
     case PHASE_AGAIN:
         return LESSON_WANTS_CONTROL;
     case PHASE_JUDGE:
-    case PHASE_RENEW:
         return LESSON_WANTS_FIGURES;
     default:
         return LESSON_WANTS_INPUT;
     }
 }
 
-/* Writes the line that sets the animation's control. run->word counts half frames: an even one sets
- * the control, an odd one waits. */
+/* Writes the line that sets the animation's control. */
 static void animation_line(const LessonRun *run, char *line, size_t size) {
     const LessonStep *step = animation_step(run);
-    int frame = is_quiet(run) ? step->frames - 1 : run->word / 2;
+    int frame = is_quiet(run) ? step->frames - 1 : run->half_frame / 2;
     double part = (double)frame / (step->frames - 1);
     snprintf(line, size, "%s %g", step->word, step->from + (step->to - step->from) * part);
 }
@@ -533,8 +510,6 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
     const LessonQuestion *question = lesson_run_question(run);
     if (run->phase == PHASE_ANIMATE)
         animation_line(run, line, size);
-    else if (run->phase == PHASE_REVEAL)
-        snprintf(line, size, "%s", question->run.rows[run->word]);
     else if (run->phase == PHASE_AGAIN)
         snprintf(line, size, "%s", question->again.rows[(run->again - 1) % question->again.count]);
     else
@@ -545,52 +520,27 @@ double lesson_run_pause(const LessonRun *run) {
     return animation_step(run)->seconds;
 }
 
-static void after_reveal(LessonRun *run) {
-    if (run->word < lesson_run_question(run)->run.count)
-        return;
-    if (is_quiet(run)) {
-        enter_page(run, run->page + 1);
-        run_steps(run);
-    } else
-        run->phase = PHASE_JUDGE;
-}
-
 /* Goes on after a frame of the animation. A page of nothing but an animation ends with it. */
 static void after_frame(LessonRun *run) {
-    bool over = run->word >= 2 * animation_step(run)->frames;
-    if (is_quiet(run) || (over && !run->page_text.count)) {
+    bool over = ++run->half_frame >= 2 * animation_step(run)->frames;
+    if (is_quiet(run) || (over && !run->page_text.count))
         enter_page(run, run->page + 1);
-        run_steps(run);
-    } else if (over)
+    else if (over)
         run->phase = PHASE_TEXT;
 }
 
 void lesson_run_done(LessonRun *run) {
-    switch (run->phase) {
-    case PHASE_RESET:
-        run->phase = PHASE_ENTER;
-        run_steps(run);
-        break;
-    case PHASE_ENTER:
+    if (run->phase == PHASE_ENTER)
         run->step++;
-        run_steps(run);
-        break;
-    case PHASE_ANIMATE:
-        run->word++;
+    else if (run->phase == PHASE_ANIMATE)
         after_frame(run);
-        break;
-    case PHASE_REVEAL:
-        run->word++;
-        after_reveal(run);
-        break;
-    case PHASE_AGAIN:
-        run->phase = needs_figures(run, last_step(run, LESSON_QUESTION)) ? PHASE_RENEW : PHASE_ASK;
-        break;
-    default:
-        break;
-    }
-    if (run->phase == PHASE_REVEAL)
-        after_reveal(run); /* a question may have nothing to run */
+    else if (run->phase == PHASE_AGAIN) {
+        run->page_text = (PaneText){.count = 0};
+        run->step = lesson_run_question(run)->step;
+        run->phase = PHASE_ENTER;
+    } else if (run->phase == PHASE_RESET)
+        run->phase = PHASE_ENTER;
+    run_steps(run);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -616,7 +566,7 @@ static bool expand_step(const LessonRun *run, const LessonStep *step, const Stat
 /* Puts a drawing onto the page, in place of its last frame. */
 static void draw_frame(LessonRun *run, const LessonStep *step, const LiveData *live) {
     run->page_text = run->undrawn;
-    lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->word / 2, live);
+    lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->half_frame / 2, live);
 }
 
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
@@ -642,21 +592,8 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     return true;
 }
 
-/* Shows the question again, with the figures after the change. The rest of the page is removed. */
-static bool renew_question(LessonRun *run, const State *state, const LiveData *live, bool final) {
-    char text[EXPANDED];
-    if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)
-        return false;
-    run->page_text = (PaneText){.count = 0};
-    pane_add(&run->page_text, PANE_QUESTION, false, "%s", text);
-    run->phase = PHASE_ASK;
-    return true;
-}
-
 bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final) {
     final = final || run->hurries;
-    if (run->phase == PHASE_RENEW)
-        return renew_question(run, state, live, final);
     if (run->phase == PHASE_ENTER)
         return figures_of_step(run, state, live, final);
     if (run->phase == PHASE_ANIMATE) {
@@ -695,10 +632,9 @@ static void give_answer(LessonRun *run, const char *text) {
     if (!was_typed && lesson_run_question(run)->asks == ASKS_ORDER)
         snprintf(run->typed, sizeof run->typed, "%s", text);
     run->note[0] = '\0';
-    run->word = 0;
     run->hurries = false;
-    run->phase = PHASE_REVEAL;
-    after_reveal(run);
+    run->phase = PHASE_ENTER;
+    run_steps(run);
 }
 
 static void move_choice(LessonRun *run, int by) {
@@ -766,7 +702,7 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
         run->hurries |= kind == INPUT_SKIP; /* an Enter too many loses no question */
     else if (goes && run->phase == PHASE_ANIMATE) {
         int last = 2 * (animation_step(run)->frames - 1);
-        run->word = run->word < last ? last : run->word;
+        run->half_frame = run->half_frame < last ? last : run->half_frame;
     } else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT)
         leave_page(run);
     else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))

@@ -47,15 +47,13 @@ typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } Lesson
 /* The states of the machine. Private to lesson_run.c and lesson_show.c. */
 typedef enum {
     PHASE_RESET,
-    PHASE_ENTER,   /* carries out the steps of the page */
+    PHASE_ENTER,   /* carries out the steps of the page, up to its question, then the others */
     PHASE_TEXT,    /* the page is read */
     PHASE_ANIMATE, /* an animation plays */
-    PHASE_ASK,     /* this and all up to PHASE_RENEW: a question is open */
-    PHASE_REVEAL,  /* the controls of the answer */
+    PHASE_ASK,     /* the question is open */
     PHASE_JUDGE,   /* waits for the figures of the answer */
     PHASE_VERDICT,
     PHASE_AGAIN, /* a change before the question is asked again */
-    PHASE_RENEW, /* waits for the figures of the question's text after that change */
     PHASE_END
 } LessonPhase;
 
@@ -66,7 +64,7 @@ typedef struct {
     LessonPhase phase;
     int page, target;   /* pages before `target` pass without a stop */
     int step;           /* the next step to carry out */
-    int word;           /* the row of `run` to carry out, or the half frame of an animation */
+    int half_frame;     /* of an animation: an even one sets the control, an odd one waits */
     int again;          /* how often the question was asked again */
     bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
@@ -80,13 +78,13 @@ typedef struct {
     char typed[ANSWER_TYPED]; /* the answer so far */
     double number;            /* the typed number, once it was given */
     int choice;               /* the marked choice, from 0; -1: none */
-    int order[LESSON_ORDER], order_count;
+    int order[LESSON_ORDER];
     LessonVerdict verdict;
     /* The right answer to the question judged last, as text, then by kind: a choice (from 0), a
      * number, or an order (the first place first). */
     char solution[400];
     int right_choice;
-    double right_number;
+    Value right_number;
     int right_order[LESSON_ORDER];
     char note[200];   /* the mistake in an input; "": none */
     PaneText undrawn; /* the page's text in front of its drawing */

@@ -78,7 +78,8 @@ static void add_end(const LessonRun *run, PaneText *pane) {
 }
 
 static void add_body(const LessonRun *run, PaneText *body) {
-    bool asked = run->phase >= PHASE_ASK && run->phase <= PHASE_RENEW;
+    const LessonQuestion *question = lesson_run_question(run);
+    bool asked = question && (run->again || run->step > question->step);
     if (run->phase == PHASE_END)
         add_end(run, body);
     if (run->phase == PHASE_VERDICT || run->again) {
@@ -88,11 +89,9 @@ static void add_body(const LessonRun *run, PaneText *body) {
                 pane_add(body, PANE_QUESTION, false, "%s", pane_row(&run->page_text, i));
     } else
         pane_append(body, &run->page_text);
-    if (asked && run->again) {
-        const LessonQuestion *question = lesson_run_question(run);
+    if (asked && run->again)
         pane_add(body, PANE_SHOW, false, "Now with: %.120s (not counted)",
                  question->again.rows[(run->again - 1) % question->again.count]);
-    }
     if (asked) {
         add_choices(run, body);
         add_input(run, body);

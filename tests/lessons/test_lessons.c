@@ -73,7 +73,7 @@ static void keep_answer(const LessonRun *run) {
     if (run->verdict == VERDICT_VOID)
         return;
     if (question->asks == ASKS_NUMBER)
-        snprintf(text, size, "%.17g", run->right_number);
+        snprintf(text, size, "%.17g", run->right_number.number);
     else if (question->asks == ASKS_CHOICE)
         snprintf(text, size, "%d", run->right_choice + 1);
     else
@@ -239,11 +239,9 @@ TAP_SUITE(lessons_alone) {
             !lesson_load(path, &lesson, &err))
             continue;
         for (int page = 0; page < lesson.page_count; page++) {
-            const LessonPage *of = &lesson.pages[page];
-            const LessonStep *last = &lesson.steps[of->first + of->count - 1];
-            if (last->kind != LESSON_QUESTION)
+            if (!lesson.pages[page].question)
                 continue;
-            const char *text = lesson.questions[last->number].text;
+            const char *text = lesson.pages[page].question->text;
             questions++;
             for (size_t word = 0; word < sizeof back / sizeof *back; word++)
                 if (strstr(text, back[word]) == text || (word && strstr(text, back[word]))) {
@@ -295,7 +293,7 @@ static bool judged_alike(bool wrong, Err *err) {
     if (!act(INPUT_ANSWER, text, err))
         return false;
     bool number = question->asks == ASKS_NUMBER;
-    bool same = !number || fabs(run->right_number - strtod(right, NULL)) <= 1e-9;
+    bool same = !number || fabs(run->right_number.number - strtod(right, NULL)) <= 1e-9;
     bool measured = answers[run->page].recorded && !strstr(run->solution, "(recorded)");
     return (same && run->verdict == (wrong ? VERDICT_WRONG : VERDICT_RIGHT)) ||
            (measured && run->verdict != VERDICT_VOID) ||
@@ -339,16 +337,14 @@ static int write_lines(const char *path) {
     int asked = 0;
     tap_need(lines != NULL, "a file of answers");
     for (int page = 0; page < lesson->page_count; page++) {
-        const LessonPage *of = &lesson->pages[page];
-        const LessonStep *last = &lesson->steps[of->first + of->count - 1];
         char wrong[64];
         const char *line = answers[page].right;
-        if (last->kind != LESSON_QUESTION) {
+        if (!lesson->pages[page].question) {
             fputs("\n", lines);
             continue;
         }
         if (asked++ < WRONG_ANSWERS) {
-            wrong_answer(&lesson->questions[last->number], line, wrong, sizeof wrong);
+            wrong_answer(lesson->pages[page].question, line, wrong, sizeof wrong);
             line = wrong;
         }
         fprintf(lines, "%s\nskip\n", line);
