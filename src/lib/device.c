@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the function with the status of a call for GPUs, which fills `err`, unless the device is the
- * CPU. */
+/* Ends the function with the status of a call for GPUs, unless the device is the CPU. */
 #define RETURN_ON_GPU(device, call)                                                                \
     do {                                                                                           \
-        Err err = {0};                                                                             \
-        if ((device) != BEVPOOL_CPU)                                                               \
-            return ON_GPU(call) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);       \
+        if ((device) != BEVPOOL_CPU) {                                                             \
+            TRY_GPU(call);                                                                         \
+            return BEVPOOL_OK;                                                                     \
+        }                                                                                          \
     } while (0)
 
 BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
@@ -22,9 +22,8 @@ BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
     *before = BEVPOOL_CPU;
     if (device == BEVPOOL_CPU)
         return BEVPOOL_OK;
-    if (device < BEVPOOL_CPU)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
+    FAIL_IF(device < BEVPOOL_CPU, BEVPOOL_BAD_ARGUMENT,
+            "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
     return ON_GPU(lib_cuda_enter(device, before, &err))
                ? BEVPOOL_OK
                : lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
@@ -38,8 +37,8 @@ void lib_leave(int32_t device, int before) {
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error) {
     RETURN_ON_GPU(device, lib_cuda_allocate(memory, bytes, &err));
     *memory = malloc(bytes ? bytes : 1);
-    return *memory ? BEVPOOL_OK
-                   : lib_fail(error, BEVPOOL_NO_MEMORY, "out of memory: %zu bytes", bytes);
+    FAIL_IF(!*memory, BEVPOOL_NO_MEMORY, "out of memory: %zu bytes", bytes);
+    return BEVPOOL_OK;
 }
 
 void lib_free(int32_t device, void *memory) {
@@ -85,18 +84,14 @@ static bool only_gpus_read(const void *pointer) {
     return device;
 }
 
-static BevpoolStatus check_for_cpu(const void *pointer, const char *name, BevpoolError *error) {
-    return only_gpus_read(pointer)
-               ? lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                          "%s: is memory of a GPU, expected that of the host", name)
-               : BEVPOOL_OK;
-}
-
 /* Checks that `device` reads the pointer; of a GPU it may be the host's memory if `readable`. */
 static BevpoolStatus check_pointer(int32_t device, const void *pointer, const char *name,
                                    bool readable, BevpoolError *error) {
-    if (device == BEVPOOL_CPU)
-        return check_for_cpu(pointer, name, error);
+    if (device == BEVPOOL_CPU) {
+        FAIL_IF(only_gpus_read(pointer), BEVPOOL_BAD_ARGUMENT,
+                "%s: is memory of a GPU, expected that of the host", name);
+        return BEVPOOL_OK;
+    }
     int place = ON_GPU(lib_cuda_place(pointer, device));
     if (place == LIB_ON_DEVICE || (readable && place == LIB_ON_HOST))
         return BEVPOOL_OK;
@@ -116,24 +111,19 @@ BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *n
 }
 
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error) {
-    Err err = {0};
     int current = 0;
     if (device == BEVPOOL_CPU)
         return BEVPOOL_OK;
-    if (!ON_GPU(lib_cuda_current(&current, &err)))
-        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    if (current != device)
-        return lib_fail(error, BEVPOOL_WRONG_DEVICE,
-                        "the plan is for GPU %d, but the thread's current one is GPU %d: call "
-                        "cudaSetDevice first",
-                        (int)device, current);
-    if (!ON_GPU(lib_cuda_ready(stream, &err)))
-        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    TRY_GPU(lib_cuda_current(&current, &err));
+    FAIL_IF(current != device, BEVPOOL_WRONG_DEVICE,
+            "the plan is for GPU %d, but the thread's current one is GPU %d: call "
+            "cudaSetDevice first",
+            (int)device, current);
+    TRY_GPU(lib_cuda_ready(stream, &err));
     int its_gpu = ON_GPU(lib_cuda_stream_gpu(stream));
-    if (its_gpu >= 0 && its_gpu != device)
-        return lib_fail(error, BEVPOOL_WRONG_DEVICE,
-                        "stream: it is of GPU %d, the plan of GPU %d: create it on the plan's GPU",
-                        its_gpu, (int)device);
+    FAIL_IF(its_gpu >= 0 && its_gpu != device, BEVPOOL_WRONG_DEVICE,
+            "stream: it is of GPU %d, the plan of GPU %d: create it on the plan's GPU", its_gpu,
+            (int)device);
     return BEVPOOL_OK;
 }
 

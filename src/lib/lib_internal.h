@@ -60,6 +60,39 @@ BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err
 /* Empties `error` and returns BEVPOOL_OK. */
 BevpoolStatus lib_ok(BevpoolError *error);
 
+/* These end the enclosing function, which has a `BevpoolError *error`. FAIL_IF: with an error of the
+ * caller, if the condition holds. TRY and TRY_GPU: with the status of a call that fails; a call of
+ * lib_cuda.h fills `err`. RETURN_ON_DEVICE: with the status of a call that is made while the device
+ * is the thread's current one. */
+#define FAIL_IF(condition, status, ...)                                                            \
+    do {                                                                                           \
+        if (condition)                                                                             \
+            return lib_fail(error, (status), __VA_ARGS__);                                         \
+    } while (0)
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        BevpoolStatus status_ = (call);                                                            \
+        if (status_)                                                                               \
+            return status_;                                                                        \
+    } while (0)
+
+#define TRY_GPU(call)                                                                              \
+    do {                                                                                           \
+        Err err = {0};                                                                             \
+        if (!ON_GPU(call))                                                                         \
+            return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);                                   \
+    } while (0)
+
+#define RETURN_ON_DEVICE(device, call)                                                             \
+    do {                                                                                           \
+        int before_;                                                                               \
+        TRY(lib_enter((device), &before_, error));                                                 \
+        BevpoolStatus status_ = (call);                                                            \
+        lib_leave((device), before_);                                                              \
+        return status_ ? status_ : lib_ok(error);                                                  \
+    } while (0)
+
 /* ---- tensors (plan.c) ------------------------------------------------------------------------ */
 
 extern const char *const lib_role_names[BEVPOOL_ROLES];
@@ -93,7 +126,8 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error);
 
-/* Makes a map for `device` of arrays on the host. It takes them over, even when it fails. */
+/* Makes a map for `device`, which was entered, of arrays on the host. It takes them over, even when
+ * it fails. */
 BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
                            int32_t device, BevpoolError *error);
 

@@ -44,16 +44,14 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
         {"ny", s->ny},         {"nx", s->nx},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i].size < 1)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
-                            sizes[i].name, (long long)sizes[i].size);
+        FAIL_IF(sizes[i].size < 1, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
+                sizes[i].name, (long long)sizes[i].size);
     const int64_t depths[] = {s->batch, s->cameras, s->depth_bins, s->feat_h, s->feat_w};
     const int64_t cells[] = {s->batch, s->nz, s->ny, s->nx};
-    if (!product_fits_int32(depths, 5))
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "shape: batch x cameras x depth_bins x feat_h x feat_w exceeds int32");
-    if (!product_fits_int32(cells, 4))
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "shape: batch x nz x ny x nx exceeds int32");
+    FAIL_IF(!product_fits_int32(depths, 5), BEVPOOL_BAD_ARGUMENT,
+            "shape: batch x cameras x depth_bins x feat_h x feat_w exceeds int32");
+    FAIL_IF(!product_fits_int32(cells, 4), BEVPOOL_BAD_ARGUMENT,
+            "shape: batch x nz x ny x nx exceeds int32");
     return BEVPOOL_OK;
 }
 
@@ -80,17 +78,16 @@ static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t d
     size_t bytes = 0, offset = 0;
     for (int i = 0; i < LIB_ARRAYS; i++)
         bytes += lib_padded_bytes(from.count[i]);
-    BevpoolStatus status = lib_allocate(device, memory, bytes, error);
-    for (int i = 0; !status && i < LIB_ARRAYS; i++) {
+    TRY(lib_allocate(device, memory, bytes, error));
+    for (int i = 0; i < LIB_ARRAYS; i++) {
         if (!*from.array[i])
             continue;
         *to.array[i] = (char *)*memory + offset;
         offset += lib_padded_bytes(from.count[i]);
         if (from.count[i])
-            status =
-                lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error);
+            TRY(lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error));
     }
-    return status;
+    return BEVPOOL_OK;
 }
 
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
@@ -106,27 +103,25 @@ BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const Be
     return lib_ok(error);
 }
 
-BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
-                           int32_t device, BevpoolError *error) {
-    if (device == BEVPOOL_CPU) {
-        BevpoolStatus kept = lib_map_keep(map, shape, host, NULL, device, error);
-        if (kept)
-            scatter_free(host);
-        return kept;
-    }
-    int before;
+/* Makes a map of a GPU of arrays on the host. */
+static BevpoolStatus keep_upload(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
+                                 int32_t device, BevpoolError *error) {
     BevMap copy = *host;
     void *memory = NULL;
-    BevpoolStatus status = lib_enter(device, &before, error);
-    if (!status) {
-        status = upload(&copy, &memory, host, device, error);
-        if (status)
-            lib_free(device, memory);
-        else
-            status = lib_map_keep(map, shape, &copy, memory, device, error);
-        lib_leave(device, before);
-    }
-    scatter_free(host);
+    BevpoolStatus status = upload(&copy, &memory, host, device, error);
+    if (!status)
+        return lib_map_keep(map, shape, &copy, memory, device, error);
+    lib_free(device, memory);
+    return status;
+}
+
+BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
+                           int32_t device, BevpoolError *error) {
+    BevpoolStatus status = device == BEVPOOL_CPU
+                               ? lib_map_keep(map, shape, host, NULL, device, error)
+                               : keep_upload(map, shape, host, device, error);
+    if (status || device != BEVPOOL_CPU)
+        scatter_free(host);
     return status;
 }
 
@@ -147,13 +142,11 @@ static BevMap map_of(const BevpoolArrays *a) {
 }
 
 BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolError *error) {
-    if (a->points < 0 || a->points > INT32_MAX)
-        return lib_fail(error, BEVPOOL_BAD_MAP, "points: %lld, expected 0 to 2147483647",
-                        (long long)a->points);
-    if (!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points))
-        return lib_fail(error, BEVPOOL_BAD_MAP,
-                        "intervals: %lld, expected %d to %lld, at most one a point",
-                        (long long)a->intervals, a->points > 0, (long long)a->points);
+    FAIL_IF(a->points < 0 || a->points > INT32_MAX, BEVPOOL_BAD_MAP,
+            "points: %lld, expected 0 to 2147483647", (long long)a->points);
+    FAIL_IF(!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points),
+            BEVPOOL_BAD_MAP, "intervals: %lld, expected %d to %lld, at most one a point",
+            (long long)a->intervals, a->points > 0, (long long)a->points);
     return BEVPOOL_OK;
 }
 
@@ -167,22 +160,17 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t dev
     BevMap map = map_of(a);
     const LibArrays list = lib_arrays_of(&map);
     bool found_here = !view && !a->interval_starts && !a->interval_lengths;
-    BevpoolStatus status = lib_check_counts(a, found_here, error);
-    if (status)
-        return status;
+    TRY(lib_check_counts(a, found_here, error));
     for (int i = 0; i < LIB_ARRAYS; i++) {
         const void *array = *list.array[i];
         bool of_intervals = strncmp(names[i], "interval", 8) == 0;
-        if (!array && list.count[i] && (!of_intervals || !found_here))
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", names[i]);
-        if ((uintptr_t)array % 4)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                            "%s does not begin on a multiple of 4 bytes", names[i]);
+        FAIL_IF(!array && list.count[i] && (!of_intervals || !found_here), BEVPOOL_BAD_ARGUMENT,
+                "%s is NULL", names[i]);
+        FAIL_IF((uintptr_t)array % 4, BEVPOOL_BAD_ARGUMENT,
+                "%s does not begin on a multiple of 4 bytes", names[i]);
         if (array)
-            status = (view && list.count[i] ? lib_check_place
-                                            : lib_check_readable)(device, array, names[i], error);
-        if (status)
-            return status;
+            TRY((view && list.count[i] ? lib_check_place : lib_check_readable)(device, array,
+                                                                               names[i], error));
     }
     return BEVPOOL_OK;
 }
@@ -200,37 +188,32 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
         if (!*from.array[i])
             continue;
         *to.array[i] = malloc(bytes + 1);
-        if (!*to.array[i])
-            return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
-        BevpoolStatus status =
-            bytes ? lib_copy(device, *to.array[i], *from.array[i], bytes, error) : BEVPOOL_OK;
-        if (status)
-            return status;
+        FAIL_IF(!*to.array[i], BEVPOOL_NO_MEMORY, "map: out of memory");
+        if (bytes)
+            TRY(lib_copy(device, *to.array[i], *from.array[i], bytes, error));
     }
     return BEVPOOL_OK;
 }
 
 BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *a, int32_t device,
                                   BevpoolError *error) {
-    BevpoolStatus status = check_arrays(a, false, device, error);
+    TRY(check_arrays(a, false, device, error));
     *map = map_of(a);
     const LibArrays list = lib_arrays_of(map);
     if (!map->interval_starts)
         map->intervals = 0;
-    for (int i = 0; !status && i < LIB_ARRAYS; i++)
+    for (int i = 0; i < LIB_ARRAYS; i++)
         if (*list.array[i] && list.count[i])
-            status = lib_check_place(device, *list.array[i], array_names[i], error);
-    return status || !map->weights
-               ? status
-               : lib_fail(error, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
+            TRY(lib_check_place(device, *list.array[i], array_names[i], error));
+    FAIL_IF(map->weights, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
+    return BEVPOOL_OK;
 }
 
 static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {
     for (int64_t t = 1; t < host->points; t++)
-        if (host->ranks_bev[t] < host->ranks_bev[t - 1])
-            return lib_fail(error, BEVPOOL_BAD_MAP,
-                            "ranks_bev[%lld] is %d, less than the one before: sort points by cell",
-                            (long long)t, (int)host->ranks_bev[t]);
+        FAIL_IF(host->ranks_bev[t] < host->ranks_bev[t - 1], BEVPOOL_BAD_MAP,
+                "ranks_bev[%lld] is %d, less than the one before: sort points by cell",
+                (long long)t, (int)host->ranks_bev[t]);
     return BEVPOOL_OK;
 }
 
@@ -240,9 +223,7 @@ static BevpoolStatus complete_map(BevMap *host, const BevpoolShape *shape, uint3
     Err err = {0};
     BevShape seen = lib_shape(shape, 1);
     if (!host->interval_starts) {
-        BevpoolStatus status = check_ascends(host, error);
-        if (status)
-            return status;
+        TRY(check_ascends(host, error));
         if (!scatter_find_intervals(host, &err))
             return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
     }
@@ -275,42 +256,31 @@ static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
     bool sound;
     if (!all_on_gpu(&given, device))
         return BEVPOOL_OK;
-    Err err = {0};
-    if (!ON_GPU(lib_cuda_take(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound,
-                              &err)))
-        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    TRY_GPU(lib_cuda_take(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound, &err));
     return sound ? lib_map_keep(map, shape, &copy, memory, device, error) : BEVPOOL_OK;
 }
 
 /* Checks the arguments of a new map. */
 static BevpoolStatus check_map(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, uint32_t flags, BevpoolError *error) {
-    if (!map)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    FAIL_IF(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
-    if (!shape || !arrays)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
-    if (flags & ~(uint32_t)BEVPOOL_TRUST_MAP)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x", (unsigned)flags);
+    FAIL_IF(!shape || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
+    FAIL_IF(flags & ~(uint32_t)BEVPOOL_TRUST_MAP, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x",
+            (unsigned)flags);
     return lib_check_shape(shape, error);
 }
 
-BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
-                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
-                                      BevpoolError *error) {
-    int before;
-    BevpoolStatus status = check_map(map, shape, arrays, flags, error);
-    if (status || (status = lib_enter(device, &before, error)))
-        return status;
+/* Makes the map, of a GPU without the host if the arrays allow it. */
+static BevpoolStatus copy_map(BevpoolMap **map, const BevpoolShape *shape,
+                              const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                              BevpoolError *error) {
     BevMap host = {0};
-    status = check_arrays(arrays, false, device, error);
-    if (!status)
-        status = keep_on_gpu(map, shape, arrays, device, flags, error);
-    if (!status && !*map)
-        status = copy_to_host(&host, arrays, device, error);
-    lib_leave(device, before);
+    TRY(check_arrays(arrays, false, device, error));
+    TRY(keep_on_gpu(map, shape, arrays, device, flags, error));
     if (*map)
         return BEVPOOL_OK;
+    BevpoolStatus status = copy_to_host(&host, arrays, device, error);
     if (!status)
         status = complete_map(&host, shape, flags, error);
     if (!status)
@@ -319,21 +289,26 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
     return status;
 }
 
+BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
+                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                                      BevpoolError *error) {
+    TRY(check_map(map, shape, arrays, flags, error));
+    RETURN_ON_DEVICE(device, copy_map(map, shape, arrays, device, flags, error));
+}
+
+static BevpoolStatus view_map(BevpoolMap **map, const BevpoolShape *shape,
+                              const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
+    const BevMap of_caller = map_of(arrays);
+    TRY(check_arrays(arrays, true, device, error));
+    TRY(lib_map_keep(map, shape, &of_caller, NULL, device, error));
+    (*map)->view = true;
+    return BEVPOOL_OK;
+}
+
 BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
-    int before;
-    BevpoolStatus status = check_map(map, shape, arrays, 0, error);
-    if (status || (status = lib_enter(device, &before, error)))
-        return status;
-    status = check_arrays(arrays, true, device, error);
-    lib_leave(device, before);
-    if (status)
-        return status;
-    const BevMap of_caller = map_of(arrays);
-    status = lib_map_keep(map, shape, &of_caller, NULL, device, error);
-    if (!status)
-        (*map)->view = true;
-    return status;
+    TRY(check_map(map, shape, arrays, 0, error));
+    RETURN_ON_DEVICE(device, view_map(map, shape, arrays, device, error));
 }
 
 /* ---- the handle ------------------------------------------------------------------------------ */
@@ -363,16 +338,14 @@ void bevpool_map_destroy(BevpoolMap *map) {
 }
 
 BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error) {
-    if (!map || !shape)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
+    FAIL_IF(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
     *shape = map->shape;
     return lib_ok(error);
 }
 
 BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays,
                                  BevpoolError *error) {
-    if (!map || !arrays)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "arrays" : "map");
+    FAIL_IF(!map || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "arrays" : "map");
     *arrays = (BevpoolArrays){
         .points = map->map.points,
         .intervals = map->map.intervals,

@@ -41,17 +41,14 @@ static BevpoolStatus check_rig(const BevpoolRig *from, int64_t sample, Rig *rig,
     char where[32];
     Err err = {0};
     snprintf(where, sizeof where, "rigs[%lld]", (long long)sample);
-    if (from->size != sizeof *from)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.size is %zu, expected %zu", where,
-                        from->size, sizeof *from);
-    if (!from->cameras)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.cameras is NULL", where);
-    if (from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.camera_count is %d, expected 1 to %d",
-                        where, (int)from->camera_count, RIG_MAX_CAMERAS);
-    if (from->nz < 0)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.nz is %d, expected at least 0", where,
-                        (int)from->nz);
+    FAIL_IF(from->size != sizeof *from, BEVPOOL_BAD_ARGUMENT, "%s.size is %zu, expected %zu", where,
+            from->size, sizeof *from);
+    FAIL_IF(!from->cameras, BEVPOOL_BAD_ARGUMENT, "%s.cameras is NULL", where);
+    FAIL_IF(from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS, BEVPOOL_BAD_ARGUMENT,
+            "%s.camera_count is %d, expected 1 to %d", where, (int)from->camera_count,
+            RIG_MAX_CAMERAS);
+    FAIL_IF(from->nz < 0, BEVPOOL_BAD_ARGUMENT, "%s.nz is %d, expected at least 0", where,
+            (int)from->nz);
     *rig = rig_of(from);
     return rig_check(rig, where, &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
@@ -94,15 +91,12 @@ static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
 static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
                                BevpoolShape *shape, BevpoolError *error) {
     for (int64_t b = 0; b < batch; b++) {
-        BevpoolStatus status = check_rig(&from[b], b, &rigs[b], error);
-        if (status)
-            return status;
+        TRY(check_rig(&from[b], b, &rigs[b], error));
         BevpoolShape its = shape_of(&rigs[b], batch);
         if (b == 0)
             *shape = its;
-        if (!same_sizes(shape, &its))
-            return lib_fail(error, BEVPOOL_BAD_MAP, "rigs[%lld] has other sizes than rigs[0]",
-                            (long long)b);
+        FAIL_IF(!same_sizes(shape, &its), BEVPOOL_BAD_MAP,
+                "rigs[%lld] has other sizes than rigs[0]", (long long)b);
     }
     return lib_check_shape(shape, error);
 }
@@ -140,41 +134,34 @@ static BevpoolStatus build_on_gpu(BevpoolMap **map, const BevpoolShape *shape, c
     BevMap built = {0};
     void *memory = NULL;
     Err err = {0};
-    int before;
-    BevpoolStatus status = lib_enter(device, &before, error);
-    if (status)
-        return status;
-    if (ON_GPU(lib_cuda_build(&built, &memory, shape->batch, rigs, align, &err))) {
-        status = lib_map_keep(map, shape, &built, memory, device, error);
-    } else {
-        lib_free(device, memory);
-        status = lib_pass(error, BEVPOOL_BAD_MAP, &err);
-    }
-    lib_leave(device, before);
-    return status;
+    if (ON_GPU(lib_cuda_build(&built, &memory, shape->batch, rigs, align, &err)))
+        return lib_map_keep(map, shape, &built, memory, device, error);
+    lib_free(device, memory);
+    return lib_pass(error, BEVPOOL_BAD_MAP, &err);
+}
+
+static BevpoolStatus build(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,
+                           int32_t align, int32_t device, BevpoolError *error) {
+    if (device == BEVPOOL_CPU)
+        return build_on_cpu(map, shape, rigs, align, error);
+    RETURN_ON_DEVICE(device, build_on_gpu(map, shape, rigs, align, device, error));
 }
 
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error) {
-    if (!map)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    FAIL_IF(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
-    if (!rigs)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
-    if (batch < 1 || batch > INT32_MAX)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "batch is %lld, expected 1 to 2147483647",
-                        (long long)batch);
-    if (align < 0 || align >= BEV_ALIGN_COUNT)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "align is %d, expected a BevpoolAlign",
-                        (int)align);
+    FAIL_IF(!rigs, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
+    FAIL_IF(batch < 1 || batch > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
+            "batch is %lld, expected 1 to 2147483647", (long long)batch);
+    FAIL_IF(align < 0 || align >= BEV_ALIGN_COUNT, BEVPOOL_BAD_ARGUMENT,
+            "align is %d, expected a BevpoolAlign", (int)align);
     Rig *taken = calloc((size_t)batch, sizeof *taken);
-    if (!taken)
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "rigs: out of memory");
+    FAIL_IF(!taken, BEVPOOL_NO_MEMORY, "rigs: out of memory");
     BevpoolShape shape = {0};
     BevpoolStatus status = take_rigs(rigs, batch, taken, &shape, error);
     if (!status)
-        status = device == BEVPOOL_CPU ? build_on_cpu(map, &shape, taken, align, error)
-                                       : build_on_gpu(map, &shape, taken, align, device, error);
+        status = build(map, &shape, taken, align, device, error);
     free(taken);
     return status;
 }

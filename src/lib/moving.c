@@ -16,8 +16,7 @@ BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const
                            const double bev[16], BevpoolError *error) {
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     PoseParts parts = {0};
-    if (!pose || !camera)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
+    FAIL_IF(!pose || !camera, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
     memcpy(parts.to_ego, camera->rotation, sizeof parts.to_ego);
     memcpy(parts.position_m, camera->position_m, sizeof parts.position_m);
     memcpy(parts.intrinsics, camera->intrinsics, sizeof parts.intrinsics);
@@ -26,28 +25,23 @@ BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const
     for (int i = 0; bev && i < 12; i++)
         *(i % 4 < 3 ? &parts.bev[i / 4 * 3 + i % 4] : &parts.bev_move_m[i / 4]) = bev[i];
     pose_compose(&parts, pose->matrix, pose->origin_m);
-    bool finite = true;
     for (int i = 0; i < 9; i++)
-        finite &= isfinite(pose->matrix[i]) && isfinite(pose->origin_m[i % 3]);
-    return finite ? lib_ok(error)
-                  : lib_fail(
-                        error, BEVPOOL_BAD_MAP,
-                        "camera.intrinsics, image or bev: singular or not finite");
+        FAIL_IF(!isfinite(pose->matrix[i]) || !isfinite(pose->origin_m[i % 3]), BEVPOOL_BAD_MAP,
+                "camera.intrinsics, image or bev: singular or not finite");
+    return lib_ok(error);
 }
 
 static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose *poses,
                                     int32_t device, BevpoolError *error) {
-    if (!m || !poses)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", m ? "poses" : "matrices");
-    if (m->size != sizeof *m)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "matrices.size is %zu, expected %zu", m->size,
-                        sizeof *m);
-    if (m->batch < 1 || m->cameras < 1 || m->batch > INT32_MAX / m->cameras)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "matrices: %lld samples of %d cameras",
-                        (long long)m->batch, (int)m->cameras);
-    if (m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "matrices.bev_size is %d, expected %s",
-                        (int)m->bev_size, m->bev ? "3 or 4" : "0, since bev is NULL");
+    FAIL_IF(!m || !poses, BEVPOOL_BAD_ARGUMENT, "%s is NULL", m ? "poses" : "matrices");
+    FAIL_IF(m->size != sizeof *m, BEVPOOL_BAD_ARGUMENT, "matrices.size is %zu, expected %zu",
+            m->size, sizeof *m);
+    FAIL_IF(m->batch < 1 || m->cameras < 1 || m->batch > INT32_MAX / m->cameras,
+            BEVPOOL_BAD_ARGUMENT, "matrices: %lld samples of %d cameras", (long long)m->batch,
+            (int)m->cameras);
+    FAIL_IF(m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0, BEVPOOL_BAD_ARGUMENT,
+            "matrices.bev_size is %d, expected %s", (int)m->bev_size,
+            m->bev ? "3 or 4" : "0, since bev is NULL");
     const struct {
         const char *name;
         const void *array;
@@ -56,29 +50,24 @@ static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose 
         {"image_rotation", m->image_rotation}, {"image_translation", m->image_translation},
         {"bev", m->bev ? m->bev : poses},      {"poses", poses}};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (!arrays[i].array)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
-        BevpoolStatus status = lib_check_place(device, arrays[i].array, arrays[i].name, error);
-        if (status)
-            return status;
+        FAIL_IF(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        TRY(lib_check_place(device, arrays[i].array, arrays[i].name, error));
     }
     return BEVPOOL_OK;
 }
 
+static BevpoolStatus make_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_t device,
+                                void *stream, BevpoolError *error) {
+    TRY(check_matrices(m, poses, device, error));
+    TRY(lib_check_stream(device, stream, error));
+    PoseArrays arrays = {m->sensor2ego, m->intrinsics, m->image_rotation, m->image_translation,
+                         m->bev,        m->bev_size,   m->wide != 0};
+    return lib_compose(&arrays, m->batch, m->cameras, poses, device, stream, error);
+}
+
 BevpoolStatus bevpool_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_t device,
                             void *stream, BevpoolError *error) {
-    int before;
-    BevpoolStatus status = lib_enter(device, &before, error);
-    if (status)
-        return status;
-    if (!(status = check_matrices(m, poses, device, error)) &&
-        !(status = lib_check_stream(device, stream, error))) {
-        PoseArrays arrays = {m->sensor2ego, m->intrinsics, m->image_rotation, m->image_translation,
-                             m->bev,        m->bev_size,   m->wide != 0};
-        status = lib_compose(&arrays, m->batch, m->cameras, poses, device, stream, error);
-    }
-    lib_leave(device, before);
-    return status ? status : lib_ok(error);
+    RETURN_ON_DEVICE(device, make_poses(m, poses, device, stream, error));
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
@@ -118,15 +107,13 @@ static BevpoolStatus check_frustum(const BevpoolFrustum *f, Rig *rig, BevpoolErr
                    {"depth_bins", f->depth_bins, 1, FRUSTUM_MAX_BINS},
                    {"nz", f->nz, 1, INT32_MAX},
                    {"most_entries", f->most_entries, 0, INT32_MAX}};
-    if (f->size != sizeof *f)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "frustum.size is %zu, expected %zu", f->size,
-                        sizeof *f);
+    FAIL_IF(f->size != sizeof *f, BEVPOOL_BAD_ARGUMENT, "frustum.size is %zu, expected %zu",
+            f->size, sizeof *f);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                            "frustum.%s is %lld, expected %lld to %lld", numbers[i].name,
-                            (long long)numbers[i].value, (long long)numbers[i].least,
-                            (long long)numbers[i].most);
+        FAIL_IF(numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most,
+                BEVPOOL_BAD_ARGUMENT, "frustum.%s is %lld, expected %lld to %lld", numbers[i].name,
+                (long long)numbers[i].value, (long long)numbers[i].least,
+                (long long)numbers[i].most);
     set_rig(rig, f);
     return rig_check(rig, "frustum", &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
@@ -164,8 +151,8 @@ static BevpoolStatus put_depths(const Rig *rig, int32_t device, double **depths,
         return BEVPOOL_OK;
     for (int64_t i = 0; i < count; i++)
         row[i] = frustum_depth_m(&rig->frustum, (double)i);
-    BevpoolStatus status = lib_allocate(device, (void **)depths, bytes, error);
-    return status ? status : lib_copy(device, *depths, row, bytes, error);
+    TRY(lib_allocate(device, (void **)depths, bytes, error));
+    return lib_copy(device, *depths, row, bytes, error);
 }
 
 /* Makes the handle; the depths, on the device, become the map's. */
@@ -184,9 +171,7 @@ static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolShape *shape,
         lib_free(device, depths);
         return lib_fail(error, BEVPOOL_BAD_MAP, "frustum: more than 2147483647 points");
     }
-    BevpoolStatus status = lib_map_keep(map, shape, &bounds, depths, device, error);
-    if (status)
-        return status;
+    TRY(lib_map_keep(map, shape, &bounds, depths, device, error));
     (*map)->moving = *moving;
     (*map)->moving.depths_m = depths;
     (*map)->map.moving = &(*map)->moving;
@@ -199,60 +184,48 @@ static BevpoolStatus keep_frustum(BevpoolMap **map, const BevpoolFrustum *f, Rig
     BevpoolShape shape = {f->batch,  f->cameras, f->depth_bins, f->feat_h,
                           f->feat_w, f->nz,      f->ny,         f->nx};
     double *depths = NULL;
-    BevpoolStatus status = lib_check_shape(&shape, error);
-    if (status || (status = put_depths(rig, device, &depths, error)))
-        return status;
+    TRY(lib_check_shape(&shape, error));
+    TRY(put_depths(rig, device, &depths, error));
     BevMoving moving = moving_of(f, rig, &shape);
-    status = keep_moving(map, &shape, &moving, depths, device, error);
-    if (!status)
-        (*map)->rig = rig;
-    return status;
+    TRY(keep_moving(map, &shape, &moving, depths, device, error));
+    (*map)->rig = rig;
+    return BEVPOOL_OK;
+}
+
+static BevpoolStatus enter_frustum(BevpoolMap **map, const BevpoolFrustum *frustum, Rig *rig,
+                                   int32_t device, BevpoolError *error) {
+    TRY(check_frustum(frustum, rig, error));
+    RETURN_ON_DEVICE(device, keep_frustum(map, frustum, rig, device, error));
 }
 
 BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
                                  BevpoolError *error) {
-    if (!map)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    FAIL_IF(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
-    if (!frustum)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "frustum is NULL");
-    int before;
+    FAIL_IF(!frustum, BEVPOOL_BAD_ARGUMENT, "frustum is NULL");
     Rig *rig = malloc(sizeof *rig);
-    if (!rig)
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "frustum: out of memory");
-    BevpoolStatus status = check_frustum(frustum, rig, error);
-    if (!status && !(status = lib_enter(device, &before, error))) {
-        status = keep_frustum(map, frustum, rig, device, error);
-        lib_leave(device, before);
-    }
+    FAIL_IF(!rig, BEVPOOL_NO_MEMORY, "frustum: out of memory");
+    BevpoolStatus status = enter_frustum(map, frustum, rig, device, error);
     if (status)
         free(rig);
-    return status ? status : lib_ok(error);
+    return status;
 }
 
 BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
                                    int64_t most_entries, int32_t device, BevpoolError *error) {
-    int before;
-    if (!map || !shape)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
+    FAIL_IF(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
     *map = NULL;
-    if (most_entries < 0 || most_entries > INT32_MAX)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "most_entries is %lld, expected 0 to %d",
-                        (long long)most_entries, INT32_MAX);
-    if (device == BEVPOOL_CPU)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED,
-                        "a map of arrays that change is made on a GPU: take "
-                        "bevpool_map_from_arrays");
-    BevpoolStatus status = lib_check_shape(shape, error);
-    if (status || (status = lib_enter(device, &before, error)))
-        return status;
+    FAIL_IF(most_entries < 0 || most_entries > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
+            "most_entries is %lld, expected 0 to %d", (long long)most_entries, INT32_MAX);
+    FAIL_IF(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
+            "a map of arrays that change is made on a GPU: take "
+            "bevpool_map_from_arrays");
+    TRY(lib_check_shape(shape, error));
     BevMoving moving = {.shape = lib_shape(shape, 1),
                         .samples = shape->batch,
                         .most_entries = most_entries,
                         .of_cells = true};
-    status = keep_moving(map, shape, &moving, NULL, device, error);
-    lib_leave(device, before);
-    return status ? status : lib_ok(error);
+    RETURN_ON_DEVICE(device, keep_moving(map, shape, &moving, NULL, device, error));
 }
 
 /* ---- on the CPU: the arrays of the map, in the caller's memory ------------------------------- */
@@ -280,8 +253,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
     CpuMap *head = memory;
     BevMap all = {0};
     Rig *rig = malloc(sizeof *rig);
-    if (!rig)
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "update: out of memory");
+    FAIL_IF(!rig, BEVPOOL_NO_MEMORY, "update: out of memory");
     *rig = *map->rig;
     place_arrays(&map->map, memory, &all);
     for (int64_t b = 0; b < map->moving.samples; b++) {
@@ -315,18 +287,15 @@ size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
 
 static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,
                                   BevpoolError *error) {
-    if (!memory || (uintptr_t)memory % LIB_ALIGNMENT)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "map memory: %s, expected a multiple of %d bytes",
-                        memory ? "begins between" : "is NULL", LIB_ALIGNMENT);
+    FAIL_IF(!memory || (uintptr_t)memory % LIB_ALIGNMENT, BEVPOOL_BAD_ARGUMENT,
+            "map memory: %s, expected a multiple of %d bytes",
+            memory ? "begins between" : "is NULL", LIB_ALIGNMENT);
     return lib_check_place(plan->map->device, memory, "map memory", error);
 }
 
 BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap *map,
                              BevpoolError *error) {
-    BevpoolStatus status = check_memory(plan, memory, error);
-    if (status)
-        return status;
+    TRY(check_memory(plan, memory, error));
     map->memory = (void *)(uintptr_t)memory;
     if (plan->map->device != BEVPOOL_CPU)
         return BEVPOOL_OK;
@@ -343,57 +312,45 @@ static BevpoolStatus check_update(const BevpoolPlan *plan, const char *name, con
                                   bool of_cells, const void *memory, size_t bytes, void *stream,
                                   BevpoolError *error) {
     size_t needed = bevpool_plan_map_bytes(plan);
-    if (!plan || !source)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? name : "plan");
-    if (!needed || plan->map->moving.of_cells != of_cells)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "plan: its map does not move (bevpool_map_%s makes one that does)",
-                        of_cells ? "changing" : "moving");
-    BevpoolStatus status = lib_check_stream(plan->map->device, stream, error);
-    if (status || (status = check_memory(plan, memory, error)))
-        return status;
-    return bytes >= needed ? BEVPOOL_OK
-                           : lib_fail(error, BEVPOOL_WORKSPACE,
-                                      "map memory: has %zu bytes, needs %zu", bytes, needed);
+    FAIL_IF(!plan || !source, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? name : "plan");
+    FAIL_IF(!needed || plan->map->moving.of_cells != of_cells, BEVPOOL_BAD_ARGUMENT,
+            "plan: its map does not move (bevpool_map_%s makes one that does)",
+            of_cells ? "changing" : "moving");
+    TRY(lib_check_stream(plan->map->device, stream, error));
+    TRY(check_memory(plan, memory, error));
+    FAIL_IF(bytes < needed, BEVPOOL_WORKSPACE, "map memory: has %zu bytes, needs %zu", bytes,
+            needed);
+    return BEVPOOL_OK;
 }
 
 /* Enqueues the update of a GPU's moving map in `memory`, of poses or, if not NULL, of arrays. */
 static BevpoolStatus update_on_gpu(const BevpoolPlan *plan, const BevpoolPose *poses,
                                    const BevMap *arrays, void *memory, void *stream,
                                    BevpoolError *error) {
-    Err err = {0};
     BevProblem problem = plan->problem;
     problem.map.memory = memory;
-    bool taken =
-        arrays ? ON_GPU(lib_cuda_take_cells(arrays, &problem, stream, &err))
-               : ON_GPU(lib_cuda_take_poses((const BevPose *)poses, &problem, stream, &err));
-    if (taken && ON_GPU(lib_cuda_update(plan->replays, plan->kernel, &problem, plan->plan, stream,
-                                        &err)))
-        return BEVPOOL_OK;
-    return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    if (arrays)
+        TRY_GPU(lib_cuda_take_cells(arrays, &problem, stream, &err));
+    else
+        TRY_GPU(lib_cuda_take_poses((const BevPose *)poses, &problem, stream, &err));
+    TRY_GPU(lib_cuda_update(plan->replays, plan->kernel, &problem, plan->plan, stream, &err));
+    return lib_ok(error);
 }
 
 BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
                                   size_t bytes, void *stream, BevpoolError *error) {
     _Static_assert(sizeof(BevpoolPose) == sizeof(BevPose), "one layout");
-    BevpoolStatus status =
-        check_update(plan, "poses", poses, false, memory, bytes, stream, error);
-    if (!status)
-        status = plan->map->device == BEVPOOL_CPU
-                     ? update_on_cpu(plan->map, poses, memory, error)
-                     : update_on_gpu(plan, poses, NULL, memory, stream, error);
-    return status ? status : lib_ok(error);
+    TRY(check_update(plan, "poses", poses, false, memory, bytes, stream, error));
+    return plan->map->device == BEVPOOL_CPU
+               ? update_on_cpu(plan->map, poses, memory, error)
+               : update_on_gpu(plan, poses, NULL, memory, stream, error);
 }
 
 BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolArrays *arrays,
                                          void *memory, size_t bytes, void *stream,
                                          BevpoolError *error) {
     BevMap map;
-    BevpoolStatus status =
-        check_update(plan, "arrays", arrays, true, memory, bytes, stream, error);
-    if (!status)
-        status = lib_arrays_in_place(&map, arrays, plan->map->device, error);
-    if (!status)
-        status = update_on_gpu(plan, NULL, &map, memory, stream, error);
-    return status ? status : lib_ok(error);
+    TRY(check_update(plan, "arrays", arrays, true, memory, bytes, stream, error));
+    TRY(lib_arrays_in_place(&map, arrays, plan->map->device, error));
+    return update_on_gpu(plan, NULL, &map, memory, stream, error);
 }

@@ -67,21 +67,19 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
     return NULL;
 }
 
-BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error) {
-    if (direction < 0 || direction >= BEV_DIRECTION_COUNT)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "direction is %d, expected 0 to %d",
-                        (int)direction, BEV_DIRECTION_COUNT - 1);
-    int before;
-    BevpoolStatus status = lib_enter(device, &before, error);
-    if (status)
-        return status;
-    Err err = {0};
-    for (int i = 0; bev_kernels[i] && !status; i++)
+/* Loads the code of all kernels that are offered. */
+static BevpoolStatus load_code(int32_t device, int32_t direction, BevpoolError *error) {
+    for (int i = 0; bev_kernels[i]; i++)
         if (is_offered(bev_kernels[i], device, direction, bev_kernels[i]->stage) &&
-            bev_kernels[i]->code && !ON_GPU(lib_cuda_load(bev_kernels[i]->code, &err)))
-            status = lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    lib_leave(device, before);
-    return status ? status : lib_ok(error);
+            bev_kernels[i]->code)
+            TRY_GPU(lib_cuda_load(bev_kernels[i]->code, &err));
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error) {
+    FAIL_IF(direction < 0 || direction >= BEV_DIRECTION_COUNT, BEVPOOL_BAD_ARGUMENT,
+            "direction is %d, expected 0 to %d", (int)direction, BEV_DIRECTION_COUNT - 1);
+    RETURN_ON_DEVICE(device, load_code(device, direction, error));
 }
 
 /* Returns why the plan cannot take that row, or NULL; sets how the row would write its output. A
@@ -107,17 +105,15 @@ static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
     return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);
 }
 
-/* Takes the kernel of that name if it fits. */
+/* Takes the kernel of that name if it fits; does not prepare it. */
 static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
     const BevKernel *row = bev_kernel_find(name);
-    if (!row || !offered_to(row, plan))
-        return lib_fail(error, BEVPOOL_UNSUPPORTED,
-                        "kernel %s: not among those of this build, device and direction "
-                        "(bevpool_kernel_name lists them)",
-                        name);
+    FAIL_IF(!row || !offered_to(row, plan), BEVPOOL_UNSUPPORTED,
+            "kernel %s: not among those of this build, device and direction "
+            "(bevpool_kernel_name lists them)",
+            name);
     const char *reason = why_refused(row, plan);
-    if (reason)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
+    FAIL_IF(reason, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
     plan->kernel = row;
     return BEVPOOL_OK;
 }
@@ -155,17 +151,16 @@ static bool has_view(const BevpoolOptions *o) {
 static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *shape,
                                    BevpoolError *error) {
     const size_t before_view = offsetof(BevpoolOptions, view); /* the size in older programs */
-    if (o->size != sizeof *o && o->size != before_view)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.size is %zu, expected %zu", o->size,
-                        sizeof *o);
+    FAIL_IF(o->size != sizeof *o && o->size != before_view, BEVPOOL_BAD_ARGUMENT,
+            "options.size is %zu, expected %zu", o->size, sizeof *o);
     int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
     int64_t cells = shape->batch * shape->nz * shape->ny * shape->nx;
     /* bytes fit into 64 bits: a number has at most 8 bytes */
     int64_t most = INT64_MAX / 8 / (rows > cells ? rows : cells);
     most = most < INT32_MAX ? most : INT32_MAX;
-    if (o->channels < 1 || o->channels > most)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.channels is %lld, expected 1 to %lld",
-                        (long long)o->channels, (long long)most);
+    FAIL_IF(o->channels < 1 || o->channels > most, BEVPOOL_BAD_ARGUMENT,
+            "options.channels is %lld, expected 1 to %lld", (long long)o->channels,
+            (long long)most);
     const struct {
         const char *name;
         int32_t value, count;
@@ -176,16 +171,15 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
         {"out_layout", o->out_layout, 2},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i].value < 0 || words[i].value >= words[i].count)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.%s is %d, expected 0 to %d",
-                            words[i].name, (int)words[i].value, (int)words[i].count - 1);
-    if (o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED, "gradients are FP32, FP16 or BF16, not %s",
-                        bev_dtypes[o->dtype].title);
-    if (bev_dtypes[o->dtype].block && o->feat_layout == BEVPOOL_CHANNELS_FIRST)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED,
-                        "%s features share scales along the channels, which must come last",
-                        bev_dtypes[o->dtype].title);
+        FAIL_IF(words[i].value < 0 || words[i].value >= words[i].count, BEVPOOL_BAD_ARGUMENT,
+                "options.%s is %d, expected 0 to %d", words[i].name, (int)words[i].value,
+                (int)words[i].count - 1);
+    FAIL_IF(o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16, BEVPOOL_UNSUPPORTED,
+            "gradients are FP32, FP16 or BF16, not %s", bev_dtypes[o->dtype].title);
+    FAIL_IF(bev_dtypes[o->dtype].block && o->feat_layout == BEVPOOL_CHANNELS_FIRST,
+            BEVPOOL_UNSUPPORTED,
+            "%s features share scales along the channels, which must come last",
+            bev_dtypes[o->dtype].title);
     return BEVPOOL_OK;
 }
 
@@ -231,42 +225,44 @@ static void divide_workspace(BevpoolPlan *plan) {
 
 /* ---- the handle ------------------------------------------------------------------------------ */
 
+/* Chooses and prepares the plan's kernel, and divides its workspace. */
+static BevpoolStatus fill_plan(BevpoolPlan *plan, const BevpoolOptions *options,
+                               BevpoolError *error) {
+    TRY(set_problem(plan, options, error));
+    if (options->kernel) {
+        TRY(take_named(plan, options->kernel, error));
+        TRY(prepare_kernel(plan, error));
+    } else {
+        TRY(take_best(plan, error));
+    }
+    FAIL_IF(plan->problem.map.moving && plan->map->device != BEVPOOL_CPU &&
+                !ON_GPU(lib_cuda_replays_open(&plan->replays)),
+            BEVPOOL_NO_MEMORY, "plan: out of memory");
+    divide_workspace(plan);
+    return BEVPOOL_OK;
+}
+
+static BevpoolStatus make_plan(BevpoolPlan **plan, BevpoolMap *map, const BevpoolOptions *options,
+                               BevpoolError *error) {
+    BevpoolPlan *made = calloc(1, sizeof *made);
+    FAIL_IF(!made, BEVPOOL_NO_MEMORY, "plan: out of memory");
+    atomic_fetch_add(&map->references, 1);
+    made->map = map;
+    BevpoolStatus status = fill_plan(made, options, error);
+    if (status)
+        bevpool_plan_destroy(made);
+    else
+        *plan = made;
+    return status;
+}
+
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error) {
-    if (!plan)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "plan is NULL");
+    FAIL_IF(!plan, BEVPOOL_BAD_ARGUMENT, "plan is NULL");
     *plan = NULL;
-    if (!map || !options)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "options" : "map");
-    int before;
-    BevpoolStatus status = check_options(options, &map->shape, error);
-    if (status || (status = lib_enter(map->device, &before, error)))
-        return status;
-    BevpoolPlan *made = calloc(1, sizeof *made);
-    if (made) {
-        atomic_fetch_add(&map->references, 1);
-        made->map = map;
-        status = set_problem(made, options, error);
-        if (!status)
-            status =
-                options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
-        if (!status && options->kernel)
-            status = prepare_kernel(made, error);
-    } else {
-        status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
-    }
-    if (!status && map->map.moving && map->device != BEVPOOL_CPU &&
-        !ON_GPU(lib_cuda_replays_open(&made->replays)))
-        status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
-    if (!status)
-        divide_workspace(made);
-    lib_leave(map->device, before);
-    if (status) {
-        bevpool_plan_destroy(made);
-        return status;
-    }
-    *plan = made;
-    return lib_ok(error);
+    FAIL_IF(!map || !options, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "options" : "map");
+    TRY(check_options(options, &map->shape, error));
+    RETURN_ON_DEVICE(map->device, make_plan(plan, map, options, error));
 }
 
 /* ---- before there is a map ------------------------------------------------------------------- */
@@ -282,38 +278,33 @@ static BevpoolStatus most_workspace(BevpoolPlan *plan, size_t *bytes, BevpoolErr
         divide_workspace(plan);
         *bytes = plan->workspace_bytes > *bytes ? plan->workspace_bytes : *bytes;
     }
-    return any ? lib_ok(error)
-               : lib_fail(error, BEVPOOL_UNSUPPORTED, "no kernel of this build does that");
+    FAIL_IF(!any, BEVPOOL_UNSUPPORTED, "no kernel of this build does that");
+    return lib_ok(error);
 }
 
 BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays *arrays,
                                  const BevpoolOptions *options, uint32_t flags,
                                  size_t *workspace_bytes, BevpoolError *error) {
-    if (!shape || !arrays || !options || !workspace_bytes)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL",
-                        !shape     ? "shape"
-                        : !arrays  ? "arrays"
-                        : !options ? "options"
-                                   : "workspace_bytes");
-    if (flags & ~(uint32_t)BEVPOOL_ON_VIEW)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x", (unsigned)flags);
+    FAIL_IF(!shape || !arrays || !options || !workspace_bytes, BEVPOOL_BAD_ARGUMENT, "%s is NULL",
+            !shape     ? "shape"
+            : !arrays  ? "arrays"
+            : !options ? "options"
+                       : "workspace_bytes");
+    FAIL_IF(flags & ~(uint32_t)BEVPOOL_ON_VIEW, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x",
+            (unsigned)flags);
     static float some; /* kernels ask whether weights exist, and read none */
     BevpoolMap map = {.device = 0, .shape = *shape, .view = flags & BEVPOOL_ON_VIEW};
     map.map = (BevMap){.points = arrays->points, .intervals = arrays->intervals};
     map.map.weights = arrays->weights ? &some : NULL;
-    BevpoolStatus status = lib_check_shape(shape, error);
-    if (status || (status = lib_check_counts(arrays, false, error)) ||
-        (status = check_options(options, shape, error)))
-        return status;
+    TRY(lib_check_shape(shape, error));
+    TRY(lib_check_counts(arrays, false, error));
+    TRY(check_options(options, shape, error));
     BevpoolPlan plan = {.map = &map};
     *workspace_bytes = 0;
-    if ((status = set_problem(&plan, options, error)))
-        return status;
+    TRY(set_problem(&plan, options, error));
     if (!options->kernel)
         return most_workspace(&plan, workspace_bytes, error);
-    status = take_named(&plan, options->kernel, error);
-    if (status)
-        return status;
+    TRY(take_named(&plan, options->kernel, error));
     divide_workspace(&plan);
     *workspace_bytes = plan.workspace_bytes;
     return lib_ok(error);

@@ -16,71 +16,53 @@ static BevpoolStatus check_prepared(const BevpoolPoints *points, const BevpoolPr
                   {"counts", out->counts},
                   {"workspace", workspace}};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        BevpoolStatus status =
-            arrays[i].array ? lib_check_place(device, arrays[i].array, arrays[i].name, error)
-                            : lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
-        if (status)
-            return status;
+        FAIL_IF(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        TRY(lib_check_place(device, arrays[i].array, arrays[i].name, error));
     }
-    if ((uintptr_t)workspace % LIB_ALIGNMENT)
-        return lib_fail(error, BEVPOOL_WORKSPACE,
-                        "workspace: does not begin on a multiple of %d bytes", LIB_ALIGNMENT);
+    FAIL_IF((uintptr_t)workspace % LIB_ALIGNMENT, BEVPOOL_WORKSPACE,
+            "workspace: does not begin on a multiple of %d bytes", LIB_ALIGNMENT);
+    return BEVPOOL_OK;
+}
+
+static BevpoolStatus count_bytes(const BevpoolShape *shape, size_t *bytes, BevpoolError *error) {
+    TRY_GPU(lib_cuda_prepare_bytes(shape, bytes, &err));
     return BEVPOOL_OK;
 }
 
 static BevpoolStatus prepare_on_gpu(const BevpoolShape *shape, const BevpoolPoints *points,
                                     const BevpoolPrepared *out, void *workspace, size_t bytes,
                                     int32_t device, void *stream, BevpoolError *error) {
-    Err err = {0};
     size_t needed = 0;
-    BevpoolStatus status = lib_check_stream(device, stream, error);
-    if (status || (status = check_prepared(points, out, workspace, device, error)))
-        return status;
-    if (!ON_GPU(lib_cuda_prepare_bytes(shape, &needed, &err)))
-        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    if (bytes < needed)
-        return lib_fail(error, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu", bytes,
-                        needed);
-    return ON_GPU(lib_cuda_prepare(shape, points, out, workspace, stream, &err))
-               ? BEVPOOL_OK
-               : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    TRY(lib_check_stream(device, stream, error));
+    TRY(check_prepared(points, out, workspace, device, error));
+    TRY(count_bytes(shape, &needed, error));
+    FAIL_IF(bytes < needed, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu", bytes,
+            needed);
+    TRY_GPU(lib_cuda_prepare(shape, points, out, workspace, stream, &err));
+    return BEVPOOL_OK;
 }
 
-/* Enters a GPU; the CPU is refused. */
-static BevpoolStatus enter_gpu(const BevpoolShape *shape, const void *other, int32_t device,
-                               int *before, BevpoolError *error) {
-    if (!shape || !other)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "an argument" : "shape");
-    if (device == BEVPOOL_CPU)
-        return lib_fail(error, BEVPOOL_UNSUPPORTED, "arrays are prepared on a GPU, not on the CPU");
-    BevpoolStatus status = lib_check_shape(shape, error);
-    return status ? status : lib_enter(device, before, error);
+/* Checks the shape and another argument; the CPU is refused. */
+static BevpoolStatus check_gpu(const BevpoolShape *shape, const void *other, int32_t device,
+                               BevpoolError *error) {
+    FAIL_IF(!shape || !other, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "an argument" : "shape");
+    FAIL_IF(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
+            "arrays are prepared on a GPU, not on the CPU");
+    return lib_check_shape(shape, error);
 }
 
 BevpoolStatus bevpool_prepare_bytes(const BevpoolShape *shape, int32_t device, size_t *bytes,
                                     BevpoolError *error) {
-    int before;
-    BevpoolStatus status = enter_gpu(shape, bytes, device, &before, error);
-    if (status)
-        return status;
-    Err err = {0};
-    if (!ON_GPU(lib_cuda_prepare_bytes(shape, bytes, &err)))
-        status = lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    lib_leave(device, before);
-    return status ? status : lib_ok(error);
+    TRY(check_gpu(shape, bytes, device, error));
+    RETURN_ON_DEVICE(device, count_bytes(shape, bytes, error));
 }
 
 BevpoolStatus bevpool_prepare(const BevpoolShape *shape, const BevpoolPoints *points,
                               const BevpoolPrepared *out, void *workspace, size_t bytes,
                               int32_t device, void *stream, BevpoolError *error) {
-    int before;
-    if (!points || !out || points->size != sizeof *points || out->size != sizeof *out)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "points or out: NULL, or its size is not that of this header");
-    BevpoolStatus status = enter_gpu(shape, points, device, &before, error);
-    if (status)
-        return status;
-    status = prepare_on_gpu(shape, points, out, workspace, bytes, device, stream, error);
-    lib_leave(device, before);
-    return status ? status : lib_ok(error);
+    FAIL_IF(!points || !out || points->size != sizeof *points || out->size != sizeof *out,
+            BEVPOOL_BAD_ARGUMENT, "points or out: NULL, or its size is not that of this header");
+    TRY(check_gpu(shape, points, device, error));
+    RETURN_ON_DEVICE(device,
+                     prepare_on_gpu(shape, points, out, workspace, bytes, device, stream, error));
 }

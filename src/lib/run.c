@@ -23,23 +23,19 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
     size_t bytes = bevpool_plan_bytes(plan, role);
     bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
     size_t alignment = vectors ? GPU_ALIGNMENT : dtype->bits >= 8 ? (size_t)dtype->bits / 8 : 1;
-    if (!tensor->data)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
-    if (tensor->dtype != (int32_t)(dtype - bev_dtypes))
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: has dtype %d, expected %d (%s)", name,
-                        (int)tensor->dtype, (int)(dtype - bev_dtypes), dtype->title);
-    if (tensor->bytes != bytes)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: has %zu bytes, expected %zu", name,
-                        tensor->bytes, bytes);
-    if ((uintptr_t)tensor->data % alignment)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "%s: does not begin on a multiple of %zu bytes", name, alignment);
+    FAIL_IF(!tensor->data, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
+    FAIL_IF(tensor->dtype != (int32_t)(dtype - bev_dtypes), BEVPOOL_BAD_ARGUMENT,
+            "%s: has dtype %d, expected %d (%s)", name, (int)tensor->dtype,
+            (int)(dtype - bev_dtypes), dtype->title);
+    FAIL_IF(tensor->bytes != bytes, BEVPOOL_BAD_ARGUMENT, "%s: has %zu bytes, expected %zu", name,
+            tensor->bytes, bytes);
+    FAIL_IF((uintptr_t)tensor->data % alignment, BEVPOOL_BAD_ARGUMENT,
+            "%s: does not begin on a multiple of %zu bytes", name, alignment);
     bool scaled = dtype->bits <= 8 && role != BEVPOOL_FEAT_SCALES;
     bool fits = tensor->scale == 0 || tensor->scale == 1 ||
                 (scaled && tensor->scale > 0 && isfinite(tensor->scale));
-    if (!fits)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
-                        (double)tensor->scale, scaled ? "a positive number" : "1: it has none");
+    FAIL_IF(!fits, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
+            (double)tensor->scale, scaled ? "a positive number" : "1: it has none");
     return lib_check_place(plan->map->device, tensor->data, name, error);
 }
 
@@ -47,12 +43,11 @@ static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall 
                                      BevpoolError *error) {
     if (!plan->workspace_bytes)
         return BEVPOOL_OK;
-    if (!call->workspace || call->workspace_bytes < plan->workspace_bytes)
-        return lib_fail(error, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu",
-                        call->workspace ? call->workspace_bytes : 0, plan->workspace_bytes);
-    if ((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT)
-        return lib_fail(error, BEVPOOL_WORKSPACE,
-                        "workspace: does not begin on a multiple of %d bytes", WORKSPACE_ALIGNMENT);
+    FAIL_IF(!call->workspace || call->workspace_bytes < plan->workspace_bytes, BEVPOOL_WORKSPACE,
+            "workspace: has %zu bytes, needs %zu", call->workspace ? call->workspace_bytes : 0,
+            plan->workspace_bytes);
+    FAIL_IF((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT, BEVPOOL_WORKSPACE,
+            "workspace: does not begin on a multiple of %d bytes", WORKSPACE_ALIGNMENT);
     return lib_check_place(plan->map->device, call->workspace, "workspace", error);
 }
 
@@ -71,9 +66,7 @@ static BevpoolStatus set_arrays(const BevpoolPlan *plan, const BevpoolCall *call
         if (!lib_role_used(problem, role))
             continue;
         const BevpoolTensor *given = &call->tensors[role];
-        BevpoolStatus status = check_tensor(plan, problem, role, given, error);
-        if (status)
-            return status;
+        TRY(check_tensor(plan, problem, role, given, error));
         BevTensor *tensor = lib_tensor(problem, role);
         if (!tensor) {
             if (bev_is_whole(problem->dtype))
@@ -105,37 +98,28 @@ static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall
         bool to_first = outputs != plan->kernel->channels_first;
         int64_t channels = problem.shape.channels;
         size_t bytes = (size_t)bev_dtypes[dtype_of(&problem, role)].bits / 8;
-        BevpoolStatus status =
-            lib_transpose(plan->map->device, outputs ? own : caller, outputs ? caller : own, bytes,
+        TRY(lib_transpose(plan->map->device, outputs ? own : caller, outputs ? caller : own, bytes,
                           copy->outer, to_first ? copy->rows : channels,
-                          to_first ? channels : copy->rows, call->stream, error);
-        if (status)
-            return status;
+                          to_first ? channels : copy->rows, call->stream, error));
     }
     return BEVPOOL_OK;
 }
 
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
-    if (!plan || !call)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
+    FAIL_IF(!plan || !call, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
     bool moves = plan->map->map.moving != NULL;
-    if (call->size != sizeof *call && (moves || call->size != offsetof(BevpoolCall, map)))
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "call.size is %zu, expected %zu", call->size,
-                        sizeof *call);
+    FAIL_IF(call->size != sizeof *call && (moves || call->size != offsetof(BevpoolCall, map)),
+            BEVPOOL_BAD_ARGUMENT, "call.size is %zu, expected %zu", call->size, sizeof *call);
     Err err = {0};
     BevProblem problem = plan->problem;
-    BevpoolStatus status = lib_check_stream(plan->map->device, call->stream, error);
-    if (!status && moves)
-        status = lib_moving_map(plan, call->map, &problem.map, error);
-    if (!status)
-        status = set_arrays(plan, call, &problem, error);
-    if (!status)
-        status = transpose_copies(plan, call, false, error);
-    if (status)
-        return status;
+    TRY(lib_check_stream(plan->map->device, call->stream, error));
+    if (moves)
+        TRY(lib_moving_map(plan, call->map, &problem.map, error));
+    TRY(set_arrays(plan, call, &problem, error));
+    TRY(transpose_copies(plan, call, false, error));
     if (lib_prepares_late(plan) ? !problem_pool(plan->kernel, &problem, &err)
                                 : !plan->kernel->launch(&problem, plan->plan, call->stream, &err))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    status = transpose_copies(plan, call, true, error);
-    return status ? status : lib_ok(error);
+    TRY(transpose_copies(plan, call, true, error));
+    return lib_ok(error);
 }
