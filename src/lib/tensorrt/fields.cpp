@@ -57,19 +57,15 @@ const char *type_name(const Row &row) {
     return row.number ? "one INT32" : row.word ? "text (CHAR)" : "one FLOAT32";
 }
 
-bool read_field(const PluginField &given, Fields *fields, std::string *problem) {
+void read_field(const PluginField &given, Fields *fields) {
     const Row *row = row_named(given.name);
-    if (!row) {
-        *problem = std::string(given.name ? given.name : "(no name)") +
-                   ": no such field, expected " + known_names();
-        return false;
-    }
+    if (!row)
+        throw Problem(std::string(given.name ? given.name : "(no name)") +
+                      ": no such field, expected " + known_names());
     bool empty_word = row->word && given.length == 0;
     if (given.type != type_of(*row) || (!row->word && given.length != 1) || given.length < 0 ||
-        (!given.data && !empty_word)) {
-        *problem = std::string(row->name) + ": expected " + type_name(*row);
-        return false;
-    }
+        (!given.data && !empty_word))
+        throw Problem(std::string(row->name) + ": expected " + type_name(*row));
     const char *text = static_cast<const char *>(given.data);
     if (row->number)
         std::memcpy(&(fields->*row->number), given.data, sizeof(std::int32_t));
@@ -78,36 +74,32 @@ bool read_field(const PluginField &given, Fields *fields, std::string *problem) 
     else // with or without a final zero
         fields->*row->word =
             empty_word ? "" : std::string(text, strnlen(text, static_cast<size_t>(given.length)));
-    return true;
 }
 
-bool one_of(const char *name, const std::string &word, const std::vector<std::string> &words,
-            std::string *problem) {
+void check_word(const char *name, const std::string &word, const std::vector<std::string> &words) {
     std::string list;
     for (const std::string &known : words) {
         if (word == known)
-            return true;
+            return;
         list += (list.empty() ? "" : ", ") + known;
     }
-    *problem = std::string(name) + ": is \"" + word + "\", expected one of " + list;
-    return false;
+    throw Problem(std::string(name) + ": is \"" + word + "\", expected one of " + list);
 }
 
 // Checks the kernel's name, if this build has names: without CUDA the launch reports the error. All
 // names are kernels that pool: the library chooses the kernel of a view transform.
-bool check_kernel(const Fields &fields, std::string *problem) {
+void check_kernel(const Fields &fields) {
     std::vector<std::string> names;
     const std::string &kernel = fields.kernel;
-    if (fields.softmax && !kernel.empty()) {
-        *problem = "kernel: is \"" + kernel + "\", expected none: softmax is 1";
-        return false;
-    }
+    if (fields.softmax && !kernel.empty())
+        throw Problem("kernel: is \"" + kernel + "\", expected none: softmax is 1");
     while (const char *name = bevpool_kernel_name(0, BEVPOOL_FORWARD, (std::int32_t)names.size()))
         names.push_back(name);
-    return kernel.empty() || names.empty() || one_of("kernel", kernel, names, problem);
+    if (!kernel.empty() && !names.empty())
+        check_word("kernel", kernel, names);
 }
 
-bool check_values(const Fields &fields, std::string *problem) {
+void check_values(const Fields &fields) {
     const struct {
         const char *name;
         std::int32_t value, least, most;
@@ -116,38 +108,28 @@ bool check_values(const Fields &fields, std::string *problem) {
                    {"static_map", fields.static_map, 0, 1},
                    {"softmax", fields.softmax, 0, 1}};
     for (const auto &number : numbers)
-        if (number.value < number.least || number.value > number.most) {
-            *problem = std::string(number.name) + ": is " + std::to_string(number.value) +
-                       ", expected " + (number.most == 1 ? "0 or 1" : "1 or more");
-            return false;
-        }
+        if (number.value < number.least || number.value > number.most)
+            throw Problem(std::string(number.name) + ": is " + std::to_string(number.value) +
+                          ", expected " + (number.most == 1 ? "0 or 1" : "1 or more"));
     for (const Row &row : rows)
-        if (row.scale && !(fields.*row.scale > 0 && std::isfinite(fields.*row.scale))) {
-            *problem = std::string(row.name) + ": is " + std::to_string(fields.*row.scale) +
-                       ", expected a positive number";
-            return false;
-        }
-    return one_of("align", fields.align, {"nearest", "bilinear", "bev-align"}, problem) &&
-           one_of("layout", fields.layout, {"nhwc", "nchw"}, problem) &&
-           check_kernel(fields, problem);
+        if (row.scale && !(fields.*row.scale > 0 && std::isfinite(fields.*row.scale)))
+            throw Problem(std::string(row.name) + ": is " + std::to_string(fields.*row.scale) +
+                          ", expected a positive number");
+    check_word("align", fields.align, {"nearest", "bilinear", "bev-align"});
+    check_word("layout", fields.layout, {"nhwc", "nchw"});
+    check_kernel(fields);
 }
 
 } // namespace
 
-bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fields,
-                 std::string *problem) {
-    if (!collection || collection->nbFields < 0 || (collection->nbFields && !collection->fields)) {
-        *problem = "no fields are given, expected at least bev_h and bev_w";
-        return false;
-    }
-    Fields read;
+Fields read_fields(const nvinfer1::PluginFieldCollection *collection) {
+    if (!collection || collection->nbFields < 0 || (collection->nbFields && !collection->fields))
+        throw Problem("no fields are given, expected at least bev_h and bev_w");
+    Fields fields;
     for (std::int32_t i = 0; i < collection->nbFields; i++)
-        if (!read_field(collection->fields[i], &read, problem))
-            return false;
-    if (!check_values(read, problem))
-        return false;
-    *fields = read;
-    return true;
+        read_field(collection->fields[i], &fields);
+    check_values(fields);
+    return fields;
 }
 
 nvinfer1::PluginFieldCollection list_fields(const Fields &fields, std::vector<PluginField> *list) {

@@ -4,10 +4,17 @@
 
 #include <NvInferRuntime.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace bevpool {
+
+// Why a call of TensorRT's cannot be served, in one line for its log. Functions throw it, and the
+// plugin's methods catch it.
+struct Problem : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 struct Fields {
     std::int32_t bev_h = 0, bev_w = 0; // cells of the grid; must be given
@@ -26,9 +33,8 @@ struct Fields {
     }
 };
 
-// Reads the fields of a collection. False: *problem describes the mistake in one line.
-bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fields,
-                 std::string *problem);
+// Reads the fields of a collection. Throws a Problem that describes the mistake.
+Fields read_fields(const nvinfer1::PluginFieldCollection *collection);
 
 // Returns the fields as a collection. It points into `fields`, and `list` holds its entries.
 nvinfer1::PluginFieldCollection list_fields(const Fields &fields,

@@ -20,9 +20,8 @@ const char plugin_name[] = "BevPool", plugin_version[] = "1", plugin_namespace[]
 
 std::atomic<nvinfer1::ILoggerFinder *> logger_finder{nullptr};
 
-// Logs an error to the logger that TensorRT provides, or else to standard error. Returns 1, for
-// methods whose result is a status.
-std::int32_t log_error(const std::string &line) {
+// Logs an error to the logger that TensorRT provides, or else to standard error.
+void log_error(const std::string &line) {
     nvinfer1::ILoggerFinder *finder = logger_finder;
     nvinfer1::ILogger *logger = finder ? finder->findLogger() : nullptr;
     std::string whole = "BevPool: " + line;
@@ -30,18 +29,19 @@ std::int32_t log_error(const std::string &line) {
         logger->log(nvinfer1::ILogger::Severity::kERROR, whole.c_str());
     else
         std::fprintf(stderr, "%s\n", whole.c_str());
-    return 1;
 }
 
-// Returns what `work` returns; without memory `otherwise`, after a line in the log. TensorRT's
-// methods throw nothing.
+// Returns what `work` returns; `otherwise` after a line in the log where it throws a Problem or has
+// no memory. TensorRT's methods throw nothing.
 template <typename Result, typename Work> Result logged(Result otherwise, Work work) {
     try {
         return work();
+    } catch (const Problem &problem) {
+        log_error(problem.what());
     } catch (const std::bad_alloc &) {
         log_error("out of memory");
-        return otherwise;
     }
+    return otherwise;
 }
 
 // ---- tactics ------------------------------------------------------------------------------------
@@ -79,18 +79,26 @@ struct Question {
     }
 };
 
+// Returns the sizes that follow from a member of the tensors' descriptions: their dimensions in a
+// launch, or the best or largest ones.
+template <typename Desc>
+Sizes sizes_of(const Fields &fields, const Desc *in, std::int32_t inputs,
+               nvinfer1::Dims Desc::*dims) {
+    std::vector<nvinfer1::Dims> list;
+    for (std::int32_t i = 0; i < inputs; i++)
+        list.push_back(in[i].*dims);
+    return read_sizes(fields, list);
+}
+
 // Fills the question and asks it. `dims` selects the dimensions: &DynamicPluginTensorDesc::opt or
-// ::max. *bytes is the workspace. False: *problem has the reason.
-bool ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t inputs,
-         const DynamicPluginTensorDesc &out, nvinfer1::Dims DynamicPluginTensorDesc::*dims,
-         Question *question, std::size_t *bytes, std::string *problem) {
+// ::max. Returns the bytes of the workspace, or throws a Problem.
+std::size_t ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t inputs,
+                const DynamicPluginTensorDesc &out, nvinfer1::Dims DynamicPluginTensorDesc::*dims,
+                Question *question) {
     static const float some = 0; // bevpool_plan_check only asks whether weights exist
     BevpoolError error{};
-    nvinfer1::Dims list[MOST_INPUTS] = {};
-    for (std::int32_t i = 0; i < inputs && i < MOST_INPUTS; i++)
-        list[i] = in[i].*dims;
-    if (!read_sizes(fields, list, inputs, &question->sizes, problem))
-        return false;
+    std::size_t bytes = 0;
+    question->sizes = sizes_of(fields, in, inputs, dims);
     question->arrays.points = question->sizes.points;
     question->arrays.intervals = question->sizes.intervals;
     question->arrays.weights = fields.weighted() ? &some : nullptr;
@@ -98,20 +106,10 @@ bool ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t i
         options_of(fields, question->sizes, in[FEAT].desc, out.desc, &question->view);
     question->options.kernel = fields.kernel.empty() ? nullptr : fields.kernel.c_str();
     question->flags = fields.static_map ? 0 : BEVPOOL_ON_VIEW;
-    bool fits = question->fits(bytes, &error);
-    if (!fits)
-        *problem =
-            std::string(bevpool_status_name((BevpoolStatus)error.status)) + ": " + error.text;
-    return fits;
-}
-
-// Reads the sizes of a launch.
-bool sizes_of(const Fields &fields, const PluginTensorDesc *in, std::int32_t inputs, Sizes *sizes,
-              std::string *problem) {
-    nvinfer1::Dims list[MOST_INPUTS] = {};
-    for (std::int32_t i = 0; i < inputs && i < MOST_INPUTS; i++)
-        list[i] = in[i].dims;
-    return read_sizes(fields, list, inputs, sizes, problem);
+    if (!question->fits(&bytes, &error))
+        throw Problem(std::string(bevpool_status_name((BevpoolStatus)error.status)) + ": " +
+                      error.text);
+    return bytes;
 }
 
 // ---- the plugin ---------------------------------------------------------------------------------
@@ -170,13 +168,10 @@ class Plugin : public nvinfer1::IPluginV3,
                                  const DynamicPluginTensorDesc *out,
                                  std::int32_t) noexcept override {
         return logged(1, [&] {
-            std::string problem;
             Question question;
-            std::size_t bytes;
             tactics_.clear();
-            if (!ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::opt, &question, &bytes,
-                     &problem))
-                return log_error(problem);
+            std::size_t bytes =
+                ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::opt, &question);
             const char *&name = question.options.kernel;
             for (std::int32_t i = 0;
                  fields_.kernel.empty() && (name = bevpool_kernel_name(0, BEVPOOL_FORWARD, i)); i++)
@@ -200,10 +195,9 @@ class Plugin : public nvinfer1::IPluginV3,
         return logged(1, [&] {
             std::int32_t rank = in[FEAT].nbDims;
             if (outputs != 1 || inputs != input_count(fields_) || (rank != 4 && rank != 5))
-                return log_error("feat has " + std::to_string(rank) + " dimensions and there are " +
-                                 std::to_string(inputs) +
-                                 " inputs, expected 4 or 5 dimensions and " +
-                                 std::to_string(input_count(fields_)) + " inputs");
+                throw Problem("feat has " + std::to_string(rank) + " dimensions and there are " +
+                              std::to_string(inputs) + " inputs, expected 4 or 5 dimensions and " +
+                              std::to_string(input_count(fields_)) + " inputs");
             std::int32_t c = out_channel_axis(fields_), y = c == 1 ? 2 : 1;
             out[0].nbDims = OUT_RANK;
             out[0].d[0] = rank == 5 ? in[FEAT].d[0] : builder.constant(1);
@@ -224,13 +218,8 @@ class Plugin : public nvinfer1::IPluginV3,
                                  const DynamicPluginTensorDesc *out,
                                  std::int32_t) const noexcept override {
         return logged(std::size_t{0}, [&] {
-            std::string problem;
             Question question;
-            std::size_t bytes = 0;
-            if (!ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::max, &question, &bytes,
-                     &problem))
-                log_error(problem);
-            return bytes;
+            return ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::max, &question);
         });
     }
     std::int32_t getNbTactics() noexcept override {
@@ -255,8 +244,8 @@ class Plugin : public nvinfer1::IPluginV3,
         return logged(1, [&] {
             const char *name = tactic ? kernel_of(tactic) : "";
             if (!name)
-                return log_error("tactic " + std::to_string(tactic) +
-                                 ": this library has no such kernel; build the engine again");
+                throw Problem("tactic " + std::to_string(tactic) +
+                              ": this library has no such kernel; build the engine again");
             if (tactic_kernel_ != name) {
                 tactic_kernel_ = name;
                 pooling_ = Pooling(fields_, *name ? name : fields_.kernel, rehearsal_);
@@ -267,21 +256,17 @@ class Plugin : public nvinfer1::IPluginV3,
     std::int32_t onShapeChange(const PluginTensorDesc *in, std::int32_t inputs,
                                const PluginTensorDesc *, std::int32_t) noexcept override {
         return logged(1, [&] {
-            std::string problem;
-            Sizes sizes;
-            return sizes_of(fields_, in, inputs, &sizes, &problem) ? 0 : log_error(problem);
+            sizes_of(fields_, in, inputs, &PluginTensorDesc::dims);
+            return 0;
         });
     }
     std::int32_t enqueue(const PluginTensorDesc *in, const PluginTensorDesc *out,
                          const void *const *inputs, void *const *outputs, void *workspace,
                          cudaStream_t stream) noexcept override {
         return logged(1, [&] {
-            std::string problem;
-            Launch launch{{}, in, out, inputs, outputs, workspace, stream};
-            return sizes_of(fields_, in, input_count(fields_), &launch.sizes, &problem) &&
-                           pooling_.run(launch, &problem)
-                       ? 0
-                       : log_error(problem);
+            Sizes sizes = sizes_of(fields_, in, input_count(fields_), &PluginTensorDesc::dims);
+            pooling_.run({sizes, in, out, inputs, outputs, workspace, stream});
+            return 0;
         });
     }
     // Returns a copy for an execution context. It is no rehearsal: its inputs are real.
@@ -313,13 +298,13 @@ class Creator : public nvinfer1::IPluginCreatorV3One {
     nvinfer1::IPluginV3 *createPlugin(const char *name,
                                       const nvinfer1::PluginFieldCollection *collection,
                                       nvinfer1::TensorRTPhase phase) noexcept override {
-        return logged<nvinfer1::IPluginV3 *>(nullptr, [&]() -> nvinfer1::IPluginV3 * {
-            Fields fields;
-            std::string problem;
-            if (read_fields(collection, &fields, &problem))
-                return new Plugin(fields, phase == nvinfer1::TensorRTPhase::kBUILD);
-            log_error(std::string(name ? name : "") + ": " + problem);
-            return nullptr;
+        return logged<nvinfer1::IPluginV3 *>(nullptr, [&] {
+            try {
+                return new Plugin(read_fields(collection),
+                                  phase == nvinfer1::TensorRTPhase::kBUILD);
+            } catch (const Problem &problem) {
+                throw Problem(std::string(name ? name : "") + ": " + problem.what());
+            }
         });
     }
     const nvinfer1::PluginFieldCollection *getFieldNames() noexcept override {

@@ -11,10 +11,9 @@
 namespace bevpool {
 namespace {
 
-bool is_ok(BevpoolStatus status, const BevpoolError &error, std::string *problem) {
+void check(BevpoolStatus status, const BevpoolError &error) {
     if (status != BEVPOOL_OK)
-        *problem = std::string(bevpool_status_name(status)) + ": " + error.text;
-    return status == BEVPOOL_OK;
+        throw Problem(std::string(bevpool_status_name(status)) + ": " + error.text);
 }
 
 BevpoolArrays arrays_of(const Launch &launch, bool weighted) {
@@ -35,16 +34,15 @@ BevpoolArrays arrays_of(const Launch &launch, bool weighted) {
 
 // `call` is a call of the CUDA runtime, which exists only in builds with CUDA.
 #ifdef HAVE_CUDA
-#define CUDA_OK(call, problem) cuda_ok(call, problem)
+#define CUDA(call) check_cuda(call)
 #else
-#define CUDA_OK(call, problem)     cuda_ok(cudaErrorNotSupported, problem)
+#define CUDA(call)                 check_cuda(cudaErrorNotSupported)
 #define cudaGetErrorString(status) "this library was built without it and cannot pool on a GPU"
 #endif
 
-bool cuda_ok(cudaError_t status, std::string *problem) {
+void check_cuda(cudaError_t status) {
     if (status != cudaSuccess)
-        *problem = std::string("CUDA: ") + cudaGetErrorString(status);
-    return status == cudaSuccess;
+        throw Problem(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
 // ---- the builder's map --------------------------------------------------------------------------
@@ -110,21 +108,16 @@ Pooling::Pooling(const Fields &fields, const std::string &kernel, bool rehearsal
     : fields_(fields), kernel_(kernel), rehearsal_(rehearsal) {}
 
 // Copies the map of the launch to copy_.
-bool Pooling::copy_map(const Launch &launch, const BevpoolArrays &arrays, std::int32_t device,
-                       std::string *problem) {
+void Pooling::copy_map(const Launch &launch, const BevpoolArrays &arrays, std::int32_t device) {
     BevpoolError error{};
     BevpoolMap *made = nullptr;
     const BevpoolShape &shape = launch.sizes.shape;
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    if (!CUDA_OK(cudaStreamIsCapturing(launch.stream, &capture), problem))
-        return false;
-    if (capture != cudaStreamCaptureStatusNone) {
-        *problem = "with static_map the map is read and planned at the first launch, which cannot "
-                   "be captured: run once, then capture";
-        return false;
-    }
-    if (!CUDA_OK(cudaStreamSynchronize(launch.stream), problem))
-        return false;
+    CUDA(cudaStreamIsCapturing(launch.stream, &capture));
+    if (capture != cudaStreamCaptureStatusNone)
+        throw Problem("with static_map the map is read and planned at the first launch, which "
+                      "cannot be captured: run once, then capture");
+    CUDA(cudaStreamSynchronize(launch.stream));
     BevpoolStatus status = bevpool_map_from_arrays(&made, &shape, &arrays, device, 0, &error);
     if (status == BEVPOOL_BAD_MAP && rehearsal_) {
         StandIn map = make_stand_in(shape, arrays.points, arrays.intervals, fields_.weighted());
@@ -132,10 +125,10 @@ bool Pooling::copy_map(const Launch &launch, const BevpoolArrays &arrays, std::i
         status = bevpool_map_from_arrays(&made, &shape, &stand_in, device, 0, &error);
     }
     copy_.reset(made);
-    return is_ok(status, error, problem);
+    check(status, error);
 }
 
-bool Pooling::make_plan(const Launch &launch, const Key &key, std::string *problem) {
+void Pooling::make_plan(const Launch &launch, const Key &key) {
     BevpoolError error{};
     BevpoolArrays arrays = arrays_of(launch, fields_.weighted());
     BevpoolView transform;
@@ -145,27 +138,23 @@ bool Pooling::make_plan(const Launch &launch, const Key &key, std::string *probl
     plan_.reset();
     copy_.reset();
     Map view;
-    if ((fields_.static_map || rehearsal_) && !copy_map(launch, arrays, key.device, problem))
-        return false;
+    if (fields_.static_map || rehearsal_)
+        copy_map(launch, arrays, key.device);
     if (!fields_.static_map) {
         BevpoolMap *made = nullptr;
-        if (copy_ && !is_ok(bevpool_map_arrays(copy_.get(), &arrays, &error), error, problem))
-            return false;
-        if (!is_ok(bevpool_map_view(&made, &launch.sizes.shape, &arrays, key.device, &error), error,
-                   problem))
-            return false;
+        if (copy_)
+            check(bevpool_map_arrays(copy_.get(), &arrays, &error), error);
+        check(bevpool_map_view(&made, &launch.sizes.shape, &arrays, key.device, &error), error);
         view.reset(made);
     }
     BevpoolPlan *plan = nullptr;
     BevpoolMap *map = view ? view.get() : copy_.get();
-    if (!is_ok(bevpool_plan_create(&plan, map, &options, &error), error, problem))
-        return false;
+    check(bevpool_plan_create(&plan, map, &options, &error), error);
     plan_.reset(plan);
     key_ = key;
-    return true;
 }
 
-bool Pooling::enqueue(const Launch &launch, std::string *problem) {
+void Pooling::enqueue(const Launch &launch) {
     BevpoolError error{};
     BevpoolCall call{};
     call.size = sizeof call;
@@ -178,22 +167,21 @@ bool Pooling::enqueue(const Launch &launch, std::string *problem) {
     call.workspace = launch.workspace; // TensorRT allocates the bytes of getWorkspaceSize
     call.workspace_bytes = bevpool_plan_workspace_bytes(plan_.get());
     call.stream = launch.stream;
-    return is_ok(bevpool_run(plan_.get(), &call, &error), error, problem);
+    check(bevpool_run(plan_.get(), &call, &error), error);
 }
 
-bool Pooling::run(const Launch &launch, std::string *problem) {
+void Pooling::run(const Launch &launch) {
     Key key{};
     key.sizes = launch.sizes;
     key.type = launch.inputs[FEAT].type;
     key.feat = launch.inputs[FEAT].format;
     key.out = launch.outputs[0].format;
-    if (!CUDA_OK(cudaGetDevice(&key.device), problem))
-        return false;
+    CUDA(cudaGetDevice(&key.device));
     if (!fields_.static_map && !rehearsal_)
         key.arrays = arrays_of(launch, fields_.weighted());
-    if ((!plan_ || !(key == key_)) && !make_plan(launch, key, problem))
-        return false;
-    return enqueue(launch, problem);
+    if (!plan_ || !(key == key_))
+        make_plan(launch, key);
+    enqueue(launch);
 }
 
 } // namespace bevpool

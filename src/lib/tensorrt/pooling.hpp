@@ -47,8 +47,8 @@ class Pooling {
     // `kernel`: a name, or "" for the best kernel. Fields and kernel hold for all launches.
     Pooling(const Fields &fields, const std::string &kernel, bool rehearsal);
 
-    // Enqueues a launch, with a new plan if necessary. False: *problem has the reason.
-    bool run(const Launch &launch, std::string *problem);
+    // Enqueues a launch, with a new plan if necessary. Throws a Problem.
+    void run(const Launch &launch);
 
   private:
     // The inputs that a plan was made for. Other inputs need another plan.
@@ -62,10 +62,9 @@ class Pooling {
         bool operator==(const Key &other) const;
     };
 
-    bool make_plan(const Launch &launch, const Key &key, std::string *problem);
-    bool copy_map(const Launch &launch, const BevpoolArrays &arrays, std::int32_t device,
-                  std::string *problem);
-    bool enqueue(const Launch &launch, std::string *problem);
+    void make_plan(const Launch &launch, const Key &key);
+    void copy_map(const Launch &launch, const BevpoolArrays &arrays, std::int32_t device);
+    void enqueue(const Launch &launch);
 
     Fields fields_;
     std::string kernel_;

@@ -25,13 +25,10 @@ std::string text_of(const nvinfer1::Dims &dims) {
     return text + ")";
 }
 
-bool is_list(const nvinfer1::Dims *inputs, std::int32_t input, std::int64_t length,
-             std::string *problem) {
-    if (inputs[input].nbDims == 1 && inputs[input].d[0] == length)
-        return true;
-    *problem = std::string(names[input]) + ": is " + text_of(inputs[input]) + ", expected (" +
-               std::to_string(length) + ")";
-    return false;
+void check_list(const char *name, const nvinfer1::Dims &dims, std::int64_t length) {
+    if (dims.nbDims != 1 || dims.d[0] != length)
+        throw Problem(std::string(name) + ": is " + text_of(dims) + ", expected (" +
+                      std::to_string(length) + ")");
 }
 
 // A type that the plugin takes. `last` is TensorRT's dense format of tensors (..., C, H, W) with
@@ -73,44 +70,37 @@ bool takes_layout(const Fields &fields, const nvinfer1::PluginTensorDesc &tensor
 
 } // namespace
 
-bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t count,
-                Sizes *sizes, std::string *problem) {
-    if (count != input_count(fields)) {
-        *problem = std::to_string(count) + " inputs, expected " +
-                   std::to_string(input_count(fields)) + " with align " + fields.align;
-        return false;
-    }
+Sizes read_sizes(const Fields &fields, const std::vector<nvinfer1::Dims> &inputs) {
+    std::int32_t count = static_cast<std::int32_t>(inputs.size());
+    if (count != input_count(fields))
+        throw Problem(std::to_string(count) + " inputs, expected " +
+                      std::to_string(input_count(fields)) + " with align " + fields.align);
     const nvinfer1::Dims &depth = inputs[DEPTH], &feat = inputs[FEAT];
     std::int32_t rank = depth.nbDims, first = rank - 4;
-    if ((rank != 4 && rank != 5) || feat.nbDims != rank) {
-        *problem = "depth is " + text_of(depth) + ", feat is " + text_of(feat) +
-                   ", expected (N, D, H, W) or (B, N, D, H, W), and as many of feat";
-        return false;
-    }
+    std::string both = "depth is " + text_of(depth) + ", feat is " + text_of(feat);
+    if ((rank != 4 && rank != 5) || feat.nbDims != rank)
+        throw Problem(both + ", expected (N, D, H, W) or (B, N, D, H, W), and as many of feat");
     std::int32_t c = channel_axis(fields, rank), h = c == rank - 1 ? rank - 3 : rank - 2;
-    sizes->shape = {rank == 5 ? depth.d[0] : 1,
-                    depth.d[first],
-                    depth.d[first + 1],
-                    depth.d[first + 2],
-                    depth.d[first + 3],
-                    1,
-                    fields.bev_h,
-                    fields.bev_w};
-    sizes->channels = feat.d[c];
+    Sizes sizes;
+    sizes.shape = {rank == 5 ? depth.d[0] : 1,
+                   depth.d[first],
+                   depth.d[first + 1],
+                   depth.d[first + 2],
+                   depth.d[first + 3],
+                   1,
+                   fields.bev_h,
+                   fields.bev_w};
+    sizes.channels = feat.d[c];
     if (feat.d[0] != depth.d[0] || feat.d[first] != depth.d[first] ||
-        feat.d[h] != depth.d[first + 2] || feat.d[h + 1] != depth.d[first + 3]) {
-        *problem = "depth is " + text_of(depth) + ", feat is " + text_of(feat) + " with layout " +
-                   fields.layout + ": cameras, H and W differ";
-        return false;
-    }
-    sizes->points = inputs[RANKS_BEV].nbDims == 1 ? inputs[RANKS_BEV].d[0] : -1;
-    sizes->intervals = inputs[INTERVAL_STARTS].nbDims == 1 ? inputs[INTERVAL_STARTS].d[0] : -1;
-    for (std::int32_t i = RANKS_DEPTH; i < count; i++) {
+        feat.d[h] != depth.d[first + 2] || feat.d[h + 1] != depth.d[first + 3])
+        throw Problem(both + " with layout " + fields.layout + ": cameras, H and W differ");
+    sizes.points = inputs[RANKS_BEV].nbDims == 1 ? inputs[RANKS_BEV].d[0] : -1;
+    sizes.intervals = inputs[INTERVAL_STARTS].nbDims == 1 ? inputs[INTERVAL_STARTS].d[0] : -1;
+    for (std::size_t i = RANKS_DEPTH; i < inputs.size(); i++) {
         bool interval = i == INTERVAL_STARTS || i == INTERVAL_LENGTHS;
-        if (!is_list(inputs, i, interval ? sizes->intervals : sizes->points, problem))
-            return false;
+        check_list(names[i], inputs[i], interval ? sizes.intervals : sizes.points);
     }
-    return true;
+    return sizes;
 }
 
 BevpoolTensor tensor_of(const nvinfer1::PluginTensorDesc &desc, const void *data, float scale) {

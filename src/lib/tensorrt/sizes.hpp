@@ -41,9 +41,9 @@ struct Sizes {
     std::int64_t channels = 0, points = 0, intervals = 0;
 };
 
-// Reads sizes from the dimensions of all inputs. False: *problem names the input that does not fit.
-bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t count,
-                Sizes *sizes, std::string *problem);
+// Reads sizes from the dimensions of all inputs. Throws a Problem that names an input which does
+// not fit.
+Sizes read_sizes(const Fields &fields, const std::vector<nvinfer1::Dims> &inputs);
 
 // Returns a tensor of a launch as libbevpool takes it. `scale` counts in FP8 alone.
 BevpoolTensor tensor_of(const nvinfer1::PluginTensorDesc &desc, const void *data, float scale);
