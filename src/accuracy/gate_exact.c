@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gate C, and the adjoint identity: problems of numbers that every order of summation adds exactly.
- */
+/* The problems of gate C, whose numbers every order of summation adds exactly, and the adjoint
+ * identity. */
 #include "src/accuracy/gates_internal.h"
 
 #include "kernels/codec.h"
@@ -208,61 +208,6 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
     return ok;
 }
 
-/* ---- equality -------------------------------------------------------------------------------- */
-
-enum { EXACT_COLUMNS = 64 }; /* columns that are encoded at a time, on the stack */
-
-/* Rounds `count` FP64 values of a row to the format of the output. */
-static void round_to_format(const BevTensor *out, const double *reference, int64_t count,
-                            double stored[EXACT_COLUMNS]) {
-    float values[EXACT_COLUMNS];
-    uint32_t codes[EXACT_COLUMNS];
-    BevTensor row = *out;
-    row.rows = 1;
-    row.row_len = count;
-    row.data = codes;
-    for (int64_t c = 0; c < count; c++)
-        values[c] = (float)reference[c];
-    bev_span_encode(&row, 0, 0, count, values);
-    for (int64_t c = 0; c < count; c++)
-        stored[c] = bev_tensor_at(&row, 0, c);
-}
-
-typedef struct {
-    const double *reference;
-    const int32_t *terms;
-} ExactGate;
-
-static bool judge_exact_row(const void *context, const GateOutput *output, int64_t row,
-                            GateResult *result) {
-    const ExactGate *gate = context;
-    const BevTensor *out = &output->tensor;
-    const double *reference = gate->reference + output->first_value + row * out->row_len;
-    bool pooled = gate->terms[output->first_row + row] > 0, bad = false;
-    double want[EXACT_COLUMNS];
-    for (int64_t c = 0; c < out->row_len; c++) {
-        int64_t left = out->row_len - c, i = c % EXACT_COLUMNS;
-        if (i == 0)
-            round_to_format(out, reference + c, left < EXACT_COLUMNS ? left : EXACT_COLUMNS, want);
-        double got = bev_tensor_at(out, row, c);
-        /* Equal values have equal bits, except for the sign of zero. */
-        bad |= gate_count_element(result, pooled, row, c, got, want[i], 0,
-                                  got == want[i] ? 0 : INFINITY);
-    }
-    return bad;
-}
-
-GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
-                      const int32_t *points, uint8_t *bad) {
-    const ExactGate gate = {reference, points};
-    return gate_judge(problem, codes, judge_exact_row, &gate, bad);
-}
-
-bool gate_passes(const GateResult *result, const BevMap *map) {
-    bool empty = map->points == 0 && result->checked > 0 && result->bad == 0;
-    return result->verdict == GATE_PASS || empty;
-}
-
 /* ---- the adjoint identity -------------------------------------------------------------------- */
 
 /* Returns the value of element `i`, counted through all rows. */
@@ -296,14 +241,12 @@ static double logit_gradient_sums(const BevShape *s, const BevTensor *grad) {
 
 /* Whether the format of the output can hold each FP64 value without rounding. */
 static bool holds_exactly(const BevTensor *out, const double *reference) {
-    double stored[EXACT_COLUMNS];
+    double stored[GATE_COLUMNS];
     int64_t total = out->rows * out->row_len;
     for (int64_t i = 0; i < total; i++) {
-        int64_t left = total - i;
-        if (i % EXACT_COLUMNS == 0)
-            round_to_format(out, reference + i, left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
-                            stored);
-        if (stored[i % EXACT_COLUMNS] != reference[i])
+        if (i % GATE_COLUMNS == 0)
+            gate_round(out, reference + i, total - i, stored);
+        if (stored[i % GATE_COLUMNS] != reference[i])
             return false;
     }
     return true;

@@ -84,8 +84,10 @@ void gate_reference(const BevProblem *problem, double *reference, double *abs_su
                                abs_sum ? abs_sum + depths : NULL);
 }
 
-bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel, double got,
-                        double want, double bound, double ratio) {
+/* Counts an element. `pooled`: the row of the element has terms. A `ratio` above 1 makes the
+ * element bad. The result keeps the first bad element. Returns whether the element is bad. */
+static bool count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
+                          double got, double want, double bound, double ratio) {
     if (isnan(want) && isnan(got)) {
         result->nan_both++;
         return false;
@@ -117,25 +119,6 @@ static GateResult worse_result(GateResult a, GateResult b) {
     worse.judged = a.judged + b.judged;
     worse.nan_both = a.nan_both + b.nan_both;
     return worse;
-}
-
-GateResult gate_judge(const BevProblem *problem, const void *codes, GateJudge *judge,
-                      const void *context, uint8_t *bad) {
-    GateOutput outputs[BEV_MAX_OUTPUTS];
-    GateResult result = {0};
-    int count = gate_outputs(problem, codes, outputs);
-    for (int i = 0; i < count; i++) {
-        const GateOutput *output = &outputs[i];
-        GateResult one = {.output = output->name, .cell = -1, .channel = -1};
-        for (int64_t row = 0; row < output->tensor.rows; row++) {
-            bool row_bad = judge(context, output, row, &one);
-            if (bad)
-                bad[output->first_row + row] = row_bad;
-        }
-        one.verdict = one.judged > 0 && one.bad == 0 ? GATE_PASS : GATE_FAIL;
-        result = i ? worse_result(result, one) : one;
-    }
-    return result;
 }
 
 /* ---- gate A ---------------------------------------------------------------------------------- */
@@ -240,27 +223,54 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
+/* ---- gates A and C ----------------------------------------------------------------------------
+ */
+
+void gate_round(const BevTensor *out, const double *reference, int64_t left,
+                double stored[GATE_COLUMNS]) {
+    float values[GATE_COLUMNS] = {0};
+    uint32_t codes[GATE_COLUMNS];
+    BevTensor row = *out;
+    row.rows = 1;
+    row.row_len = left < GATE_COLUMNS ? left : GATE_COLUMNS;
+    row.data = codes;
+    for (int64_t c = 0; c < row.row_len; c++)
+        values[c] = (float)reference[c];
+    bev_span_encode(&row, 0, 0, row.row_len, values);
+    for (int64_t c = 0; c < row.row_len; c++)
+        stored[c] = bev_tensor_at(&row, 0, c);
+}
+
+/* Gate A has a bound for each element. Gate C, without `rounding`, requires the rounded FP64 value.
+ * Equal values have equal bits, except for the sign of zero. */
 typedef struct {
     const BevProblem *problem;
     const double *reference, *abs_sum;
     const int32_t *terms;
-    Rounding rounding[BEV_MAX_OUTPUTS];
-} KernelGate;
+    const Rounding *rounding;
+} Gate;
 
-static bool judge_kernel_row(const void *context, const GateOutput *output, int64_t row,
-                             GateResult *result) {
-    const KernelGate *gate = context;
-    const Rounding *rounding = &gate->rounding[output->first_row > 0];
+/* Counts the elements of a row of an output, and returns whether one is bad. */
+static bool judge_row(const Gate *gate, const GateOutput *output, int64_t row, GateResult *result) {
     const BevTensor *tensor = &output->tensor;
+    const Rounding *rounding = gate->rounding;
     int32_t terms = gate->terms[output->first_row + row];
+    double stored[GATE_COLUMNS];
     bool bad = false;
     for (int64_t c = 0; c < tensor->row_len; c++) {
         int64_t at = output->first_value + row * tensor->row_len + c;
-        double got = bev_tensor_at(tensor, row, c), want = gate->reference[at];
-        double unit = rounding->whole ? bev_sum_factor(gate->problem, c) : 0;
-        double bound = bound_of(rounding, want, gate->abs_sum[at], terms, unit);
-        double ratio = error_ratio(rounding, got, want, bound);
-        bad |= gate_count_element(result, terms > 0, row, c, got, want, bound, ratio);
+        double got = bev_tensor_at(tensor, row, c), want = gate->reference[at], bound = 0, ratio;
+        if (rounding) {
+            double unit = rounding->whole ? bev_sum_factor(gate->problem, c) : 0;
+            bound = bound_of(rounding, want, gate->abs_sum[at], terms, unit);
+            ratio = error_ratio(rounding, got, want, bound);
+        } else {
+            if (c % GATE_COLUMNS == 0)
+                gate_round(tensor, gate->reference + at, tensor->row_len - c, stored);
+            want = stored[c % GATE_COLUMNS];
+            ratio = got == want ? 0 : INFINITY;
+        }
+        bad |= count_element(result, terms > 0, row, c, got, want, bound, ratio);
     }
     return bad;
 }
@@ -269,11 +279,34 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad) {
     GateOutput outputs[BEV_MAX_OUTPUTS];
-    KernelGate gate = {
-        .problem = problem, .reference = reference, .abs_sum = abs_sum, .terms = points};
-    for (int i = gate_outputs(problem, codes, outputs); i-- > 0;)
-        gate.rounding[i] = rounding_of(problem, &outputs[i], accumulate);
-    return gate_judge(problem, codes, judge_kernel_row, &gate, bad);
+    GateResult result = {0};
+    int count = gate_outputs(problem, codes, outputs);
+    for (int i = 0; i < count; i++) {
+        const GateOutput *output = &outputs[i];
+        const Rounding rounding =
+            abs_sum ? rounding_of(problem, output, accumulate) : (Rounding){0};
+        const Gate gate = {problem, reference, abs_sum, points, abs_sum ? &rounding : NULL};
+        GateResult one = {.output = output->name, .cell = -1, .channel = -1};
+        for (int64_t row = 0; row < output->tensor.rows; row++) {
+            bool row_bad = judge_row(&gate, output, row, &one);
+            if (bad)
+                bad[output->first_row + row] = row_bad;
+        }
+        one.verdict = one.judged > 0 && one.bad == 0 ? GATE_PASS : GATE_FAIL;
+        result = i ? worse_result(result, one) : one;
+    }
+    return result;
+}
+
+/* Gate C is judged like gate A, without the S that makes the bound. */
+GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
+                      const int32_t *points, uint8_t *bad) {
+    return gate_kernel(problem, BEV_FP32, codes, reference, NULL, points, bad);
+}
+
+bool gate_passes(const GateResult *result, const BevMap *map) {
+    bool empty = map->points == 0 && result->checked > 0 && result->bad == 0;
+    return result->verdict == GATE_PASS || empty;
 }
 
 void gate_describe_place(const GateResult *result, char *text, size_t size) {

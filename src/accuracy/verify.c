@@ -27,7 +27,7 @@ struct Gates {
     int32_t *terms;              /* terms of each row, the same for both problems */
     const Grid *grid;            /* the grid of the cells; NULL: not known */
     uint8_t *class;              /* class of each cell; NULL: not known */
-    void *codes, *again;         /* the outputs of two runs; `again` NULL: of one run */
+    void *codes, *again;         /* the outputs of two runs */
     size_t code_bytes;           /* the size of each output */
 };
 
@@ -56,8 +56,9 @@ Gates *gates_open(const HostProblem *problem, Err *err) {
     gates->problem = &problem->view;
     gates->code_bytes = bev_output_bytes(gates->problem);
     gates->codes = malloc(gates->code_bytes);
+    gates->again = malloc(gates->code_bytes);
     gates->terms = gate_terms(gates->problem, err);
-    if (gates->codes && gates->terms)
+    if (gates->codes && gates->again && gates->terms)
         return gates;
     if (gates->terms)
         err_no_memory(err, "verify", "choose a smaller scene");
@@ -92,18 +93,6 @@ static bool make_references(Gates *gates, GateSet which, Err *err) {
     return gates->fp64_original || !b;
 }
 
-/* Opens the gates of a problem with the references of `which`, to compare two runs of a kernel. */
-static Gates *open_gates(const HostProblem *problem, GateSet which, Err *err) {
-    Gates *gates = gates_open(problem, err);
-    bool ok = gates && make_references(gates, which, err);
-    if (ok && !(gates->again = malloc(gates->code_bytes)))
-        ok = err_no_memory(err, "verify", "choose a smaller scene");
-    if (ok)
-        return gates;
-    gates_close(gates);
-    return NULL;
-}
-
 /* Runs the session's kernel and reads its output, which is overwritten with poison before. */
 static bool run_once(Session *session, void *codes, Err *err) {
     return session_poison(session, err) && session_run(session, err) &&
@@ -112,9 +101,10 @@ static bool run_once(Session *session, void *codes, Err *err) {
 
 /* Runs the kernel and reads `codes`. Runs it a second time for `again`, unless that is NULL. */
 static bool run_kernel(const BevKernel *kernel, const BevProblem *problem, void *codes, void *again,
-                       char *skipped, Err *err) {
+                       VerifyRow *row, Err *err) {
     Session *session = NULL;
-    bool ok = session_open_or_skip(&session, kernel, problem, skipped, err);
+    row->config = (KernelConfig){kernel, problem->dtype, problem->align};
+    bool ok = session_open_or_skip(&session, kernel, problem, row->skipped, err);
     ok = ok &&
          (!session || (run_once(session, codes, err) && (!again || run_once(session, again, err))));
     session_close(session);
@@ -159,7 +149,7 @@ static void judge_gates_a_and_b(const Gates *gates, const BevKernel *kernel, Ver
 /* Runs the kernel on the problem of gate C, then gate C and the adjoint identity. */
 static bool judge_gate_c(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *exact = &gates->exact.view;
-    if (!run_kernel(kernel, exact, gates->codes, NULL, row->skipped, err))
+    if (!run_kernel(kernel, exact, gates->codes, NULL, row, err))
         return false;
     if (row->skipped[0])
         return true;
@@ -169,32 +159,26 @@ static bool judge_gate_c(Gates *gates, const BevKernel *kernel, VerifyRow *row, 
            gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
 }
 
-static bool run_problem(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
-    const BevProblem *view = gates->problem;
-    row->config = (KernelConfig){kernel, view->dtype, view->align};
-    return run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err);
-}
-
 bool gates_judge(Gates *gates, const BevKernel *kernel, GateSet which, const GiveUp *give_up,
                  VerifyRow *row, Err *err) {
-    if (which & (GATE_A | GATE_B) && !run_problem(gates, kernel, row, err))
+    static const GateSet order[] = {GATE_B, GATE_A, GATE_C};
+    if (which & (GATE_A | GATE_B) &&
+        !run_kernel(kernel, gates->problem, gates->codes, NULL, row, err))
         return false;
-    if (which & GATE_B && !row->skipped[0]) {
-        if (!make_references(gates, GATE_B, err))
+    for (size_t i = 0; i < sizeof order / sizeof *order && !row->skipped[0]; i++) {
+        if (!(which & order[i]))
+            continue;
+        if (!make_references(gates, order[i], err) ||
+            (order[i] == GATE_C && !judge_gate_c(gates, kernel, row, err)))
             return false;
-        judge_gate_b(gates, row);
-    }
-    if (given_up(give_up))
-        return false;
-    if (which & GATE_A && !row->skipped[0]) {
-        if (!make_references(gates, GATE_A, err))
+        if (order[i] == GATE_B)
+            judge_gate_b(gates, row);
+        if (order[i] == GATE_A)
+            judge_gate_a(gates, kernel, row);
+        if (given_up(give_up))
             return false;
-        judge_gate_a(gates, kernel, row);
     }
-    if (given_up(give_up))
-        return false;
-    return !(which & GATE_C) || row->skipped[0] ||
-           (make_references(gates, GATE_C, err) && judge_gate_c(gates, kernel, row, err));
+    return true;
 }
 
 /* The verdicts of judge_gate_c. They depend on kernel, format and map, but not on the moment. */
@@ -246,7 +230,7 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
         row->exact = verdict->exact;
         row->adjoint = verdict->adjoint;
     }
-    if (!run_problem(gates, kernel, row, err))
+    if (!run_kernel(kernel, gates->problem, gates->codes, gates->again, row, err))
         return false;
     if (!row->skipped[0])
         judge_gates_a_and_b(gates, kernel, row);
@@ -288,8 +272,9 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
     const bool exact_known = all_exact_known(verify, &problem->view, map);
-    Gates *gates = open_gates(problem, exact_known ? GATE_A | GATE_B : GATES_ALL, err);
-    bool ok = gates && find_cell_classes(gates, workload, err);
+    Gates *gates = gates_open(problem, err);
+    bool ok = gates && make_references(gates, exact_known ? GATE_A | GATE_B : GATES_ALL, err) &&
+              find_cell_classes(gates, workload, err);
     if (ok)
         gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
     const bool pools = problem->view.direction == BEV_FORWARD && problem->view.stage == BEV_POOL;
