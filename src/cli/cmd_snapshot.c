@@ -195,7 +195,6 @@ static bool change_config(const char *words, unsigned where, KernelConfig *confi
 static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
                       const KernelConfig *config, Err *err) {
     FrameInputs *inputs = &side->inputs;
-    StageTimes times = {{0}};
     const BuiltMap *built = workload_built(workload, config->align, err);
     if (!built)
         return false;
@@ -203,7 +202,7 @@ static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const 
                                                .features = workload->seen,
                                                .map = workload->maps[config->align]});
     select_say_if_empty(scene, config->align, built->map.points, &built->intervals.pruned);
-    return inputs_pool(&side->runner, inputs, config, NULL, &inputs->pooled, &times, err) &&
+    return inputs_pool(&side->runner, inputs, config, NULL, &inputs->pooled, err) &&
            (!state_shows_errors(&snapshot->state) || inputs_fp64(NULL, NULL, inputs, err));
 }
 
@@ -391,12 +390,11 @@ static bool time_all_kernels(Snapshot *snapshot, Err *err) {
         const KernelConfig config = {row->kernel, shown->dtype, shown->align};
         Runner runner = {.session = NULL};
         PooledGrid *grid = NULL;
-        StageTimes times = {{0}};
         if (selected)
             ok = time_kernel(snapshot->a.runner.session, row, err);
         else if (snapshot->options->table && !row->skipped &&
                  snapshot->where & 1u << row->kernel->where)
-            ok = inputs_pool(&runner, &snapshot->a.inputs, &config, NULL, &grid, &times, err) &&
+            ok = inputs_pool(&runner, &snapshot->a.inputs, &config, NULL, &grid, err) &&
                  time_kernel(runner.session, row, err);
         ref_drop(grid);
         runner_clear(&runner);

@@ -5,7 +5,6 @@
 
 #include "src/accuracy/verify.h"
 #include "src/live/live_model.h"
-#include "src/live/live_race.h"
 #include "src/live/inputs.h"
 
 typedef enum {
@@ -82,24 +81,6 @@ void background_hurry(Background *background);
 /* Ends a simulation or the gates early, because another problem or kernel is on the screen. */
 void background_give_up(Background *background);
 
-/* The references that the gates compare with. They are kept from kernel to kernel while inputs and
- * format stay the same. */
-typedef struct {
-    SeenFeatures *features;
-    BuiltMap *map;
-    HostProblem problem;
-    float *grad_out; /* backward only */
-    Gates *gates;
-    double prune_change; /* the largest change of an output by pruned points; 0: none */
-} Judge;
-
-void judge_clear(Judge *judge);
-
-/* Judges `config` on these inputs by the gates. Without gate B only verdicts are filled in. False
- * without an error: the judgement was given up between two steps. */
-bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
-                    GateSet gates, const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
-
-/* Judges as judge_accuracy does, but keeps no references. For scripts. */
+/* Judges `config` on these inputs by all gates at once. For scripts. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          LiveAccuracy *accuracy, Err *err);

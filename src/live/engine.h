@@ -54,7 +54,7 @@
  * and nothing is measured. */
 #pragma once
 
-#include "src/live/live_race.h"
+#include "src/live/live_model.h"
 
 typedef struct Engine Engine;
 typedef struct Picture Picture; /* src/view/bev/picture.h; the engine only counts its references */

@@ -58,19 +58,13 @@ static void take_launch(Engine *engine, BackgroundJob *job) {
     measure_take_launch(engine->measure, job, engine->idle);
 }
 
-static void take_grid(Engine *engine, BackgroundJob *job) {
-    measure_take_grid(engine->measure, job);
+/* Takes a grid or gradients that the newest frame lacks. */
+static void take_picture(Engine *engine, BackgroundJob *job) {
+    if (job->kind == JOB_GRID)
+        measure_take_grid(engine->measure, job);
     if (job->failed)
         return;
-    pipeline_offer(engine->pipeline, job->grid);
-    if (engine->idle)
-        engine_render_again(engine, engine->quality);
-}
-
-static void take_gradients(Engine *engine, BackgroundJob *job) {
-    if (job->failed)
-        return;
-    pipeline_offer_gradients(engine->pipeline, job->gradients);
+    pipeline_offer(engine->pipeline, job->grid, job->gradients);
     if (engine->idle)
         engine_render_again(engine, engine->quality);
 }
@@ -128,8 +122,8 @@ static const struct {
     void (*take)(Engine *engine, BackgroundJob *job);
     bool reports; /* the screen tells why such a job failed */
 } results[] = {
-    [JOB_LAUNCH] = {take_launch, true},      [JOB_GRID] = {take_grid, true},
-    [JOB_ACCURACY] = {take_accuracy, false}, [JOB_GRADIENTS] = {take_gradients, true},
+    [JOB_LAUNCH] = {take_launch, true},      [JOB_GRID] = {take_picture, true},
+    [JOB_ACCURACY] = {take_accuracy, false}, [JOB_GRADIENTS] = {take_picture, true},
     [JOB_RACE] = {take_race, true},          [JOB_CACHESIM] = {take_model, false},
 };
 
@@ -215,18 +209,6 @@ static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
     engine->news |= step != MEASURE_MORE;
     engine->slice_ms = clock_ms() + SLICE_PAUSE * (clock_ms() - begun);
     return TASK_WORKED;
-}
-
-static TaskEnd time_selection(Engine *engine) {
-    return time_kernel(engine, MEASURE_SELECTION);
-}
-
-static TaskEnd time_pairs(Engine *engine) {
-    return time_kernel(engine, MEASURE_PAIRS);
-}
-
-static TaskEnd time_missing(Engine *engine) {
-    return time_kernel(engine, MEASURE_MISSING);
 }
 
 /* Notes that all figures are complete, because no other task is left. */
@@ -352,10 +334,6 @@ static TaskEnd make_race_of_panel(Engine *engine) {
     return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
-static TaskEnd simulate_pruned(Engine *engine) {
-    return simulate(engine, DEPTH_PRUNED);
-}
-
 /* Whether the gate of a format is not judged yet. Gate B of all formats is judged on the same
  * moment, because their errors are compared. */
 static bool lacks_verdict(const Engine *engine, BevDtype dtype, GateSet gate) {
@@ -421,10 +399,6 @@ static TaskEnd check_other_formats(Engine *engine) {
     return TASK_NONE;
 }
 
-static TaskEnd simulate_kernels(Engine *engine) {
-    return simulate(engine, live_model_depth(&engine->now.state));
-}
-
 /* Takes the results of the background threads. Then starts the jobs that run beside all other
  * tasks: the picture's grid, and the selection's gates. Gates of other moments and formats follow
  * where no timing is taken, or only a noisy one. */
@@ -450,23 +424,28 @@ void engine_take_results(Engine *engine) {
 
 /* ---- all tasks ------------------------------------------------------------------------------- */
 
+/* Does the most useful task for which there is something to do. */
+static TaskEnd do_task(Engine *engine) {
+    const ModelDepth depth = live_model_depth(&engine->now.state);
+    TaskEnd end;
+    (void)((end = count_selection(engine)) ||   /* the user has asked for counters */
+           (end = find_gradients(engine)) ||    /* the gradients of the loss under the cursor */
+           (end = estimate_kernels(engine)) ||  /* the bars of the screen */
+           (end = make_race_of_page(engine)) || /* the race, on its open page */
+           (end = simulate(engine, DEPTH_PRUNED)) ||         /* the gain of dropping light points */
+           (end = make_race_of_panel(engine)) ||             /* the race, on wide screens */
+           (end = time_kernel(engine, MEASURE_SELECTION)) || /* of selection and baseline */
+           (end = simulate(engine, depth)) ||                /* the bars in full, and the chart */
+           (end = check_moments(engine)) ||       /* the selection's errors at other moments */
+           (end = check_other_formats(engine)) || /* the gates of the other formats */
+           (end = time_kernel(engine, MEASURE_PAIRS)) ||   /* the speed-up, in turns */
+           (end = time_kernel(engine, MEASURE_MISSING)) || /* the other kernels' latencies */
+           (end = note_complete(engine)) ||                /* no figure is missing */
+           (end = time_again(engine)));                    /* figures to settle, or a second old */
+    return end;
+}
+
 bool engine_idle_work(Engine *engine) {
-    static TaskEnd (*const tasks[])(Engine *) = {
-        count_selection,     /* the user has asked for counters */
-        find_gradients,      /* the gradients of the loss under the cursor */
-        estimate_kernels,    /* the bars of the screen */
-        make_race_of_page,   /* the race, on its open page */
-        simulate_pruned,     /* the gain of dropping light points */
-        make_race_of_panel,  /* the race, on wide screens */
-        time_selection,      /* the latencies of selection and baseline */
-        simulate_kernels,    /* the bars in full, and the chart */
-        check_moments,       /* the selection's errors at other moments */
-        check_other_formats, /* the gates of the other formats */
-        time_pairs,          /* the speed-up: selection and baseline in turns */
-        time_missing,        /* the other kernels' latencies */
-        note_complete,       /* no figure is missing */
-        time_again,          /* figures that have to settle, or are a second old */
-    };
     bool playing = engine->now.state.playing;
     engine->idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->has_frame)
@@ -478,10 +457,5 @@ bool engine_idle_work(Engine *engine) {
     look_at_gpu(engine);
     look_at_load(engine);
     take_results(engine);
-    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        TaskEnd end = tasks[i](engine);
-        if (end != TASK_NONE)
-            return end == TASK_WORKED;
-    }
-    return false;
+    return do_task(engine) == TASK_WORKED;
 }

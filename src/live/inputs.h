@@ -85,19 +85,6 @@ void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
  * caller with a baseline of another rig or scene must clear it. */
 void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame);
 
-/* ---- map_gpu.c ------------------------------------------------------------------------------- */
-
-/* Device memory that is kept for the next maps of the same size, for each align. A zeroed
- * MapBuilder is empty. */
-typedef struct {
-    struct ScatterGpu *gpu[BEV_ALIGN_COUNT];
-    BevShape shape;
-} MapBuilder;
-
-/* Returns a maker that builds maps on the GPU, if the kernel of `where` runs there. */
-MapMaker map_builder_maker(MapBuilder *builder, BevWhere where);
-void map_builder_clear(MapBuilder *builder);
-
 /* Returns the problem of a kernel on these inputs, without memory for its tensors. */
 BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *config);
 
@@ -113,6 +100,7 @@ typedef struct {
     KernelConfig config;
     HostProblem problem;
     Session *session;
+    double us[STAGE_COUNT]; /* the time of its stages, summed until the owner sets it to 0 */
 } Runner;
 
 void runner_clear(Runner *runner);
@@ -122,16 +110,11 @@ void runner_clear(Runner *runner);
 bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
                    const KernelConfig *config, Err *err);
 
-/* The times of the stages of one run. The time of a stage that was not needed is 0. */
-typedef struct {
-    double us[STAGE_COUNT];
-} StageTimes;
-
 /* Encodes the features of `with` and opens the session of `config`. Keeps tensors and session if
- * only the values changed. Adds to `times`, and asks `give_up` after encoding. After a failure the
- * caller clears the runner. */
+ * only the values changed. Asks `give_up` after encoding. After a failure the caller clears the
+ * runner. */
 bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig *config,
-                    const GiveUp *give_up, StageTimes *times, Err *err);
+                    const GiveUp *give_up, Err *err);
 
 /* Whether the runner can keep its session for these inputs and this configuration. */
 bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelConfig *config);
@@ -140,10 +123,9 @@ bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelC
  * by their CPU clocks. */
 bool runner_launch(const Runner *runner, double *us, double *busy_us, Err *err);
 
-/* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
- * after preparing. */
+/* Pools the features of `next` with its map. Asks `give_up` after encoding and after preparing. */
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
+                 const GiveUp *give_up, PooledGrid **pooled, Err *err);
 
 /* Whether the display's grids fit into LIVE_BUDGET_MB. If not, `err` has the sizes. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);

@@ -133,8 +133,7 @@ static bool run_gradients(Runner *runner, const Gradients *made, Err *err) {
     const PooledGrid *pooled = made->pooled;
     const FrameInputs with = {.features = pooled->features, .map = pooled->map};
     const float *grad_out = made->loss.grad_out ? made->loss.grad_out : pooled->values;
-    StageTimes unused = {{0}};
-    return runner_prepare(runner, &with, &made->config, NULL, &unused, err) &&
+    return runner_prepare(runner, &with, &made->config, NULL, err) &&
            problem_set_grad_out(&runner->problem, grad_out, err) &&
            session_update(runner->session, err) && session_run(runner->session, err);
 }

@@ -52,7 +52,7 @@ bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const Bui
 /* Encodes the values of `with`, unless the runner's problem has them already. Existing tensors of
  * the same size are used again. */
 static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelConfig *config,
-                          StageTimes *times, Err *err) {
+                          Err *err) {
     const bool forward = config->kernel->direction == BEV_FORWARD;
     bool ok, encoded = runner->features != NULL;
     bool same_values = encoded && runner->features == with->features && runner->map == with->map;
@@ -74,7 +74,7 @@ static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelC
                                           err)
                  : inputs_encode(&runner->problem, with->features, with->map, config, err);
     }
-    times->us[STAGE_ENCODE] += clock_us() - begun;
+    runner->us[STAGE_ENCODE] += clock_us() - begun;
     runner_hold(runner, with);
     return ok;
 }
@@ -86,7 +86,7 @@ bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelC
 }
 
 bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig *config,
-                    const GiveUp *give_up, StageTimes *times, Err *err) {
+                    const GiveUp *give_up, Err *err) {
     bool goes_on = runner_goes_on(runner, with, config);
     if (goes_on && runner->features == with->features)
         return true;
@@ -94,14 +94,14 @@ bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig 
         session_close(runner->session);
         runner->session = NULL;
     }
-    if (!runner_encode(runner, with, config, times, err) || given_up(give_up))
+    if (!runner_encode(runner, with, config, err) || given_up(give_up))
         return false;
     double encoded = clock_us();
     runner->config = *config;
     bool ok = runner->session
                   ? session_update(runner->session, err)
                   : session_open(&runner->session, config->kernel, &runner->problem.view, err);
-    times->us[STAGE_UPLOAD] += clock_us() - encoded;
+    runner->us[STAGE_UPLOAD] += clock_us() - encoded;
     return ok;
 }
 
@@ -216,15 +216,15 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
 }
 
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err) {
-    bool ok = runner_prepare(runner, next, config, give_up, times, err) && !given_up(give_up);
+                 const GiveUp *give_up, PooledGrid **pooled, Err *err) {
+    bool ok = runner_prepare(runner, next, config, give_up, err) && !given_up(give_up);
     double start = clock_us();
     ok = ok && session_run(runner->session, err);
     double pooled_at = clock_us();
     if (ok) {
-        times->us[STAGE_POOL] += pooled_at - start;
+        runner->us[STAGE_POOL] += pooled_at - start;
         *pooled = inputs_read_grid(runner, next, config, err);
-        times->us[STAGE_READ] += clock_us() - pooled_at;
+        runner->us[STAGE_READ] += clock_us() - pooled_at;
         ok = *pooled != NULL;
     }
     if (!ok)

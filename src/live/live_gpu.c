@@ -11,10 +11,12 @@
 
 #include "src/run/cuda/device.h"
 #include "src/run/cuda/driver.h"
+#include "src/run/cuda/scatter_cuda.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct LiveGpu {
     DeviceInfo info;
@@ -115,6 +117,44 @@ void live_gpu_kernel(Session *session, LiveKernel *row) {
     row->occupancy = reading(occupancy, SOURCE_MEASURED);
 }
 
+/* ---- scatter maps ---------------------------------------------------------------------------- */
+
+/* Opens the device memory for maps of this rig, unless it is open. */
+static bool open_builder(MapBuilder *builder, const Rig *rig, BevAlign align) {
+    BevShape shape = rig_shape(rig, 1);
+    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
+        map_builder_clear(builder);
+    builder->shape = shape;
+    Err err;
+    return builder->gpu[align] || scatter_cuda_open(&builder->gpu[align], rig, align, &err);
+}
+
+/* Gives the pinned memory of a map back. */
+static void release_map(void *held) {
+    staging_give(held);
+    free(held);
+}
+
+/* Builds the map on the GPU and copies it to the host. False: the CPU has to build it. */
+static bool build_on_gpu(void *gpu, BuiltMap *built) {
+    MapBuilder *builder = gpu;
+    BevMap on_device;
+    Err err;
+    Staging *pinned = calloc(1, sizeof *pinned);
+    if (pinned && device_opened() && open_builder(builder, &built->rig, built->align) &&
+        scatter_cuda_build(builder->gpu[built->align], &built->rig, built->camera_mask, &on_device,
+                           NULL, &err) &&
+        scatter_cuda_download(&on_device, &built->map, pinned, &err)) {
+        built->held = pinned;
+        built->release = release_map;
+        return true;
+    }
+    if (pinned)
+        release_map(pinned);
+    built->map = (BevMap){.points = 0};
+    return false;
+}
+
 #else
 
 LiveGpu *live_gpu_open(void) {
@@ -145,6 +185,26 @@ void live_gpu_kernel(Session *session, LiveKernel *row) {
 
 #endif
 
+/* ---- scatter maps ---------------------------------------------------------------------------- */
+
+void map_builder_clear(MapBuilder *builder) {
+#ifdef HAVE_CUDA
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        scatter_cuda_close(builder->gpu[align]);
+#endif
+    *builder = (MapBuilder){.gpu = {NULL}};
+}
+
+MapMaker map_builder_maker(MapBuilder *builder, BevWhere where) {
+    MapMaker maker = {.gpu = builder};
+#ifdef HAVE_CUDA
+    maker.build = where == BEV_CUDA ? build_on_gpu : NULL;
+#else
+    (void)where;
+#endif
+    return maker;
+}
+
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
 static void fill_counters(LiveCounters *live, const KernelConfig *config,
@@ -161,12 +221,11 @@ static void fill_counters(LiveCounters *live, const KernelConfig *config,
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err) {
     Runner runner = {.session = NULL};
-    StageTimes unused = {{0}};
     CounterReader *reader = NULL;
     Counters counted;
     if (config->kernel->where != BEV_CUDA)
         return err_set(err, ERR_FAILED, "counters", "choose backend cuda", "only a GPU has them");
-    bool ok = runner_prepare(&runner, inputs, config, NULL, &unused, err) &&
+    bool ok = runner_prepare(&runner, inputs, config, NULL, err) &&
               counters_open(&reader, COUNTERS_LIVE, err) &&
               counters_read(reader, runner.session, &counted, err);
     if (ok)

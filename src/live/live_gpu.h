@@ -32,3 +32,16 @@ void live_gpu_kernel(Session *session, LiveKernel *row);
  * it on the thread that runs kernels, while no other does. On failure `counters` is unchanged. */
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err);
+
+/* ---- scatter maps that the GPU builds, in pinned memory of the host -------------------------- */
+
+/* Device memory that is kept for the next maps of the same size, for each align. A zeroed
+ * MapBuilder is empty. */
+typedef struct {
+    struct ScatterGpu *gpu[BEV_ALIGN_COUNT];
+    BevShape shape;
+} MapBuilder;
+
+/* Returns a maker that builds maps on the GPU, if the kernel of `where` runs there. */
+MapMaker map_builder_maker(MapBuilder *builder, BevWhere where);
+void map_builder_clear(MapBuilder *builder);

@@ -5,7 +5,6 @@
 #include "src/base/omp_wait.h"
 #include "src/base/ref.h"
 #include "src/live/live_gpu.h"
-#include "src/live/pairs.h"
 #include "src/run/backend.h"
 
 #include <assert.h>
@@ -345,12 +344,11 @@ static bool start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
     FrameInputs with = {.features = measure->inputs.features,
                         .map = map_for(measure, &timed->config)};
-    StageTimes unused = {{0}};
     double prepare_us;
     timed->turn = ++measure->turns;
     if (runner->map == with.map)
         with.features = runner->features;
-    if (!runner_prepare(runner, &with, &timed->config, NULL, &unused, err))
+    if (!runner_prepare(runner, &with, &timed->config, NULL, err))
         return false;
     measure->current = timed;
     timed->count = 0;

@@ -3,7 +3,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "src/live/inputs.h"
+#include "src/live/live_gpu.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -176,20 +176,21 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline) {
     return pipeline->lacking.kernel ? &pipeline->lacking : NULL;
 }
 
-void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
-    ref_drop(pipeline->offers[1]);
-    pipeline->offers[1] = pipeline->offers[0];
-    pipeline->offers[0] = ref_keep(grid);
+void pipeline_offer(Pipeline *pipeline, PooledGrid *grid, Gradients *gradients) {
+    if (grid) {
+        ref_drop(pipeline->offers[1]);
+        pipeline->offers[1] = pipeline->offers[0];
+        pipeline->offers[0] = ref_keep(grid);
+    }
+    if (gradients) {
+        ref_drop(pipeline->made.gradients);
+        pipeline->made.gradients = ref_keep(gradients);
+    }
 }
 
 bool pipeline_lacks_gradients(const Pipeline *pipeline) {
     return pipeline->inputs.pooled && pipeline->inputs.gradients &&
            pipeline->inputs.gradients->waits;
-}
-
-void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
-    ref_drop(pipeline->made.gradients);
-    pipeline->made.gradients = ref_keep(gradients);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -200,7 +201,7 @@ typedef struct {
     const PipelineNeeds *needs;
     LiveData *live;
     FrameInputs next;
-    StageTimes times;
+    double *us;                /* the times of its stages, those of the selection's runner */
     const BevKernel *stood_in; /* NULL: none did */
     KernelConfig lacking;      /* as in Pipeline */
     Err *err;
@@ -224,7 +225,7 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
 
 /* Finds or pools the grid of `config`, or of the kernel that stands in for it. */
 static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
-                     const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
+                     const BevKernel *stand_in, PooledGrid **grid) {
     PooledGrid *there = find_grid(run, with, &config);
     if (!there && stand_in) {
         if (!run->lacking.kernel)
@@ -237,7 +238,7 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
         return true;
     }
     return inputs_pool(&run->pipeline->runners[runner], with, &config, &run->needs->give_up, grid,
-                       times, run->err);
+                       run->err);
 }
 
 static const char *scene_path(const State *state) {
@@ -307,14 +308,13 @@ static bool make_baseline(Run *run, State *state) {
     const bool own_inputs = job_inputs_differ(job);
     const KernelConfig lacking = run->lacking;
     FrameInputs with = {.scene = NULL};
-    StageTimes unused = {{0}}; /* the panel shows the times of the selection only */
     bool ok = baseline_scene(run, &baseline, &with) &&
               baseline_features(run, job, &baseline.job, &with) &&
               scene_check_same_grid(&run->next.features->shape, run->next.scene->facts.name,
                                     &with.features->shape, with.scene->facts.name, run->err) &&
               baseline_map(run, &baseline.job, own_inputs, &with) &&
               get_grid(run, OF_BASELINE, &with, baseline.job.config, run->needs->baseline_stand_in,
-                       &run->next.baseline, &unused);
+                       &run->next.baseline);
     if (own_inputs)
         run->lacking = lacking;
     frame_inputs_drop(&with);
@@ -377,7 +377,7 @@ static bool make_features(Run *run, State *state) {
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
     if (ok && next->features != pipeline->inputs.features)
-        run->times.us[STAGE_FEATURES] = next->features->took_us;
+        run->us[STAGE_FEATURES] = next->features->took_us;
     return ok;
 }
 
@@ -386,7 +386,7 @@ static bool make_map(Run *run, State *state) {
     const Job *job = &state->job;
     bool ok = find_map(run, &pipeline->maps[job->config.align], job, &run->next);
     if (ok && run->next.map != pipeline->inputs.map)
-        run->times.us[STAGE_MAP] = run->next.map->took_us;
+        run->us[STAGE_MAP] = run->next.map->took_us;
     return ok;
 }
 
@@ -394,8 +394,7 @@ static bool make_grid(Run *run, State *state) {
     const KernelConfig config = inputs_forward_config(&state->job.config);
     if (config.kernel != state->job.config.kernel)
         run->stood_in = config.kernel;
-    return get_grid(run, OF_SELECTION, &run->next, config, run->needs->stand_in, &run->next.pooled,
-                    &run->times);
+    return get_grid(run, OF_SELECTION, &run->next, config, run->needs->stand_in, &run->next.pooled);
 }
 
 static bool make_fp64(Run *run, State *state) {
@@ -453,11 +452,11 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
 }
 
 /* Fills the stage times. A stage that this run did not need keeps its last time, marked stale. */
-static void fill_stages(const StageTimes *times, LiveData *live) {
+static void fill_stages(const double us[STAGE_COUNT], LiveData *live) {
     for (int i = 0; i < STAGE_DRAW; i++)
-        if (times->us[i] > 0)
-            live->stages_us[i] = reading(times->us[i], SOURCE_MEASURED);
-        else if (times->us[STAGE_POOL] > 0)
+        if (us[i] > 0)
+            live->stages_us[i] = reading(us[i], SOURCE_MEASURED);
+        else if (us[STAGE_POOL] > 0)
             live->stages_us[i].stale = true;
 }
 
@@ -508,7 +507,7 @@ static bool publish_run(Pipeline *pipeline, const Run *run, const State *state, 
     if (!fill_memory(next, &state->job.config, same_map, live, err) ||
         !fill_objects(next, &state->job, &live->objects, err))
         return false;
-    fill_stages(&run->times, live);
+    fill_stages(run->us, live);
     inputs_fill_frame(next, &live->frame);
     if (job_inputs_differ(&state->job))
         live->frame.baseline_fp64 = NULL;
@@ -533,8 +532,13 @@ static const struct {
 PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, LiveData *live,
                          Err *err) {
     enum { STAGES = sizeof stages / sizeof *stages };
-    Run run = {.pipeline = pipeline, .needs = &needs, .live = live, .err = err};
+    Run run = {.pipeline = pipeline,
+               .needs = &needs,
+               .live = live,
+               .us = pipeline->runners[OF_SELECTION].us,
+               .err = err};
     PipelineEnd end = PIPELINE_DONE;
+    memset(run.us, 0, sizeof pipeline->runners->us);
     for (int i = 0; i < STAGES && end == PIPELINE_DONE; i++) {
         if (needs.doing)
             atomic_store(needs.doing, stages[i].name);

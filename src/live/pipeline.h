@@ -44,7 +44,6 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 /* Whether the last frame lacks its gradients. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 
-/* Gives the next run a grid or gradients that were computed elsewhere, to be used where they
- * fit. */
-void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);
-void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
+/* Gives the next run a grid or gradients that were computed elsewhere (NULL: none), to be used
+ * where they fit. */
+void pipeline_offer(Pipeline *pipeline, PooledGrid *grid, Gradients *gradients);

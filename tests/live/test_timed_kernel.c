@@ -2,7 +2,6 @@
 /* When a kernel of the live display is timed again, what its figure is, and that of pairs of
  * kernels: by the scripts of tests/live/scripts. */
 #include "src/base/clock.h"
-#include "src/live/pairs.h"
 #include "src/live/timed_kernel.h"
 #include "tests/support/golden.h"
 
