@@ -81,7 +81,7 @@ static bool find_lesson_path(const Course *course, const char *word, char *path,
                              Err *err) {
     if (word[0])
         return course_find(course, word, path, size, err);
-    const char *next = course_next(course, course_progress());
+    const char *next = course_next(course);
     return next ? course_find(course, next, path, size, err)
                 : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
                           "no lesson is installed");
@@ -92,14 +92,13 @@ static void resume_lesson(LessonDesk *desk) {
     lesson_run_init(&desk->run, &desk->lesson, 0);
     if (desk->memory != DESK_KEEPS)
         return;
-    const CourseProgressRow *row = course_progress_find(course_progress(), desk->lesson.name);
-    bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
-    if (!same || row->page == 0)
+    const CourseProgressRow row = course_progress(desk->lesson.name);
+    if (row.pages != desk->lesson.page_count || row.page == row.pages || row.page == 0)
         return;
-    lesson_run_init(&desk->run, &desk->lesson, row->page);
-    desk->run.answered = row->answered;
-    desk->run.right = row->right;
-    desk->run.asked = row->asked;
+    lesson_run_init(&desk->run, &desk->lesson, row.page);
+    desk->run.answered = row.answered;
+    desk->run.right = row.right;
+    desk->run.asked = row.asked;
 }
 
 static void show_question(App *app) {
@@ -179,13 +178,11 @@ static bool open_question(App *app, Err *err) {
 }
 
 static bool open_quiz(App *app, DeskMemory memory, Err *err) {
-    static const QuizMissed none;
-    const QuizMissed *missed = memory == DESK_FORGETS ? &none : quiz_missed();
     Quiz quiz;
     int64_t seed = app->options->seed;
     if (seed <= 0)
         seed = memory == DESK_FORGETS ? SCRIPT_SEED : (int64_t)time(NULL);
-    if (!quiz_draw(&quiz, &app->menu.course, missed, (uint64_t)seed, err))
+    if (!quiz_draw(&quiz, &app->menu.course, memory != DESK_FORGETS, (uint64_t)seed, err))
         return false;
     clear_desk(app);
     app->desk = (LessonDesk){.open = true, .memory = memory, .quizzes = true, .quiz = quiz};
@@ -236,13 +233,12 @@ static bool save_progress(LessonDesk *desk, Err *err) {
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
     if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
         return true;
-    const CourseProgressRow *before = course_progress_find(course_progress(), desk->lesson.name);
     CourseProgressRow row = {.page = ended ? 0 : page,
                              .pages = desk->lesson.page_count,
                              .answered = ended ? desk->lesson.page_count : run->answered,
                              .right = run->right,
                              .asked = run->asked,
-                             .done = ended || (before && before->done)};
+                             .done = ended || course_progress(desk->lesson.name).done};
     snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
     desk->saved_page = page; /* a failure is told once, not at every page */
     desk->saved_asked = run->asked;

@@ -118,9 +118,9 @@ bool cmd_demo(const Options *options, Err *err) {
 
 /* ---- learn: the list ------------------------------------------------------------------------ */
 
-/* Writes how far the user has come in a lesson. `row` NULL: the lesson is new. */
+/* Writes how far the user has come in a lesson. */
 static void describe_progress(const CourseProgressRow *row, char *text, size_t size) {
-    if (!row)
+    if (!row->pages)
         snprintf(text, size, "new");
     else if (row->page > 0)
         snprintf(text, size, "at %d of %d, %d of %d right", row->page + 1, row->pages, row->right,
@@ -131,7 +131,7 @@ static void describe_progress(const CourseProgressRow *row, char *text, size_t s
         snprintf(text, size, "begun");
 }
 
-static void list_lesson(const char *name, const CourseProgress *progress) {
+static void list_lesson(const char *name) {
     char path[COURSE_PATH], text[64];
     Lesson lesson;
     Err err;
@@ -143,18 +143,18 @@ static void list_lesson(const char *name, const CourseProgress *progress) {
         printf("%-34s cannot be taken: %s\n", name, line);
         return;
     }
-    describe_progress(course_progress_find(progress, name), text, sizeof text);
+    const CourseProgressRow row = course_progress(name);
+    describe_progress(&row, text, sizeof text);
     printf("%-34s %2d min  %-28s %s\n", name, lesson.minutes, text, lesson.title);
     lesson_free(&lesson);
 }
 
 static bool list_lessons(Err *err) {
     static Course course;
-    const CourseProgress *progress = course_progress();
     course_read(&course);
     for (int i = 0; i < course.count; i++)
-        list_lesson(course.names[i], progress);
-    const char *next = course_next(&course, progress);
+        list_lesson(course.names[i]);
+    const char *next = course_next(&course);
     if (next)
         printf("\nNext: bevscope learn %s\n", next);
     if (!course.count)

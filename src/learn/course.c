@@ -89,22 +89,19 @@ const char *course_after(const Course *course, const char *name) {
     return NULL;
 }
 
-const char *course_next(const Course *course, const CourseProgress *progress) {
+const char *course_next(const Course *course) {
     const char *fresh = NULL;
     for (int i = 0; i < course->count; i++) {
-        const CourseProgressRow *row = course_progress_find(progress, course->names[i]);
-        if (row && row->page > 0)
+        const CourseProgressRow row = course_progress(course->names[i]);
+        if (row.page > 0)
             return course->names[i];
-        if (!fresh && !(row && row->done))
+        if (!fresh && !row.done)
             fresh = course->names[i];
     }
     return fresh ? fresh : course->count ? course->names[0] : NULL;
 }
 
-/* ---- progress, as lines: name, page, pages, answered, right, asked, done --------------------- */
-
-enum { LINE = 160 };
-static const char progress_file[] = "progress";
+/* ---- what is remembered: files of lines ------------------------------------------------------ */
 
 /* Writes the path $XDG_STATE_HOME/bevscope/NAME, else ~/.local/state/bevscope/NAME. Returns false
  * where neither XDG_STATE_HOME nor HOME is set. */
@@ -145,10 +142,43 @@ static bool write_file(const char *name, const char *text, size_t length, Err *e
     return make_folders(path, err) && data_write(path, text, length, err);
 }
 
+static bool has_line(const char *text, const char *line) {
+    for (const char *at = text; at && (at = strstr(at, line)); at++)
+        if (at == text || at[-1] == '\n')
+            return true;
+    return false;
+}
+
+/* Replaces the lines that begin with `key` by `line` (""; by nothing) at the end of the file. Of a
+ * file that grows too long the oldest lines go. */
+static bool put_line(const char *name, const char *key, const char *line, Err *err) {
+    enum { MOST_LINES = 256 };
+    int lines = 1;
+    MemoryStream out;
+    if (!memory_stream_open(&out, err))
+        return false;
+    char *text = read_file(name);
+    for (const char *at = text; at && (at = strchr(at, '\n')); at++)
+        lines++;
+    for (char *rest = text, *old; (old = strsep(&rest, "\n"));)
+        if (lines-- <= MOST_LINES && *old && strncmp(old, key, strcspn(key, "\n")) != 0)
+            fprintf(out.stream, "%s\n", old);
+    fputs(line, out.stream);
+    free(text);
+    if (!memory_stream_close(&out, name, err))
+        return false;
+    bool ok = write_file(name, out.bytes, out.length, err);
+    free(out.bytes);
+    return ok;
+}
+
+/* ---- progress, as lines: name, page, pages, answered, right, asked, done --------------------- */
+
+static const char progress_file[] = "progress";
+
 static bool read_progress_line(const char *line, CourseProgressRow *row) {
     int done;
     char more[2];
-    *row = (CourseProgressRow){.page = 0};
     return sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
                   &row->answered, &row->right, &row->asked, &done, more) == 7 &&
            (row->done = done == 1, done == 0 || done == 1) && row->page >= 0 &&
@@ -156,138 +186,66 @@ static bool read_progress_line(const char *line, CourseProgressRow *row) {
            row->right >= 0 && row->right <= row->asked;
 }
 
-const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name) {
-    for (int i = 0; i < progress->count; i++)
-        if (!strcmp(progress->rows[i].name, name))
-            return &progress->rows[i];
-    return NULL;
-}
-
-/* Replaces or adds the row of a lesson. Returns false where there is no room. */
-static bool put_row(CourseProgress *progress, const CourseProgressRow *row) {
-    const CourseProgressRow *old = course_progress_find(progress, row->name);
-    if (!old && progress->count == COURSE_PROGRESS_ROWS)
-        return false;
-    progress->rows[old ? old - progress->rows : progress->count++] = *row;
-    return true;
-}
-
-/* The rows of the files as they were read last. */
-static CourseProgress rows_read;
-static QuizMissed missed_read;
-
-const CourseProgress *course_progress(void) {
+CourseProgressRow course_progress(const char *name) {
+    CourseProgressRow found = {.pages = 0}, row;
     char *text = read_file(progress_file);
-    rows_read.count = 0;
-    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
-        CourseProgressRow row;
-        if (read_progress_line(line, &row))
-            put_row(&rows_read, &row);
-    }
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+        if (read_progress_line(line, &row) && !strcmp(row.name, name))
+            found = row;
     free(text);
-    return &rows_read;
+    return found;
 }
 
 bool course_progress_save(const CourseProgressRow *row, Err *err) {
-    static char text[COURSE_PROGRESS_ROWS * LINE];
-    size_t used = 0;
-    course_progress();
-    if (!put_row(&rows_read, row))
-        return err_set(err, ERR_FAILED, progress_file, "delete it",
-                       "there is no room for another lesson");
-    for (int i = 0; i < rows_read.count; i++) {
-        const CourseProgressRow *r = &rows_read.rows[i];
-        used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
-                                 r->pages, r->answered, r->right, r->asked, (int)r->done);
-    }
-    return write_file(progress_file, text, used, err);
+    char key[COURSE_NAME + 1], line[2 * COURSE_NAME];
+    snprintf(key, sizeof key, "%s ", row->name);
+    snprintf(line, sizeof line, "%s%d %d %d %d %d %d\n", key, row->page, row->pages, row->answered,
+             row->right, row->asked, (int)row->done);
+    return put_line(progress_file, key, line, err);
 }
 
 /* ---- the quiz -------------------------------------------------------------------------------- */
 
 const char quiz_word[] = "quiz";
 
-/* ---- questions missed ------------------------------------------------------------------------ */
+/* ---- questions missed, as lines: the lesson, and a hash of the question's text --------------- */
 
-enum { MISSED_LINE = COURSE_NAME + 24 };
 static const char missed_file[] = "missed";
 
-static QuizKey key_of_question(const char *lesson, const LessonQuestion *question) {
-    QuizKey key = {.text = hash_text(HASH_BEGIN, question->text)};
-    snprintf(key.lesson, sizeof key.lesson, "%s", lesson);
-    return key;
-}
-
-static int find_missed(const QuizMissed *missed, const QuizKey *key) {
-    for (int i = 0; i < missed->count; i++)
-        if (missed->rows[i].text == key->text && !strcmp(missed->rows[i].lesson, key->lesson))
-            return i;
-    return -1;
-}
-
-const QuizMissed *quiz_missed(void) {
-    char *text = read_file(missed_file), more[2];
-    QuizMissed *missed = &missed_read;
-    missed->count = 0;
-    for (char *rest = text, *line;
-         missed->count < QUIZ_MISSED_ROWS && (line = strsep(&rest, "\n"));) {
-        QuizKey *row = &missed->rows[missed->count];
-        missed->count += sscanf(line, "%63s %" SCNx64 " %1s", row->lesson, &row->text, more) == 2;
-    }
-    free(text);
-    return missed;
-}
-
-static bool write_missed(const QuizMissed *missed, Err *err) {
-    static char text[QUIZ_MISSED_ROWS * MISSED_LINE];
-    size_t used = 0;
-    for (int i = 0; i < missed->count; i++)
-        used += (size_t)snprintf(text + used, MISSED_LINE, "%s %016" PRIx64 "\n",
-                                 missed->rows[i].lesson, missed->rows[i].text);
-    return write_file(missed_file, text, used, err);
-}
-
-static void drop_missed(QuizMissed *missed, int at) {
-    missed->count--;
-    memmove(&missed->rows[at], &missed->rows[at + 1],
-            (size_t)(missed->count - at) * sizeof *missed->rows);
+static ShortText missed_line(const Lesson *lesson, const LessonQuestion *question) {
+    ShortText line;
+    snprintf(line.text, sizeof line.text, "%s %016" PRIx64 "\n", lesson->name,
+             hash_text(HASH_BEGIN, question->text));
+    return line;
 }
 
 bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool right, Err *err) {
-    const QuizKey key = key_of_question(lesson->name, question);
-    QuizMissed *missed = &missed_read;
-    int found = find_missed(quiz_missed(), &key);
-    if (right == (found < 0))
-        return true;
-    if (right)
-        drop_missed(missed, found);
-    else {
-        if (missed->count == QUIZ_MISSED_ROWS)
-            drop_missed(missed, 0);
-        missed->rows[missed->count++] = key;
-    }
-    return write_missed(missed, err);
+    const ShortText line = missed_line(lesson, question);
+    char *text = read_file(missed_file);
+    bool known = has_line(text, line.text);
+    free(text);
+    return right != known || put_line(missed_file, line.text, right ? "" : line.text, err);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 enum { ALL_QUESTIONS = COURSE_LESSONS * LESSON_QUESTIONS };
 
-static int add_questions(QuizItem *all, int count, const Lesson *lesson, const QuizMissed *missed) {
+static int add_questions(QuizItem *all, int count, const Lesson *lesson, const char *missed) {
     for (int page = 0; page < lesson->page_count; page++) {
         const LessonQuestion *question = lesson->pages[page].question;
         if (!question || count == ALL_QUESTIONS)
             continue;
-        const QuizKey key = key_of_question(lesson->name, question);
         QuizItem *item = &all[count++];
-        *item = (QuizItem){.page = page, .missed = find_missed(missed, &key) >= 0};
+        *item = (QuizItem){.page = page,
+                           .missed = has_line(missed, missed_line(lesson, question).text)};
         snprintf(item->lesson, sizeof item->lesson, "%s", lesson->name);
         snprintf(item->topic, sizeof item->topic, "%s", lesson->title);
     }
     return count;
 }
 
-static int read_questions(QuizItem *all, const Course *course, const QuizMissed *missed) {
+static int read_questions(QuizItem *all, const Course *course, const char *missed) {
     int count = 0;
     for (int i = 0; i < course->count; i++) {
         char path[COURSE_PATH];
@@ -317,14 +275,15 @@ static void take_questions(Quiz *quiz, const QuizItem *all, int count, bool miss
             quiz->items[quiz->count++] = all[i];
 }
 
-bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint64_t seed,
-               Err *err) {
+bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, Err *err) {
     uint64_t random = seed;
     QuizItem *all = malloc(ALL_QUESTIONS * sizeof *all);
     if (!all)
         return err_no_memory(err, quiz_word, "");
     *quiz = (Quiz){.seed = seed};
+    char *missed = remembers ? read_file(missed_file) : NULL;
     int count = read_questions(all, course, missed);
+    free(missed);
     shuffle_items(all, count, &random);
     take_questions(quiz, all, count, true, QUIZ_MISSED_MOST);
     take_questions(quiz, all, count, false, QUIZ_QUESTIONS);

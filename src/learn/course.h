@@ -32,54 +32,28 @@ typedef struct {
     bool done; /* was taken to its end at least once */
 } CourseProgressRow;
 
-enum { COURSE_PROGRESS_ROWS = 256 };
+/* Reads the row of a lesson from the file of progress. Without a row, `pages` is 0: the lesson was
+ * never begun. Damaged lines, and a file that cannot be read, count as missing. */
+CourseProgressRow course_progress(const char *name);
 
-typedef struct {
-    int count;
-    CourseProgressRow rows[COURSE_PROGRESS_ROWS];
-} CourseProgress;
-
-/* Reads the file of progress. A file that is missing or cannot be read counts as empty. Damaged
- * lines are left out. The next call overwrites the rows: only the main thread takes lessons. */
-const CourseProgress *course_progress(void);
-
-/* Reads the file again, replaces one lesson's row and writes the file at once. */
+/* Replaces the lesson's line in the file of progress. */
 bool course_progress_save(const CourseProgressRow *row, Err *err);
-
-/* Returns the row of a lesson; NULL: the lesson was never begun. */
-const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name);
 
 /* Returns the lesson to take next: one that was begun, else the first that is not done. Where all
  * are done, returns the first lesson. NULL: there are no lessons. */
-const char *course_next(const Course *course, const CourseProgress *progress);
+const char *course_next(const Course *course);
 
 /* ---- the quiz -------------------------------------------------------------------------------- */
 
 /* Ten questions, drawn from the files of the lessons. At most half of them are questions that the
  * learner missed before. A right answer removes a question from the missed ones. */
 
-enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5, QUIZ_MISSED_ROWS = 256 };
+enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5 };
 
 extern const char quiz_word[]; /* opens the quiz in place of a lesson's name: "quiz" */
 
-/* The identity of a question: its lesson's name and a hash of its text. */
-typedef struct {
-    char lesson[COURSE_NAME];
-    uint64_t text;
-} QuizKey;
-
-/* The missed questions, the oldest first, as in the file `missed` beside the progress. */
-typedef struct {
-    int count;
-    QuizKey rows[QUIZ_MISSED_ROWS];
-} QuizMissed;
-
-/* Reads the file of missed questions. Damaged lines are left out. The next call overwrites the
- * rows. */
-const QuizMissed *quiz_missed(void);
-
-/* Notes the question as missed, or forgets it after a right answer. The file is written only where
- * its content changes. */
+/* Notes the question as missed, or forgets it after a right answer, in the file `missed` beside the
+ * progress. The file is written only where its content changes. */
 bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool right, Err *err);
 
 typedef struct {
@@ -97,9 +71,9 @@ typedef struct {
     bool over;
 } Quiz;
 
-/* Draws the questions. The same seed, lessons and missed questions give the same quiz. Lessons that
- * cannot be read are left out. */
-bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint64_t seed, Err *err);
+/* Draws the questions. The same seed, lessons and missed questions give the same quiz. `remembers`
+ * false: no question counts as missed. Lessons that cannot be read are left out. */
+bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, Err *err);
 
 /* Stores the verdict on the current question; VERDICT_NONE: the learner left it out. */
 void quiz_answer(Quiz *quiz, LessonVerdict verdict);
