@@ -25,9 +25,8 @@ typedef struct {
 typedef struct Moments Moments;
 
 /* Starts the loading thread. `first` is the first moment, with its clip, which must outlive the
- * thread. `photo_features`: features are made from photographs. `ahead`: moments are loaded before
- * anything asks for them. */
-bool moments_open(const Scene *first, bool photo_features, bool ahead, Moments **moments, Err *err);
+ * thread. `ahead`: moments are loaded before anything asks for them. */
+bool moments_open(const Scene *first, bool ahead, Moments **moments, Err *err);
 void moments_close(Moments *moments); /* accepts NULL; moments already taken stay valid */
 
 /* Waits for a moment and returns it; the caller drops it. The moments after it are loaded next.

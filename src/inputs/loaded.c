@@ -67,7 +67,7 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     /* a world makes photo features later, moment by moment */
     if (!scene_load(path, scene, err) || !operator_change(scene, &loaded->sizes, err) ||
         (job->photo_features && !scene->has_world && !scene_use_photo_features(scene, err)) ||
-        (scene->clip && !moments_open(scene, job->photo_features, ahead, &loaded->moments, err))) {
+        (scene->clip && !moments_open(scene, ahead, &loaded->moments, err))) {
         ref_drop(loaded);
         return NULL;
     }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 struct Moments {
+    const Scene *first; /* the first moment, with its clip */
     const Clip *clip;
-    bool photo_features;
     int room;  /* how many moments are kept: the wanted moment and those after it */
     int reach; /* how many of the kept moments the thread loads */
     Worker worker;
@@ -66,8 +66,7 @@ static void load_moment(Moments *moments, int number) {
     if (moment)
         moment->number = number;
     bool ok = (moment || err_no_memory(&err, moments->clip->path, "")) &&
-              clip_load(moments->clip, number, &moment->scene, &err) &&
-              (!moments->photo_features || scene_use_photo_features(&moment->scene, &err));
+              clip_load(moments->first, number, &moment->scene, &err);
     worker_lock(&moments->worker);
     if (ok)
         moments->there[number] = moment;
@@ -93,15 +92,15 @@ static void *load_moments(void *owner) {
     return NULL;
 }
 
-bool moments_open(const Scene *first, bool photo_features, bool ahead, Moments **out, Err *err) {
+bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err) {
     const Clip *clip = first->clip;
     Moments *moments = calloc(1, sizeof *moments);
     Moment **there = calloc((size_t)clip->count, sizeof *there);
     *out = NULL;
     bool ok = (moments && there) || err_no_memory(err, clip->path, "");
     if (ok) {
-        *moments = (Moments){.clip = clip,
-                             .photo_features = photo_features,
+        *moments = (Moments){.first = first,
+                             .clip = clip,
                              .room = moments_that_fit(first),
                              .reach = ahead ? moments_that_fit(first) : 1,
                              .there = there,

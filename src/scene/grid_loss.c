@@ -30,16 +30,6 @@ static double squared_norm(const GridContent *content, int64_t cell) {
 
 /* ---- the cells of an object ------------------------------------------------------------------ */
 
-/* Whether a point lies in a convex outline whose corners go anticlockwise. */
-static bool point_in_outline(double corners[][2], int count, const double point[2]) {
-    for (int i = 0; i < count; i++) {
-        const double *a = corners[i], *b = corners[(i + 1) % count];
-        if ((b[0] - a[0]) * (point[1] - a[1]) < (b[1] - a[1]) * (point[0] - a[0]))
-            return false;
-    }
-    return count > 2;
-}
-
 /* Whether an object covers the centre of a cell. A pole is thinner than a cell, so the cell around
  * its middle counts too. A slice must meet the height of the object. */
 static bool object_covers_cell(const GridContent *content, int solid, int64_t cell) {
@@ -50,13 +40,15 @@ static bool object_covers_cell(const GridContent *content, int solid, int64_t ce
     double foot_m = axes.min_m[2] + (double)(cell / grid->nx / grid->ny) * step_m;
     if (axes.count[2] > 1 && (foot_m >= own->z_m + own->size_m[2] || foot_m + step_m <= own->z_m))
         return false;
-    double corners[WORLD_CORNERS][2], center[2], middle[2];
-    int count = world_footprint(content->world, solid, content->time_s, corners);
+    double center[2], middle[2], yaw = own->yaw_deg * M_PI / 180;
     grid_center(grid, cell, center);
     world_solid_center(content->world, solid, content->time_s, middle);
-    return point_in_outline(corners, count, center) ||
-           (fabs(middle[0] - center[0]) <= axes.cell_m[0] / 2 &&
-            fabs(middle[1] - center[1]) <= axes.cell_m[1] / 2);
+    double x = center[0] - middle[0], y = center[1] - middle[1];
+    double along = fabs(x * cos(yaw) + y * sin(yaw)), across = fabs(y * cos(yaw) - x * sin(yaw));
+    bool covers = solid_is_round(own->kind)
+                      ? hypot(x, y) <= own->size_m[0] / 2
+                      : along <= own->size_m[0] / 2 && across <= own->size_m[1] / 2;
+    return covers || (fabs(x) <= axes.cell_m[0] / 2 && fabs(y) <= axes.cell_m[1] / 2);
 }
 
 /* Finds the object that covers the loss's cell, and all cells that the object covers. */

@@ -209,31 +209,18 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
 
 static double element_value(NpyType type, const unsigned char *bytes) {
     union {
-        uint16_t u2;
+        uint16_t f2;
         float f4;
         double f8;
         int32_t i4;
-        int64_t i8;
-        uint8_t u1;
-        uint32_t u4;
-    } value;
+        int64_t whole;
+    } value = {.whole = 0};
     memcpy(&value, bytes, npy_types[type].bytes);
-    switch (type) {
-    case NPY_F2:
-        return bev_fp16_decode(value.u2);
-    case NPY_F4:
-        return value.f4;
-    case NPY_F8:
-        return value.f8;
-    case NPY_I4:
-        return value.i4;
-    case NPY_I8:
-        return (double)value.i8; /* rounded beyond 2^53, but still above int32 */
-    case NPY_U4:
-        return value.u4;
-    default:
-        return value.u1;
-    }
+    return type == NPY_F2   ? bev_fp16_decode(value.f2)
+           : type == NPY_F4 ? value.f4
+           : type == NPY_F8 ? value.f8
+           : type == NPY_I4 ? value.i4
+                            : (double)value.whole; /* rounded beyond 2^53, but above int32 */
 }
 
 NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
@@ -578,97 +565,82 @@ static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
     return err_set(err, ERR_FAILED, "npz", "", "cannot %s: %s", doing, zip_error_strerror(error));
 }
 
-bool npz_writer_open(NpzWriter *writer, Err *err) {
-    zip_error_t error;
-    *writer = (NpzWriter){0};
-    zip_error_init(&error);
-    writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
-    writer->zip =
-        writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
-    bool ok = writer->zip || refuse_writing("start an archive", &error, err);
-    if (ok) /* the source must live after zip_close, to read the bytes */
-        zip_source_keep(writer->source);
-    zip_error_fini(&error);
-    return ok;
-}
-
-/* Puts header and elements into one block of memory. The writer owns the block, because libzip
- * frees its blocks in some failures only. */
-static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
-    char header[NPY_WRITTEN_BYTES];
-    size_t start = npy_write_header(array, header);
+/* Makes the bytes of a member: header and elements. The caller frees. NULL: no memory. */
+static char *member_bytes(const NpzEntry *entry, size_t *length) {
+    const NpyArray *array = &entry->array;
     size_t bytes = (size_t)array->count * npy_element_bytes(array);
-    char *block = malloc(start + bytes);
-    assert(writer->block_count < NPZ_MAX_MEMBERS);
+    char *block = calloc(1, NPY_WRITTEN_BYTES + bytes);
     if (!block)
         return NULL;
-    writer->blocks[writer->block_count++] = block;
-    memcpy(block, header, start);
-    if (bytes > 0)
-        memcpy(block + start, elements, bytes);
-    return zip_source_buffer(writer->zip, block, start + bytes, 0);
+    size_t start = npy_write_header(array, block);
+    void *to = block + start;
+    *length = start + bytes;
+    if (array->type != NPY_F2 && array->type != NPY_U && bytes > 0)
+        memcpy(to, entry->elements, bytes);
+    for (int64_t i = 0; array->type == NPY_F2 && i < array->count; i++)
+        ((uint16_t *)to)[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)entry->elements)[i]);
+    for (int64_t i = 0; array->type == NPY_U && i < array->count; i++)
+        decode_utf8((const char *)entry->elements + (size_t)i * entry->stride,
+                    (uint32_t *)to + i * array->characters);
+    return block;
 }
 
-/* Adds an array to the archive, with a fixed date, so that equal scenes give equal files. */
-static bool add_member(NpzWriter *writer, const char *name, const NpyArray *array,
-                       const void *elements, Err *err) {
+/* Adds a member to the archive, with a fixed date, so that equal scenes give equal files. */
+static bool add_member(zip_t *zip, const char *name, const char *block, size_t length) {
     enum { DATE_1980_01_01 = 1 << 5 | 1 };
     char file[NPZ_MAX_NAME + 4];
     snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
-    zip_source_t *source = array_source(writer, array, elements);
-    if (!source)
-        return err_no_memory(err, name, "");
-    zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
+    zip_source_t *source = zip_source_buffer(zip, block, length, 0);
+    zip_int64_t index = source ? zip_file_add(zip, file, source, ZIP_FL_ENC_UTF_8) : -1;
     if (index < 0)
         zip_source_free(source);
-    return (index >= 0 &&
-            zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0 &&
-            zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) == 0) ||
-           refuse_writing("add an array", zip_get_error(writer->zip), err);
+    return index >= 0 && zip_set_file_compression(zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0 &&
+           zip_file_set_dostime(zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) == 0;
 }
 
-bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
-                    const int64_t *shape, const void *elements, Err *err) {
-    NpyArray array = {.type = type, .rank = rank, .count = 1, .characters = 1};
-    for (int i = 0; i < rank; i++) {
-        array.shape[i] = shape[i];
-        array.count *= shape[i];
-    }
-    return add_member(writer, name, &array, elements, err);
-}
-
-bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
-                          size_t stride, Err *err) {
-    NpyArray array = {NPY_U, 1, {count}, count, NPZ_TEXT, 0};
-    uint32_t *codes = calloc((size_t)count * NPZ_TEXT + 1, sizeof *codes);
-    for (int64_t i = 0; codes && i < count; i++)
-        decode_utf8(texts + (size_t)i * stride, codes + i * NPZ_TEXT);
-    bool ok = codes ? add_member(writer, name, &array, codes, err) : err_no_memory(err, name, "");
-    free(codes);
-    return ok;
-}
-
-bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
-    zip_source_t *source = writer->source;
+/* Closes and frees the archive, whose bytes are in `source`, and writes them to a file. */
+static bool write_archive(zip_t *zip, zip_source_t *source, const char *path, Err *err) {
     struct zip_stat stat;
-    if (zip_close(writer->zip) != 0)
-        return refuse_writing("write the archive", zip_get_error(writer->zip), err);
-    writer->zip = NULL;
+    if (zip_close(zip) != 0) {
+        refuse_writing("write the archive", zip_get_error(zip), err);
+        zip_discard(zip);
+        return false;
+    }
     if (zip_source_stat(source, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
         zip_source_open(source) != 0)
         return refuse_writing("read the archive", zip_source_error(source), err);
-    *length = (size_t)stat.size;
-    *bytes = malloc(*length);
-    bool ok = *bytes && zip_source_read(source, *bytes, stat.size) == (zip_int64_t)stat.size;
+    char *bytes = malloc((size_t)stat.size);
+    bool ok = (bytes && zip_source_read(source, bytes, stat.size) == (zip_int64_t)stat.size) ||
+              err_no_memory(err, "npz", "");
     zip_source_close(source);
-    return ok || err_no_memory(err, "npz", "");
+    ok = ok && data_write(path, bytes, (size_t)stat.size, err);
+    free(bytes);
+    return ok;
 }
 
-void npz_writer_close(NpzWriter *writer) {
-    if (writer->zip)
-        zip_discard(writer->zip);
-    if (writer->source)
-        zip_source_free(writer->source);
-    for (int i = 0; i < writer->block_count; i++)
-        free(writer->blocks[i]);
+bool npz_write(const char *path, const NpzEntry *entries, int count, Err *err) {
+    char *blocks[NPZ_MAX_MEMBERS] = {NULL}; /* libzip frees its blocks in some failures only */
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(NULL, 0, 0, &error);
+    zip_t *zip = source ? zip_open_from_source(source, ZIP_TRUNCATE, &error) : NULL;
+    bool ok = zip || refuse_writing("start an archive", &error, err);
+    zip_error_fini(&error);
+    if (ok)
+        zip_source_keep(source); /* the source must live after zip_close, to read the bytes */
+    for (int i = 0; ok && i < count; i++) {
+        size_t length = 0;
+        blocks[i] = member_bytes(&entries[i], &length);
+        ok = blocks[i] ? add_member(zip, entries[i].name, blocks[i], length) ||
+                             refuse_writing("add an array", zip_get_error(zip), err)
+                       : err_no_memory(err, entries[i].name, "");
+    }
+    if (ok)
+        ok = write_archive(zip, source, path, err);
+    else if (zip)
+        zip_discard(zip);
+    zip_source_free(source);
+    for (int i = 0; i < count; i++)
+        free(blocks[i]);
+    return ok;
 }

@@ -120,21 +120,15 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i);
 
 /* ---- writing an archive ---------------------------------------------------------------------- */
 
-/* An archive in memory. Members have a fixed date: the same arrays give the same bytes. */
+/* An array to write. F2 is encoded from FP32. Texts (U) are of NPZ_TEXT bytes in UTF-8, which lie
+ * `stride` bytes apart. */
 typedef struct {
-    struct zip *zip;
-    struct zip_source *source;
-    void *blocks[NPZ_MAX_MEMBERS]; /* the arrays, which are kept until the archive is closed */
-    int block_count;
-} NpzWriter;
+    const char *name;
+    NpyArray array;
+    const void *elements;
+    size_t stride;
+} NpzEntry;
 
-bool npz_writer_open(NpzWriter *writer, Err *err);
-bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
-                    const int64_t *shape, const void *elements, Err *err);
-/* Adds `count` texts of NPZ_TEXT bytes, which lie `stride` bytes apart, as numpy's type str. */
-bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
-                          size_t stride, Err *err);
-/* Yields the bytes of the archive, which the caller frees, also after a failure. */
-bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
-/* Frees the writer, after success and after every failure. */
-void npz_writer_close(NpzWriter *writer);
+/* Writes an archive of at most NPZ_MAX_MEMBERS arrays, as data_write does. Members have a fixed
+ * date: the same arrays give the same bytes. */
+bool npz_write(const char *path, const NpzEntry *entries, int count, Err *err);

@@ -167,33 +167,24 @@ static bool rule_keeps_point(const PruneRule *rule, const BevMap *map, int64_t p
                         : depth > least->depth || (depth == least->depth && bin <= least->bin);
 }
 
+/* Copies the points that are kept. The intervals are found later. */
 static void copy_kept_points(const BevMap *whole, const PruneRule *rule, BevMap *map,
                              Pruned *pruned) {
-    int64_t kept = 0, intervals = 0;
-    for (int64_t i = 0, end = 0; i < whole->intervals; i++) {
-        int64_t start = kept, own = end;
-        end = own + whole->interval_lengths[i];
-        for (int64_t t = own; t < end; t++) {
-            double mass = fabs(rule->depth[whole->ranks_depth[t]] *
-                               (whole->weights ? whole->weights[t] : 1.0));
-            pruned->mass += mass;
-            if (!rule_keeps_point(rule, whole, t))
-                continue;
-            pruned->mass_kept += mass;
-            map->ranks_depth[kept] = whole->ranks_depth[t];
-            map->ranks_feat[kept] = whole->ranks_feat[t];
-            map->ranks_bev[kept] = whole->ranks_bev[t];
-            if (map->weights)
-                map->weights[kept] = whole->weights[t];
-            kept++;
-        }
-        if (kept == start)
+    for (int64_t t = 0; t < whole->points; t++) {
+        const int32_t rank = whole->ranks_depth[t];
+        double mass = fabs(rule->depth[rank] * (whole->weights ? whole->weights[t] : 1.0));
+        pruned->mass += mass;
+        if (!rule_keeps_point(rule, whole, t))
             continue;
-        map->interval_starts[intervals] = (int32_t)start;
-        map->interval_lengths[intervals++] = (int32_t)(kept - start);
+        const int64_t kept = pruned->points_kept++;
+        pruned->mass_kept += mass;
+        map->ranks_depth[kept] = rank;
+        map->ranks_feat[kept] = whole->ranks_feat[t];
+        map->ranks_bev[kept] = whole->ranks_bev[t];
+        if (map->weights)
+            map->weights[kept] = whole->weights[t];
     }
-    map->points = pruned->points_kept = kept;
-    map->intervals = intervals;
+    map->points = pruned->points_kept;
 }
 
 bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *depth,
@@ -209,10 +200,11 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
         return err_no_memory(err, "prune", "choose a smaller scene");
     const PruneRule rule = {depth, prune->below, smallest, shape->feat_h * shape->feat_w,
                             shape->depth_bins};
-    bool ok = scatter_allocate(map, whole->points, whole->intervals, whole->weights != NULL, err);
+    bool ok = scatter_allocate(map, whole->points, 0, whole->weights != NULL, err);
     if (ok)
         copy_kept_points(whole, &rule, map, pruned);
-    else
+    ok = ok && scatter_find_intervals(map, err);
+    if (!ok)
         scatter_free(map);
     free(smallest);
     return ok;

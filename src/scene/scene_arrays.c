@@ -52,14 +52,16 @@ static bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]) {
     return s;
 }
 
-int arrays_axes(ArrayId id, int which, const int64_t values[SIZE_COUNT],
-                int64_t axes[NPY_MAX_RANK]) {
+NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values[SIZE_COUNT]) {
     char shape[NPY_MAX_RANK + 1] = "";
-    int rank = 0;
+    NpyArray array = {.type = type, .count = 1, .characters = type == NPY_U ? NPZ_TEXT : 1};
     arrays_shape(id, which, shape);
-    for (const char *s = shape; *s; s++)
-        axes[rank++] = size_of_letter(*s) >= 0 ? values[size_of_letter(*s)] : *s - '0';
-    return rank;
+    for (const char *s = shape; *s; s++) {
+        int64_t axis = size_of_letter(*s) >= 0 ? values[size_of_letter(*s)] : *s - '0';
+        array.shape[array.rank++] = axis;
+        array.count *= axis;
+    }
+    return array;
 }
 
 /* ---- headers --------------------------------------------------------------------------------- */

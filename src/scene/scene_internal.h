@@ -107,8 +107,8 @@ typedef struct {
     bool has_calibration, has_index;
 } ArrayReader;
 
-/* Writes the axes of shape `which` for these sizes. Returns the number of axes. */
-int arrays_axes(ArrayId id, int which, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]);
+/* Returns an array of this type that has shape `which` of its row for these sizes. */
+NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t sizes[SIZE_COUNT]);
 
 /* Returns the number of elements of each camera. 0: one row serves all cameras. */
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);

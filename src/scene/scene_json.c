@@ -20,11 +20,6 @@ typedef struct {
 } CutFields;
 
 typedef struct {
-    CutFields cut;
-    Frustum rest;
-} FrustumFields;
-
-typedef struct {
     char name[32];
     CutFields cut;
     double yaw_deg, pitch_deg, roll_deg;
@@ -32,32 +27,18 @@ typedef struct {
     double position_m[3];
 } CameraFields;
 
+/* All objects of a file but the items of its lists fill this struct. */
 typedef struct {
-    int class;
-    float color[3];
-} GroundFields;
-
-typedef struct {
-    double loop_s;
-    GroundFields ground;
-    FieldList patches, solids;
-} WorldFields;
-
-typedef struct {
+    Scene scene;
     int version;
-    char title[128];
-    int channels;
-    int64_t seed;
-    double temperature;
-    FrustumFields frustum;
-    Grid grid;
-    FieldList cameras;
-    WorldFields world;
+    CutFields cut; /* of all cameras */
+    FieldList cameras, patches, solids;
 } SceneFields;
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
 #define AT(type_, member_) .offset = offsetof(type_, member_)
+#define IN_SCENE(member_)  AT(SceneFields, scene.member_)
 
 static const char *class_word(int index) {
     return index < CLASS_COUNT ? world_classes[index].name : NULL;
@@ -108,31 +89,31 @@ _Static_assert(offsetof(Frustum, bins) == 4 * sizeof(int) + 3 * sizeof(double), 
 _Static_assert(offsetof(Grid, nz) == 2 * sizeof(int) + 6 * sizeof(double), "no padding");
 
 static const Field frustum_fields[] = {
-    CUT_FIELDS(FrustumFields, cut, .optional = false),
-    {"input_px", FIELD_INT, AT(FrustumFields, rest.input_w), 2, RANGE(1, 65536)},
-    {"features", FIELD_INT, AT(FrustumFields, rest.feat_w), 2, RANGE(1, SCENE_MAX_FEATURES)},
-    {"depth_m", FIELD_DOUBLE, AT(FrustumFields, rest.depth_start_m), 3, RANGE(0.001, FAR_M),
+    CUT_FIELDS(SceneFields, cut, .optional = false),
+    {"input_px", FIELD_INT, IN_SCENE(rig.frustum.input_w), 2, RANGE(1, 65536)},
+    {"features", FIELD_INT, IN_SCENE(rig.frustum.feat_w), 2, RANGE(1, SCENE_MAX_FEATURES)},
+    {"depth_m", FIELD_DOUBLE, IN_SCENE(rig.frustum.depth_start_m), 3, RANGE(0.001, FAR_M),
      OPTIONAL(0)},
-    {"depth_bins", FIELD_ROW, AT(FrustumFields, rest.bins), FRUSTUM_MAX_BINS, RANGE(0.001, FAR_M),
+    {"depth_bins", FIELD_ROW, IN_SCENE(rig.frustum.bins), FRUSTUM_MAX_BINS, RANGE(0.001, FAR_M),
      OPTIONAL(0)},
 };
-static const FieldTable frustum_table = FIELD_TABLE(frustum_fields, FrustumFields);
+static const FieldTable frustum_table = FIELD_TABLE(frustum_fields, SceneFields);
 
 static const Field grid_fields[] = {
-    {"x_m", FIELD_DOUBLE, AT(Grid, x_min_m), 2, RANGE(-FAR_M, FAR_M)},
-    {"y_m", FIELD_DOUBLE, AT(Grid, y_min_m), 2, RANGE(-FAR_M, FAR_M)},
-    {"z_m", FIELD_DOUBLE, AT(Grid, z_min_m), 2, RANGE(-FAR_M, FAR_M)},
-    {"cells", FIELD_INT, AT(Grid, nx), 2, RANGE(1, SCENE_MAX_CELLS)},
-    {"nz", FIELD_INT, AT(Grid, nz), RANGE(1, SCENE_MAX_CELLS), OPTIONAL(1)},
-    {"rounding", FIELD_WORD, AT(Grid, truncate), .word_at = scene_rounding, OPTIONAL(0)},
+    {"x_m", FIELD_DOUBLE, IN_SCENE(rig.grid.x_min_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"y_m", FIELD_DOUBLE, IN_SCENE(rig.grid.y_min_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"z_m", FIELD_DOUBLE, IN_SCENE(rig.grid.z_min_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"cells", FIELD_INT, IN_SCENE(rig.grid.nx), 2, RANGE(1, SCENE_MAX_CELLS)},
+    {"nz", FIELD_INT, IN_SCENE(rig.grid.nz), RANGE(1, SCENE_MAX_CELLS), OPTIONAL(1)},
+    {"rounding", FIELD_WORD, IN_SCENE(rig.grid.truncate), .word_at = scene_rounding, OPTIONAL(0)},
 };
-static const FieldTable grid_table = FIELD_TABLE(grid_fields, Grid);
+static const FieldTable grid_table = FIELD_TABLE(grid_fields, SceneFields);
 
 static const Field ground_fields[] = {
-    {"class", FIELD_WORD, AT(GroundFields, class), .word_at = class_word},
-    {"color", FIELD_FLOAT, AT(GroundFields, color), 3, RANGE(0, 1)},
+    {"class", FIELD_WORD, IN_SCENE(world.ground_class), .word_at = class_word},
+    {"color", FIELD_FLOAT, IN_SCENE(world.ground_color), 3, RANGE(0, 1)},
 };
-static const FieldTable ground_table = FIELD_TABLE(ground_fields, GroundFields);
+static const FieldTable ground_table = FIELD_TABLE(ground_fields, SceneFields);
 
 static const Field patch_fields[] = {
     {"kind", FIELD_WORD, AT(Patch, kind), .word_at = patch_word},
@@ -161,28 +142,26 @@ static const Field solid_fields[] = {
 static const FieldTable solid_table = FIELD_TABLE(solid_fields, Solid);
 
 static const Field world_fields[] = {
-    {"loop_s", FIELD_DOUBLE, AT(WorldFields, loop_s), RANGE(0, 86400), OPTIONAL(0)},
-    {"ground", FIELD_OBJECT, AT(WorldFields, ground), .table = &ground_table},
-    {"patches", FIELD_LIST, AT(WorldFields, patches), RANGE(0, SCENE_MAX_THINGS),
+    {"loop_s", FIELD_DOUBLE, IN_SCENE(world.loop_s), RANGE(0, 86400), OPTIONAL(0)},
+    {"ground", FIELD_OBJECT, .table = &ground_table},
+    {"patches", FIELD_LIST, AT(SceneFields, patches), RANGE(0, SCENE_MAX_THINGS),
      .table = &patch_table},
-    {"solids", FIELD_LIST, AT(WorldFields, solids), RANGE(0, SCENE_MAX_THINGS),
+    {"solids", FIELD_LIST, AT(SceneFields, solids), RANGE(0, SCENE_MAX_THINGS),
      .table = &solid_table},
 };
-static const FieldTable world_table = FIELD_TABLE(world_fields, WorldFields);
+static const FieldTable world_table = FIELD_TABLE(world_fields, SceneFields);
 
 static const Field scene_fields[] = {
     {"bevscope", FIELD_INT, AT(SceneFields, version), RANGE(1, 1)},
-    {"title", FIELD_TEXT, AT(SceneFields, title), RANGE(0, sizeof((SceneFields *)0)->title - 1),
-     OPTIONAL(0)},
-    {"channels", FIELD_INT, AT(SceneFields, channels), RANGE(1, SCENE_MAX_CHANNELS), OPTIONAL(80)},
-    {"seed", FIELD_INT64, AT(SceneFields, seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
-    {"depth_temperature", FIELD_DOUBLE, AT(SceneFields, temperature), RANGE(0.01, 100),
-     OPTIONAL(1)},
-    {"frustum", FIELD_OBJECT, AT(SceneFields, frustum), .table = &frustum_table},
-    {"grid", FIELD_OBJECT, AT(SceneFields, grid), .table = &grid_table},
+    {"title", FIELD_TEXT, IN_SCENE(title), RANGE(0, sizeof((Scene *)0)->title - 1), OPTIONAL(0)},
+    {"channels", FIELD_INT64, IN_SCENE(channels), RANGE(1, SCENE_MAX_CHANNELS), OPTIONAL(80)},
+    {"seed", FIELD_INT64, IN_SCENE(seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
+    {"depth_temperature", FIELD_DOUBLE, IN_SCENE(temperature), RANGE(0.01, 100), OPTIONAL(1)},
+    {"frustum", FIELD_OBJECT, .table = &frustum_table},
+    {"grid", FIELD_OBJECT, .table = &grid_table},
     {"cameras", FIELD_LIST, AT(SceneFields, cameras), RANGE(1, RIG_MAX_CAMERAS),
      .table = &camera_table},
-    {"world", FIELD_OBJECT, AT(SceneFields, world), .table = &world_table},
+    {"world", FIELD_OBJECT, .table = &world_table},
 };
 static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
@@ -211,59 +190,51 @@ static ImageCut merge_cut_fields(const CutFields *fields, const CutFields *share
                       crop->crop_px[0],   crop->crop_px[1]};
 }
 
+/* Completes the rig: the cameras of the list, and the steps of a row of depths. */
 static void build_rig(Rig *rig, const SceneFields *fields) {
     const CameraFields *cameras = fields->cameras.items;
     rig->camera_count = fields->cameras.count;
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         memcpy(camera->name, cameras[i].name, sizeof camera->name);
-        camera->cut = merge_cut_fields(&cameras[i].cut, &fields->frustum.cut);
+        camera->cut = merge_cut_fields(&cameras[i].cut, &fields->cut);
         camera_set_intrinsics(camera, cameras[i].focal_px, cameras[i].center_px[0],
                               cameras[i].center_px[1]);
         camera_set_pose(camera, cameras[i].yaw_deg, cameras[i].pitch_deg, cameras[i].roll_deg,
                         cameras[i].position_m);
     }
-    rig->frustum = fields->frustum.rest;
-    if (rig->frustum.bins.count)
-        frustum_set_bins(&rig->frustum, fields->frustum.rest.bins.m, rig->frustum.bins.count);
-    rig->grid = fields->grid;
+    const DepthBins bins = rig->frustum.bins;
+    if (bins.count)
+        frustum_set_bins(&rig->frustum, bins.m, bins.count);
 }
 
-static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
-    memcpy(scene->title, fields->title, sizeof scene->title);
-    scene->has_rig = scene->has_world = true;
-    scene->channels = fields->channels;
-    scene->seed = (uint64_t)fields->seed;
-    scene->temperature = fields->temperature;
-    build_rig(&scene->rig, fields);
-    WorldFields *world = &fields->world;
-    scene->world = (World){.ground_class = (WorldClass)world->ground.class,
-                           .patch_count = world->patches.count,
-                           .solid_count = world->solids.count,
-                           .patches = world->patches.items,
-                           .solids = world->solids.items,
-                           .loop_s = world->loop_s};
-    memcpy(scene->world.ground_color, world->ground.color, sizeof scene->world.ground_color);
-    world->patches = world->solids = (FieldList){0}; /* the scene owns their items now */
+/* Checks the rules about several fields. */
+static bool check_scene(const Check *check, Scene *scene) {
     const Rig *rig = &scene->rig;
-    bool ok = rig_check(rig, check->where, check->err);
-    /* Where cameras have different cuts, each cut must lie in its image. */
-    for (int i = 0; ok && !rig_has_one_cut(rig) && i < rig->camera_count; i++)
-        ok = camera_check_cut(&rig->cameras[i], &rig->frustum, check->where,
-                              field_path_index(field_path_key(root, "cameras"), (size_t)i).text,
-                              check->err);
-    if (!ok)
+    if (!check_depth(check, &rig->frustum) || !rig_check(rig, check->where, check->err))
         return false;
-    scene->shape = rig_shape(&scene->rig, scene->channels);
+    /* Where cameras have different cuts, each cut must lie in its image. */
+    for (int i = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++)
+        if (!camera_check_cut(&rig->cameras[i], &rig->frustum, check->where,
+                              field_path_index(field_path_key(root, "cameras"), (size_t)i).text,
+                              check->err))
+            return false;
+    scene->shape = rig_shape(rig, scene->channels);
     return scene_check_size(&scene->shape, check->where, check->err);
 }
 
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene) {
     SceneFields fields = {0};
-    bool ok = fields_read(check, root, &scene_table, json, &fields) &&
-              check_depth(check, &fields.frustum.rest) && build_scene(check, &fields, scene);
+    bool ok = fields_read(check, root, &scene_table, json, &fields);
+    *scene = fields.scene;
+    scene->has_rig = scene->has_world = true;
+    World *world = &scene->world; /* owns the items of these lists, also after a failure */
+    world->patch_count = fields.patches.count;
+    world->solid_count = fields.solids.count;
+    world->patches = fields.patches.items;
+    world->solids = fields.solids.items;
+    if (ok)
+        build_rig(&scene->rig, &fields);
     free(fields.cameras.items);
-    free(fields.world.patches.items);
-    free(fields.world.solids.items);
-    return ok;
+    return ok && check_scene(check, scene);
 }

@@ -79,27 +79,12 @@ int clip_moment_at(const Clip *clip, double time_s) {
 
 /* ---- what moments have in common ------------------------------------------------------------- */
 
-static ClipKind kind_of_moment(const Scene *scene) {
-    ClipKind kind;
-    memset(&kind, 0, sizeof kind); /* kinds are compared as bytes */
-    kind.shape = scene->shape;
-    kind.grid = scene->rig.grid;
-    kind.photos_h = scene->photos.h;
-    kind.photos_w = scene->photos.w;
-    kind.has_rig = scene->has_rig;
-    kind.has_map = scene->has_map;
-    kind.weighted = scene->map.weights != NULL;
-    return kind;
-}
-
-/* Refuses a moment whose kind differs from that of the first moment. */
-static bool check_moment_kind(const Clip *clip, int moment, const Scene *scene, Err *err) {
-    const ClipKind kind = kind_of_moment(scene);
-    char path[PATH_MAX];
-    moment_path(clip, moment, path);
-    return !memcmp(&kind, &clip->kind, sizeof kind) ||
-           err_set(err, ERR_FAILED, path, "moments have the same arrays, shapes and grid",
-                   "another kind of moment than %s", clip->files[0]->d_name);
+/* Whether two moments have the same arrays, shapes and grid. */
+static bool moments_are_alike(const Scene *a, const Scene *b) {
+    return !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
+           !memcmp(&a->rig.grid, &b->rig.grid, sizeof a->rig.grid) && a->photos.h == b->photos.h &&
+           a->photos.w == b->photos.w && a->has_rig == b->has_rig && a->has_map == b->has_map &&
+           !a->map.weights == !b->map.weights && a->photo_features == b->photo_features;
 }
 
 /* ---- the handle ------------------------------------------------------------------------------ */
@@ -291,13 +276,24 @@ static bool folder_holds_arrays(const char *path) {
     return found;
 }
 
-bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
+static bool load_moment(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
     moment_path(clip, moment, path);
     if (!scene_load_npz(path, scene, err))
         return false;
     folder_name(scene->name, clip->path);
-    if (!moment || check_moment_kind(clip, moment, scene, err))
+    return true;
+}
+
+bool clip_load(const Scene *first, int moment, Scene *scene, Err *err) {
+    char path[PATH_MAX];
+    if (!load_moment(first->clip, moment, scene, err))
+        return false;
+    moment_path(first->clip, moment, path);
+    if ((!first->photo_features || scene->photo_features || scene_use_photo_features(scene, err)) &&
+        (moments_are_alike(first, scene) ||
+         err_set(err, ERR_FAILED, path, "moments have the same arrays, shapes and grid",
+                 "another kind of moment than %s", first->clip->files[0]->d_name)))
         return true;
     scene_free(scene);
     return false;
@@ -309,11 +305,10 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
         return scene_load_folder(path, scene, err) && (folder_name(scene->name, path), true);
     if (!clip_open(path, &clip, err))
         return false;
-    if (!clip_load(clip, 0, scene, err)) {
+    if (!load_moment(clip, 0, scene, err)) {
         clip_free(clip);
         return false;
     }
-    clip->kind = kind_of_moment(scene);
     scene->clip = clip;
     return true;
 }

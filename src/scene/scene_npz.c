@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads tensor scenes from .npz, and writes them. */
-#include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "src/base/units.h"
 #include "src/scene/scatter.h"
@@ -621,30 +620,6 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Adds an array as `type`, in shape number `which` of those that scene_arrays has for the array.
- * For float16 the elements are float32. */
-static bool write_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
-                        const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
-    int64_t axes[NPY_MAX_RANK], count = 1;
-    int rank = arrays_axes(id, which, sizes, axes);
-    if (type == NPY_U)
-        return npz_writer_add_texts(npz, scene_arrays[id].name, axes[0], elements,
-                                    id == ARRAY_CAMERA_NAMES ? sizeof(Camera) : sizeof(TrueBox),
-                                    err);
-    if (type != NPY_F2)
-        return npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, elements, err);
-    for (int i = 0; i < rank; i++)
-        count *= axes[i];
-    uint16_t *codes = malloc((size_t)count * sizeof *codes);
-    if (!codes)
-        return err_no_memory(err, scene_arrays[id].name, "");
-    for (int64_t i = 0; i < count; i++)
-        codes[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)elements)[i]);
-    bool ok = npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, codes, err);
-    free(codes);
-    return ok;
-}
-
 /* Whether any camera has a name of its own, unlike "camera 0". */
 static bool cameras_have_names(const Scene *scene) {
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
@@ -676,8 +651,8 @@ static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
     return differ;
 }
 
-/* Adds the arrays of a scene. `boxes` comes from box_rows(). */
-static bool write_arrays(NpzWriter *npz, const Scene *scene, const Features *features,
+/* Writes the arrays of a scene. `boxes` comes from box_rows(). */
+static bool write_arrays(const char *path, const Scene *scene, const Features *features,
                          const BevMap *map, const float *boxes, bool half, Err *err) {
     const BevShape *s = &scene->shape;
     const Photos *photos = &scene->photos;
@@ -724,29 +699,26 @@ static bool write_arrays(NpzWriter *npz, const Scene *scene, const Features *fea
         [ARRAY_BEV_SHAPE] = nz > 1, [ARRAY_ROUNDING] = 1,
     };
     /* clang-format on */
+    NpzEntry entries[ARRAY_COUNT];
+    int count = 0;
     for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
         const ArrayRow *row = &scene_arrays[id];
         if ((row->group == GROUP_CALIBRATION && !scene->has_rig) ||
             (row->group == GROUP_EXTRA && !elements[id]))
             continue;
         NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
-        if (!write_array(npz, id, which[id], type, sizes, elements[id], err))
-            return false;
+        entries[count++] =
+            (NpzEntry){row->name, arrays_layout(id, which[id], type, sizes), elements[id],
+                       id == ARRAY_CAMERA_NAMES ? sizeof(Camera) : sizeof(TrueBox)};
     }
-    return true;
+    return npz_write(path, entries, count, err);
 }
 
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err) {
-    NpzWriter npz;
-    char *bytes = NULL;
-    size_t length = 0;
     float *boxes = box_rows(&scene->photos);
-    bool ok = npz_writer_open(&npz, err) && (boxes || err_no_memory(err, path, "")) &&
-              write_arrays(&npz, scene, features, map, boxes, half, err) &&
-              npz_writer_finish(&npz, &bytes, &length, err) && data_write(path, bytes, length, err);
-    npz_writer_close(&npz);
+    bool ok = boxes ? write_arrays(path, scene, features, map, boxes, half, err)
+                    : err_no_memory(err, path, "");
     free(boxes);
-    free(bytes);
     return ok;
 }

@@ -19,76 +19,6 @@ typedef struct {
     double share[3]; /* 1 / size_m of the solid */
 } SolidPlace;
 
-typedef struct {
-    double origin[3], direction[3]; /* in the solid's frame, where the base has z = 0 */
-} SolidRay;
-
-typedef enum { BLOCK, BALL } PartShape;
-
-/* The surface of a part: a colour of its own, the solid's colour, or a painted one. */
-typedef enum {
-    PAINT_SOLID,
-    PAINT_WALL,
-    PAINT_SKIN,
-    PAINT_TROUSERS,
-    PAINT_RUBBER,
-    PAINT_SHADED,
-    PAINT_BODY,
-    PAINT_CABIN,
-    PAINT_CAB,
-    PAINT_CARGO,
-    PAINT_BUS,
-    PAINT_LEAVES
-} Paint;
-
-/* A part lies between `low` and `high`, in shares of the solid's size. The solid reaches from -0.5
- * to 0.5 along x (ahead) and y (left), and from 0 to 1 in height. A block narrows upward. At its
- * top the front edge lies `front` farther back. `back` and `side` work alike. */
-typedef struct {
-    PartShape shape;
-    Paint paint;
-    double low[3], high[3];
-    double front, back, side;
-} Part;
-
-enum { MAX_PARTS = 6 };
-typedef struct {
-    int count;
-    Part parts[MAX_PARTS];
-} Form;
-
-static const Form forms[SOLID_KINDS] = {
-    [SOLID_BOX] = {1, {{BLOCK, PAINT_WALL, {-0.5, -0.5, 0}, {0.5, 0.5, 1}, 0, 0, 0}}},
-    [SOLID_CAR] = {2,
-                   {{BLOCK, PAINT_BODY, {-0.5, -0.5, 0}, {0.5, 0.5, 0.58}, 0.03, 0.02, 0.04},
-                    {BLOCK, PAINT_CABIN, {-0.44, -0.44, 0.58}, {0.24, 0.44, 1}, 0.17, 0.10, 0.1}}},
-    [SOLID_TRUCK] = {2,
-                     {{BLOCK, PAINT_CAB, {0.26, -0.48, 0}, {0.5, 0.48, 0.8}, 0.03, 0, 0.03},
-                      {BLOCK, PAINT_CARGO, {-0.5, -0.5, 0}, {0.235, 0.5, 1}, 0, 0, 0}}},
-    [SOLID_BUS] = {2,
-                   {{BLOCK, PAINT_BUS, {-0.5, -0.5, 0}, {0.5, 0.5, 0.92}, 0.01, 0.01, 0.02},
-                    {BLOCK, PAINT_SHADED, {-0.3, -0.3, 0.92}, {0.3, 0.3, 1}, 0, 0, 0}}},
-    [SOLID_PERSON] =
-        {5,
-         {{BLOCK, PAINT_TROUSERS, {0, 0.03, 0}, {0.34, 0.26, 0.5}, 0.2, 0, 0},
-          {BLOCK, PAINT_TROUSERS, {-0.34, -0.26, 0}, {0, -0.03, 0.5}, 0, 0.2, 0},
-          {BLOCK, PAINT_SOLID, {-0.17, -0.32, 0.46}, {0.17, 0.32, 0.84}, 0.03, 0.03, 0.06},
-          {BALL, PAINT_SOLID, {-0.2, -0.42, 0.44}, {0.2, 0.42, 0.88}, 0, 0, 0},
-          {BALL, PAINT_SKIN, {-0.18, -0.18, 0.85}, {0.18, 0.18, 1}, 0, 0, 0}}},
-    [SOLID_CYCLIST] =
-        {6,
-         {{BALL, PAINT_RUBBER, {-0.5, -0.06, 0}, {-0.12, 0.06, 0.38}, 0, 0, 0},
-          {BALL, PAINT_RUBBER, {0.12, -0.06, 0}, {0.5, 0.06, 0.38}, 0, 0, 0},
-          {BLOCK, PAINT_SHADED, {-0.3, -0.05, 0.2}, {0.34, 0.05, 0.5}, 0.05, 0.1, 0},
-          {BLOCK, PAINT_TROUSERS, {-0.08, -0.3, 0.15}, {0.1, 0.3, 0.56}, 0.1, 0.06, 0},
-          {BALL, PAINT_SOLID, {-0.22, -0.42, 0.46}, {0.16, 0.42, 0.9}, 0, 0, 0},
-          {BALL, PAINT_SKIN, {0.02, -0.2, 0.83}, {0.18, 0.2, 1}, 0, 0, 0}}},
-    [SOLID_CROWN] = {3,
-                     {{BALL, PAINT_LEAVES, {-0.46, -0.46, 0}, {0.42, 0.42, 0.8}, 0, 0, 0},
-                      {BALL, PAINT_LEAVES, {-0.3, -0.4, 0.25}, {0.5, 0.4, 0.9}, 0, 0, 0},
-                      {BALL, PAINT_LEAVES, {-0.36, -0.2, 0.35}, {0.3, 0.48, 1}, 0, 0, 0}}},
-};
-
 /* ---- light and paint ------------------------------------------------------------------------- */
 
 static const float skin[3] = {0.55F, 0.33F, 0.22F}, glass[3] = {0.05F, 0.07F, 0.09F},
@@ -101,7 +31,11 @@ static const float skin[3] = {0.55F, 0.33F, 0.22F}, glass[3] = {0.05F, 0.07F, 0.
 typedef struct {
     const Solid *solid;
     const double *at, *normal;
+    double shade; /* a factor on the light, which a Painter may change */
 } Spot;
+
+/* Returns the colour of a spot. NULL: it has the solid's own colour. */
+typedef const float *Painter(Spot *spot);
 
 static bool is_on_side(const Spot *spot) {
     return fabs(spot->normal[1]) > fabs(spot->normal[0]) &&
@@ -134,14 +68,14 @@ static const float *lamp_color(const Spot *spot, double low, double high) {
     return spot->normal[0] > 0 ? head_light : rear_light;
 }
 
-static const float *body_color(const Spot *spot) {
+static const float *body_color(Spot *spot) {
     static const double axles[3] = {0.31, -0.3, -0.3};
     const float *color = underside_color(spot, 0.21 * spot->solid->size_m[2], axles);
     return color ? color : lamp_color(spot, 0.38, 0.5);
 }
 
 /* A cabin has glass all round, with pillars at its corners and between the doors. */
-static const float *cabin_color(const Spot *spot) {
+static const float *cabin_color(Spot *spot) {
     double up = spot->at[2], across = fabs(spot->at[1]), inset = 0.1 * (up - 0.58) / 0.42;
     if (up < 0.62 || up > 0.94)
         return NULL;
@@ -153,7 +87,7 @@ static const float *cabin_color(const Spot *spot) {
     return across > 0.38 - inset ? NULL : spot->normal[0] > 0 ? windscreen : glass;
 }
 
-static const float *cab_color(const Spot *spot) {
+static const float *cab_color(Spot *spot) {
     static const double axles[3] = {0.36, 0.36, 0.36};
     double up = spot->at[2];
     bool glazed = up > 0.48 && up < 0.74;
@@ -167,7 +101,7 @@ static const float *cab_color(const Spot *spot) {
     return spot->normal[0] > 0 ? lamp_color(spot, 0.2, 0.27) : NULL;
 }
 
-static const float *cargo_color(const Spot *spot) {
+static const float *cargo_color(Spot *spot) {
     static const double axles[3] = {-0.23, -0.36, -0.36};
     const float *color = underside_color(spot, 0.17 * spot->solid->size_m[2], axles);
     if (!color && spot->at[2] < 0.24)
@@ -180,7 +114,7 @@ static double fractional_part(double x) {
 }
 
 /* A bus or a tram has windows with a pillar every 1.8 m. */
-static const float *bus_color(const Spot *spot) {
+static const float *bus_color(Spot *spot) {
     static const double axles[3] = {0.3, -0.28, -0.28};
     double up = spot->at[2], along_m = spot->at[0] * spot->solid->size_m[0];
     const float *color = underside_color(spot, 0.14 * spot->solid->size_m[2], axles);
@@ -192,18 +126,6 @@ static const float *bus_color(const Spot *spot) {
         return windscreen;
     return lamp_color(spot, 0.2, 0.27);
 }
-
-/* The colour of a paint, or its function. Either yields NULL for the solid's own colour. */
-static const struct {
-    const float *color;
-    const float *(*of_spot)(const Spot *spot);
-} paints[PAINT_LEAVES + 1] = {
-    [PAINT_SKIN] = {.color = skin},         [PAINT_TROUSERS] = {.color = denim},
-    [PAINT_RUBBER] = {.color = rubber},     [PAINT_SHADED] = {.color = rim},
-    [PAINT_BODY] = {.of_spot = body_color}, [PAINT_CABIN] = {.of_spot = cabin_color},
-    [PAINT_CAB] = {.of_spot = cab_color},   [PAINT_CARGO] = {.of_spot = cargo_color},
-    [PAINT_BUS] = {.of_spot = bus_color},
-};
 
 /* Whether a spot on a plain box is a window. Buildings have rows of windows, cars a band. */
 static bool is_window(const Spot *spot) {
@@ -218,20 +140,24 @@ static bool is_window(const Spot *spot) {
     return solid->class == CLASS_CAR && fabs(spot->at[2] - 0.74) < 0.13;
 }
 
-/* Returns a factor on the light: windows are dark, leaves are not evenly bright. */
-static double shade_factor(Paint paint, const Spot *spot) {
+static const float *wall_color(Spot *spot) {
+    spot->shade = is_window(spot) ? 0.35 : 1;
+    return NULL;
+}
+
+/* Leaves are not evenly bright. */
+static const float *leaves_color(Spot *spot) {
     const double *at = spot->at;
-    if (paint == PAINT_LEAVES)
-        return 1 + 0.3 * sin(17 * at[0] + 5 * at[2]) * sin(19 * at[1] + 3) * sin(13 * at[2]);
-    return paint == PAINT_WALL && is_window(spot) ? 0.35 : 1;
+    spot->shade = 1 + 0.3 * sin(17 * at[0] + 5 * at[2]) * sin(19 * at[1] + 3) * sin(13 * at[2]);
+    return NULL;
 }
 
 /* ---- rays ------------------------------------------------------------------------------------ */
 
-/* A ray whose coordinates are shares of the solid's size. */
+/* A ray in the solid's frame, where the base has z = 0: in metres or in shares of its size. */
 typedef struct {
-    double origin[3], direction[3], inverse[3]; /* inverse: 1 / direction */
-} ShareRay;
+    double origin[3], direction[3], inverse[3]; /* inverse: 1 / direction, where it is needed */
+} SolidRay;
 
 /* The part of a ray inside a convex body, and the normal where it enters. */
 typedef struct {
@@ -240,7 +166,7 @@ typedef struct {
 } Span;
 
 /* Cuts the span by the slab low <= p <= high of an axis. */
-static inline bool cut_by_slab(const ShareRay *ray, int axis, double low, double high, Span *span) {
+static inline bool cut_by_slab(const SolidRay *ray, int axis, double low, double high, Span *span) {
     double o = ray->origin[axis], d = ray->direction[axis];
     if (d == 0)
         return o >= low && o <= high;
@@ -254,14 +180,14 @@ static inline bool cut_by_slab(const ShareRay *ray, int axis, double low, double
     return span->enter <= span->leave;
 }
 
-static inline bool cut_by_box(const ShareRay *ray, const double low[3], const double high[3],
+static inline bool cut_by_box(const SolidRay *ray, const double low[3], const double high[3],
                               Span *span) {
     return cut_by_slab(ray, 0, low[0], high[0], span) &&
            cut_by_slab(ray, 1, low[1], high[1], span) && cut_by_slab(ray, 2, low[2], high[2], span);
 }
 
 /* Cuts the span by the half-space sign * p[axis] + slope * (p[2] - low) <= edge. */
-static inline bool cut_by_slope(const ShareRay *ray, int axis, double sign, double slope,
+static inline bool cut_by_slope(const SolidRay *ray, int axis, double sign, double slope,
                                 double low, double edge, Span *span) {
     const double *o = ray->origin, *d = ray->direction;
     double speed = sign * d[axis] + slope * d[2];
@@ -278,7 +204,18 @@ static inline bool cut_by_slope(const ShareRay *ray, int axis, double sign, doub
     return span->enter <= span->leave;
 }
 
-static bool cast_block(const Part *part, const ShareRay *ray, Span *span) {
+/* A part lies between `low` and `high`, in shares of the solid's size. The solid reaches from -0.5
+ * to 0.5 along x (ahead) and y (left), and from 0 to 1 in height. A block narrows upward. At its
+ * top the front edge lies `front` farther back. `back` and `side` work alike. */
+typedef struct Part {
+    bool (*cast)(const struct Part *part, const SolidRay *ray, Span *span); /* block or ball */
+    const float *color; /* NULL: `paint` chooses the colour */
+    Painter *paint;     /* NULL too: the part has the solid's own colour */
+    double low[3], high[3];
+    double front, back, side;
+} Part;
+
+static bool cast_block(const Part *part, const SolidRay *ray, Span *span) {
     const double *low = part->low, *high = part->high;
     double tall = high[2] - low[2], side = part->side / tall;
     return cut_by_box(ray, low, high, span) &&
@@ -288,7 +225,7 @@ static bool cast_block(const Part *part, const ShareRay *ray, Span *span) {
            cut_by_slope(ray, 1, -1, side, low[2], -low[1], span);
 }
 
-static bool cast_ball(const Part *part, const ShareRay *ray, Span *span) {
+static bool cast_ball(const Part *part, const SolidRay *ray, Span *span) {
     double a = 0, b = 0, c = -1, o[3], d[3];
     for (int i = 0; i < 3; i++) {
         double scale = 2 / (part->high[i] - part->low[i]);
@@ -318,26 +255,69 @@ static void light_surface(WorldHit *hit, const SolidPlace *place, const float co
         hit->color[i] = color[i] * (float)(light * shade);
 }
 
+static const Part box_parts[] = {
+    {cast_block, NULL, wall_color, {-0.5, -0.5, 0}, {0.5, 0.5, 1}, 0, 0, 0}};
+static const Part car_parts[] = {
+    {cast_block, NULL, body_color, {-0.5, -0.5, 0}, {0.5, 0.5, 0.58}, 0.03, 0.02, 0.04},
+    {cast_block, NULL, cabin_color, {-0.44, -0.44, 0.58}, {0.24, 0.44, 1}, 0.17, 0.10, 0.1},
+};
+static const Part truck_parts[] = {
+    {cast_block, NULL, cab_color, {0.26, -0.48, 0}, {0.5, 0.48, 0.8}, 0.03, 0, 0.03},
+    {cast_block, NULL, cargo_color, {-0.5, -0.5, 0}, {0.235, 0.5, 1}, 0, 0, 0},
+};
+static const Part bus_parts[] = {
+    {cast_block, NULL, bus_color, {-0.5, -0.5, 0}, {0.5, 0.5, 0.92}, 0.01, 0.01, 0.02},
+    {cast_block, rim, NULL, {-0.3, -0.3, 0.92}, {0.3, 0.3, 1}, 0, 0, 0},
+};
+static const Part person_parts[] = {
+    {cast_block, denim, NULL, {0, 0.03, 0}, {0.34, 0.26, 0.5}, 0.2, 0, 0},
+    {cast_block, denim, NULL, {-0.34, -0.26, 0}, {0, -0.03, 0.5}, 0, 0.2, 0},
+    {cast_block, NULL, NULL, {-0.17, -0.32, 0.46}, {0.17, 0.32, 0.84}, 0.03, 0.03, 0.06},
+    {cast_ball, NULL, NULL, {-0.2, -0.42, 0.44}, {0.2, 0.42, 0.88}, 0, 0, 0},
+    {cast_ball, skin, NULL, {-0.18, -0.18, 0.85}, {0.18, 0.18, 1}, 0, 0, 0},
+};
+static const Part cyclist_parts[] = {
+    {cast_ball, rubber, NULL, {-0.5, -0.06, 0}, {-0.12, 0.06, 0.38}, 0, 0, 0},
+    {cast_ball, rubber, NULL, {0.12, -0.06, 0}, {0.5, 0.06, 0.38}, 0, 0, 0},
+    {cast_block, rim, NULL, {-0.3, -0.05, 0.2}, {0.34, 0.05, 0.5}, 0.05, 0.1, 0},
+    {cast_block, denim, NULL, {-0.08, -0.3, 0.15}, {0.1, 0.3, 0.56}, 0.1, 0.06, 0},
+    {cast_ball, NULL, NULL, {-0.22, -0.42, 0.46}, {0.16, 0.42, 0.9}, 0, 0, 0},
+    {cast_ball, skin, NULL, {0.02, -0.2, 0.83}, {0.18, 0.2, 1}, 0, 0, 0},
+};
+static const Part crown_parts[] = {
+    {cast_ball, NULL, leaves_color, {-0.46, -0.46, 0}, {0.42, 0.42, 0.8}, 0, 0, 0},
+    {cast_ball, NULL, leaves_color, {-0.3, -0.4, 0.25}, {0.5, 0.4, 0.9}, 0, 0, 0},
+    {cast_ball, NULL, leaves_color, {-0.36, -0.2, 0.35}, {0.3, 0.48, 1}, 0, 0, 0},
+};
+
+static const struct {
+    int count;
+    const Part *parts;
+} forms[SOLID_KINDS] = {
+    [SOLID_BOX] = {1, box_parts},       [SOLID_CAR] = {2, car_parts},
+    [SOLID_TRUCK] = {2, truck_parts},   [SOLID_BUS] = {2, bus_parts},
+    [SOLID_PERSON] = {5, person_parts}, [SOLID_CYCLIST] = {6, cyclist_parts},
+    [SOLID_CROWN] = {3, crown_parts},
+};
+
 /* Paints the spot where the ray, in shares of the solid's size, enters the part. */
 static void paint_part(const Solid *solid, const Part *part, const SolidPlace *place,
-                       const ShareRay *ray, const Span *span, WorldHit *hit) {
+                       const SolidRay *ray, const Span *span, WorldHit *hit) {
     double at[3], normal[3];
     for (int i = 0; i < 3; i++) {
         at[i] = ray->origin[i] + span->enter * ray->direction[i];
         normal[i] = span->normal[i] * place->share[i];
     }
-    const Spot spot = {solid, at, normal};
-    const float *(*of_spot)(const Spot *) = paints[part->paint].of_spot;
-    const float *color = of_spot ? of_spot(&spot) : paints[part->paint].color;
-    light_surface(hit, place, color ? color : solid->color, normal,
-                  shade_factor(part->paint, &spot));
+    Spot spot = {solid, at, normal, 1};
+    const float *color = part->paint ? part->paint(&spot) : part->color;
+    light_surface(hit, place, color ? color : solid->color, normal, spot.shade);
 }
 
 static bool cast_parts(const Solid *solid, const SolidPlace *place, const SolidRay *ray,
                        double far_m, WorldHit *hit) {
     static const double low[3] = {-0.5, -0.5, 0}, high[3] = {0.5, 0.5, 1};
-    const Form *form = &forms[solid->kind];
-    ShareRay own;
+    const int count = forms[solid->kind].count;
+    SolidRay own;
     Span first = {0, far_m, {0}};
     const Part *met = NULL;
     for (int i = 0; i < 3; i++) {
@@ -345,13 +325,13 @@ static bool cast_parts(const Solid *solid, const SolidPlace *place, const SolidR
         own.direction[i] = ray->direction[i] * place->share[i];
         own.inverse[i] = 1 / own.direction[i];
     }
-    if (form->count > 1 && !cut_by_box(&own, low, high, &first))
+    if (count > 1 && !cut_by_box(&own, low, high, &first))
         return false;
     first.enter = far_m;
-    for (int i = 0; i < form->count; i++) {
-        const Part *part = &form->parts[i];
+    for (int i = 0; i < count; i++) {
+        const Part *part = &forms[solid->kind].parts[i];
         Span span = {0, first.enter, {0}};
-        if (!(part->shape == BLOCK ? cast_block : cast_ball)(part, &own, &span) || span.enter <= 0)
+        if (!part->cast(part, &own, &span) || span.enter <= 0)
             continue;
         first = span;
         met = part;
@@ -366,7 +346,8 @@ static bool cast_parts(const Solid *solid, const SolidPlace *place, const SolidR
 static bool cast_cylinder(const Solid *solid, const SolidPlace *place, const SolidRay *ray,
                           double far_m, WorldHit *hit) {
     const double *o = ray->origin, *d = ray->direction;
-    const ShareRay own = {{o[0], o[1], o[2]}, {d[0], d[1], d[2]}, {0, 0, 1 / d[2]}};
+    SolidRay own = *ray;
+    own.inverse[2] = 1 / d[2];
     double radius = solid->size_m[0] / 2, a = d[0] * d[0] + d[1] * d[1];
     double b = o[0] * d[0] + o[1] * d[1], c = o[0] * o[0] + o[1] * o[1] - radius * radius;
     double discriminant = b * b - a * c;
@@ -697,7 +678,7 @@ static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin
                        const double direction[3], double far_m, WorldHit *hit) {
     const SolidPlace *frame = &snapshot->solids[i].frame;
     const Solid *solid = &snapshot->world->solids[i];
-    SolidRay ray = {{0, 0, origin[2] - solid->z_m}, {0, 0, direction[2]}};
+    SolidRay ray = {{0, 0, origin[2] - solid->z_m}, {0, 0, direction[2]}, {0}};
     turn_into_frame(frame, origin[0] - frame->x_m, origin[1] - frame->y_m, ray.origin);
     turn_into_frame(frame, direction[0], direction[1], ray.direction);
     return (solid->kind == SOLID_CYLINDER ? cast_cylinder : cast_parts)(solid, frame, &ray, far_m,

@@ -31,7 +31,7 @@ static bool load(void) {
 
 static void refuses_clip(const char *title, const char *words) {
     Scene second;
-    bool ok = load() && keep_line(clip_load(scene.clip, 1, &second, &err));
+    bool ok = load() && keep_line(clip_load(&scene, 1, &second, &err));
     tap_said(!ok && refused_with("", words), "%s", title);
 }
 
@@ -55,11 +55,11 @@ static void test_moments(void) {
                clip_moment_at(scene.clip, 0.4) == 1 && clip_moment_at(scene.clip, 0.8) == 0,
            "a moment lasts until the next, and the last one until the first");
     Scene second;
-    tap_ok(clip_load(scene.clip, 1, &second, &err) && second.tensors.depth[5] == 0.75f,
+    tap_ok(clip_load(&scene, 1, &second, &err) && second.tensors.depth[5] == 0.75f,
            "the second one is loaded");
     scene_free(&second);
     put_bytes(in_folder("1.npz"), "PK", 2);
-    tap_ok(!clip_load(scene.clip, 1, &second, &err) && strstr(err.what, "truncated zip"),
+    tap_ok(!clip_load(&scene, 1, &second, &err) && strstr(err.what, "truncated zip"),
            "a moment that is lost meanwhile: %s", err.what);
     unlink(in_folder(".hidden.npz"));
     unlink(in_folder("npz"));
