@@ -14,10 +14,10 @@ struct Moments {
     int reach; /* how many of the kept moments the thread loads */
     Worker worker;
     /* The worker's lock guards the fields below. */
-    int wanted;     /* number of the moment asked for last; -1: none yet */
-    Moment **there; /* loaded moments by number; NULL: not loaded */
-    int failed;     /* number of the moment that failed to load; -1: none */
-    Err err;        /* why it failed */
+    int wanted;      /* number of the moment asked for last; -1: none yet */
+    int failed;      /* number of the moment that failed to load; -1: none */
+    Err err;         /* why it failed */
+    Moment *there[]; /* loaded moments by number; NULL: not loaded */
 };
 
 static void moment_destroy(void *contents) {
@@ -94,28 +94,21 @@ static void *load_moments(void *owner) {
 
 bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err) {
     const Clip *clip = first->clip;
-    Moments *moments = calloc(1, sizeof *moments);
-    Moment **there = calloc((size_t)clip->count, sizeof *there);
+    Moments *moments = calloc(1, sizeof *moments + (size_t)clip->count * sizeof(Moment *));
     *out = NULL;
-    bool ok = (moments && there) || err_no_memory(err, clip->path, "");
-    if (ok) {
-        *moments = (Moments){.first = first,
-                             .clip = clip,
-                             .room = moments_that_fit(first),
-                             .reach = ahead ? moments_that_fit(first) : 1,
-                             .there = there,
-                             .failed = -1,
-                             /* moment 0 is loaded with the scene */
-                             .wanted = ahead ? clip->count > 1 : -1};
-        ok = worker_start(&moments->worker, load_moments, moments, "moments", err);
-    }
-    if (ok)
+    if (!moments)
+        return err_no_memory(err, clip->path, "");
+    moments->first = first;
+    moments->clip = clip;
+    moments->room = moments_that_fit(first);
+    moments->reach = ahead ? moments->room : 1;
+    moments->failed = -1;
+    moments->wanted = ahead ? clip->count > 1 : -1; /* moment 0 is loaded with the scene */
+    if (worker_start(&moments->worker, load_moments, moments, "moments", err))
         *out = moments;
-    else {
-        free(there);
+    else
         free(moments);
-    }
-    return ok;
+    return *out;
 }
 
 void moments_close(Moments *moments) {
@@ -124,7 +117,6 @@ void moments_close(Moments *moments) {
     worker_end(&moments->worker);
     for (int i = 0; i < moments->clip->count; i++)
         ref_drop(moments->there[i]);
-    free(moments->there);
     free(moments);
 }
 

@@ -42,8 +42,6 @@ bool workload_open(Workload *workload, const char *name, const Job *job, Err *er
 }
 
 void workload_close(Workload *workload) {
-    if (!workload)
-        return;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         ref_drop(workload->maps[align]);
     ref_drop(workload->seen);

@@ -48,7 +48,8 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
     return true;
 }
 
-bool histogram_merge(Histogram *into, const Histogram *from) {
+/* Adds the counts of `from`. False: out of memory. */
+static bool histogram_merge(Histogram *into, const Histogram *from) {
     for (uint32_t i = 0; i < OCTAVES; i++) {
         if (!from->octaves[i])
             continue;
@@ -66,10 +67,9 @@ bool histogram_merge(Histogram *into, const Histogram *from) {
 }
 
 void histogram_free(Histogram *histogram) {
-    for (int i = 0; histogram && i < OCTAVES; i++)
+    for (int i = 0; i < OCTAVES; i++)
         free(histogram->octaves[i]);
-    if (histogram)
-        *histogram = (Histogram){0};
+    *histogram = (Histogram){0};
 }
 
 const char *histogram_kinds(const Histogram *histogram) {

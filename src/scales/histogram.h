@@ -18,11 +18,9 @@ typedef struct {
     float largest;
 } Histogram;
 
-/* histogram_add counts `count` values that lie `stride` elements apart; histogram_merge adds the
- * counts of `from`. Both return false when out of memory. */
+/* Counts `count` values that lie `stride` elements apart. False: out of memory. */
 bool histogram_add(Histogram *histogram, const float *values, int64_t count, int64_t stride);
-bool histogram_merge(Histogram *into, const Histogram *from);
-void histogram_free(Histogram *histogram); /* accepts NULL */
+void histogram_free(Histogram *histogram);
 
 /* Names the kinds of values that have no bucket: "0", "NaN or infinite", "0, NaN or infinite". */
 const char *histogram_kinds(const Histogram *histogram);

@@ -124,58 +124,50 @@ static bool is_at_edge(const Comparison *pair, const NumberingRule *rule, const 
     return false;
 }
 
-/* Takes a point: its index in depth, and its place by the calibration. */
-typedef void Visit(const Comparison *pair, int64_t rank, const double ego_m[3], void *context);
+/* A walk over the points of the frustum: every `step`th pixel of each plane, a depth of a camera.
+ * It begins with plane -1. */
+typedef struct {
+    int64_t step, plane, pixel;
+    double depth_m;
+    int64_t rank;    /* index of the point in depth */
+    double ego_m[3]; /* its place by the calibration */
+} Walk;
 
-/* Visits every point of the frustum, or every `step`th pixel of each plane. */
-static void visit_points(const Comparison *pair, int64_t step, Visit *visit, void *context) {
+static bool next_point(const Comparison *pair, Walk *walk) {
     const BevShape *s = &pair->shape;
     const int64_t pixels = s->feat_h * s->feat_w;
-    for (int64_t plane = 0; plane < s->cameras * s->depth_bins; plane++) {
-        int64_t camera = plane / s->depth_bins;
-        double depth_m = frustum_depth_m(&pair->rig->frustum, (double)(plane % s->depth_bins));
-        const double *origin_m = pair->rig->cameras[camera].position_m;
-        for (int64_t pixel = plane % step; pixel < pixels; pixel += step) {
-            const double *direction = pair->directions + 3 * (camera * pixels + pixel);
-            double ego_m[3];
-            point_on_ray(origin_m, direction, depth_m, ego_m);
-            visit(pair, plane * pixels + pixel, ego_m, context);
-        }
+    walk->pixel += walk->step;
+    while (walk->plane < 0 || walk->pixel >= pixels) {
+        if (++walk->plane == s->cameras * s->depth_bins)
+            return false;
+        walk->pixel = walk->plane % walk->step;
+        walk->depth_m = frustum_depth_m(&pair->rig->frustum, (double)(walk->plane % s->depth_bins));
     }
-}
-
-typedef struct {
-    const NumberingRule *rule;
-    MapAgreement found;
-} Count;
-
-/* Counts whether the arrays and the calibration put a point into the same cell. */
-static void count_point(const Comparison *pair, int64_t rank, const double ego_m[3],
-                        void *context) {
-    Count *count = context;
-    int64_t by_rig = cell_number(pair, count->rule, ego_m), by_arrays = pair->cells[rank];
-    /* A point without a cell in the arrays may lie at another height, and is not counted. */
-    if (count->rule->frame) {
-        count->found.points += by_arrays >= 0;
-        count->found.same +=
-            by_arrays >= 0 &&
-            by_arrays % ((int64_t)pair->rig->grid.nx * pair->rig->grid.ny) == by_rig;
-        return;
-    }
-    if (by_rig < 0 && by_arrays < 0)
-        return;
-    bool edge = by_rig != by_arrays && is_at_edge(pair, count->rule, ego_m, by_arrays);
-    count->found.points++;
-    count->found.same += by_rig == by_arrays || edge;
-    count->found.edges += edge;
+    const int64_t camera = walk->plane / s->depth_bins;
+    walk->rank = walk->plane * pixels + walk->pixel;
+    point_on_ray(pair->rig->cameras[camera].position_m,
+                 pair->directions + 3 * (camera * pixels + walk->pixel), walk->depth_m,
+                 walk->ego_m);
+    return true;
 }
 
 /* Counts the points that have the same cell in the arrays and by the calibration. */
 static MapAgreement count_agreeing(const Comparison *pair, const NumberingRule *rule,
                                    int64_t step) {
-    Count count = {.rule = rule};
-    visit_points(pair, step, count_point, &count);
-    return count.found;
+    const int64_t plane = (int64_t)pair->rig->grid.nx * pair->rig->grid.ny;
+    MapAgreement found = {0};
+    for (Walk walk = {.step = step, .plane = -1}; next_point(pair, &walk);) {
+        int64_t by_rig = cell_number(pair, rule, walk.ego_m), by_arrays = pair->cells[walk.rank];
+        /* With another frame, a point without a cell in the arrays may lie at another height. */
+        if (by_arrays < 0 && (rule->frame || by_rig < 0))
+            continue;
+        bool same = by_rig == (rule->frame ? by_arrays % plane : by_arrays);
+        bool edge = !rule->frame && !same && is_at_edge(pair, rule, walk.ego_m, by_arrays);
+        found.points++;
+        found.same += same || edge;
+        found.edges += edge;
+    }
+    return found;
 }
 
 static double same_share(MapAgreement found) {
@@ -189,29 +181,29 @@ typedef struct {
     double n, p[2], q[2], pq[4];
 } Sums;
 
-/* Adds a point's two places, by arrays and by calibration, to the sums of the fit. */
-static void add_point_pair(const Comparison *pair, int64_t rank, const double ego_m[3],
-                           void *context) {
-    Sums *sums = context;
+static Sums sum_places(const Comparison *pair, int64_t step) {
+    Sums sums = {0};
     const Grid *grid = &pair->rig->grid;
-    int64_t cell = pair->cells[rank];
-    if (cell < 0)
-        return;
-    const double at[2] = {(double)(cell % grid->nx), (double)(cell / grid->nx % grid->ny)};
-    sums->n++;
-    for (int i = 0; i < 2; i++) {
-        double q = pair->axes.min_m[i] + (at[i] + 0.5) * pair->axes.cell_m[i];
-        sums->q[i] += q;
-        sums->p[i] += ego_m[i];
-        for (int k = 0; k < 2; k++)
-            sums->pq[2 * i + k] += q * ego_m[k];
+    for (Walk walk = {.step = step, .plane = -1}; next_point(pair, &walk);) {
+        int64_t cell = pair->cells[walk.rank];
+        if (cell < 0)
+            continue;
+        const double at[2] = {(double)(cell % grid->nx), (double)(cell / grid->nx % grid->ny)};
+        sums.n++;
+        for (int i = 0; i < 2; i++) {
+            double q = pair->axes.min_m[i] + (at[i] + 0.5) * pair->axes.cell_m[i];
+            sums.q[i] += q;
+            sums.p[i] += walk.ego_m[i];
+            for (int k = 0; k < 2; k++)
+                sums.pq[2 * i + k] += q * walk.ego_m[k];
+        }
     }
+    return sums;
 }
 
 /* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
 static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool truncate, bool whole) {
-    Sums sums = {0};
-    visit_points(pair, step, add_point_pair, &sums);
+    const Sums sums = sum_places(pair, step);
     double c[4], n = sums.n > 0 ? sums.n : 1;
     for (int i = 0; i < 4; i++)
         c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);

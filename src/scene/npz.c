@@ -347,61 +347,44 @@ static bool list_members(Npz *npz, Err *err) {
     return true;
 }
 
-/* Opens the archive in `source`, which then belongs to the archive. */
-static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
-    if (!source)
-        return err_no_memory(err, npz->where, "");
+/* Opens the archive in a file, which it takes over. */
+static bool open_archive(Npz *npz, FILE *file, Err *err) {
     zip_error_t error;
     zip_error_init(&error);
-    npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+    zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
+    if (source)
+        npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+    else
+        fclose(file);
+    if (source && !npz->zip)
+        zip_source_free(source);
     const bool no_memory = zip_error_code_zip(&error) == ZIP_ER_MEMORY;
     zip_error_fini(&error);
-    if (npz->zip && list_members(npz, err))
-        return true;
-    if (npz->zip) {
-        npz_close(npz);
-        return false;
-    }
-    zip_source_free(source);
-    return no_memory ? err_no_memory(err, npz->where, "")
-                     : err_set(err, ERR_FAILED, npz->where, "",
+    if (no_memory)
+        return err_no_memory(err, npz->where, "");
+    return npz->zip || err_set(err, ERR_FAILED, npz->where, "",
                                "truncated zip, or one with a damaged directory");
 }
 
-static void init_archive(Npz *npz, const char *where) {
-    memset(npz, 0, sizeof *npz);
-    size_t length = strlen(where), most = sizeof npz->where - 1;
-    snprintf(npz->where, sizeof npz->where, "%s", length > most ? where + length - most : where);
-}
-
-bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
-    init_archive(npz, where);
-    return open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
-}
-
-bool npz_open_file(Npz *npz, const char *path, Err *err) {
-    init_archive(npz, path);
-    Err why;
+bool npz_open(Npz *npz, FILE *file, const char *where, Err *err) {
+    const size_t length = strlen(where), most = sizeof npz->where - 1;
     struct stat status;
-    FILE *file = data_open(path, &why);
-    if (!file)
-        return err_set(err, ERR_FAILED, npz->where, "", "%s", why.what);
-    uint64_t length = fstat(fileno(file), &status) == 0 ? (uint64_t)status.st_size : 0;
-    zip_source_t *source =
-        length <= NPZ_MAX_BYTES ? zip_source_filep_create(file, 0, -1, NULL) : NULL;
-    if (!source)
+    memset(npz, 0, sizeof *npz);
+    snprintf(npz->where, sizeof npz->where, "%s", length > most ? where + length - most : where);
+    if (fstat(fileno(file), &status) == 0 && (uint64_t)status.st_size > NPZ_MAX_BYTES) {
         fclose(file);
-    if (length > NPZ_MAX_BYTES)
         return err_set(err, ERR_FAILED, npz->where,
                        "save one moment a file, and depth and feat as float16",
-                       "%llu bytes, must be at most %llu", (unsigned long long)length,
+                       "%llu bytes, must be at most %llu", (unsigned long long)status.st_size,
                        (unsigned long long)NPZ_MAX_BYTES);
-    return open_source(npz, source, err);
+    }
+    if (open_archive(npz, file, err) && list_members(npz, err))
+        return true;
+    npz_close(npz);
+    return false;
 }
 
 void npz_close(Npz *npz) {
-    if (!npz)
-        return;
     if (npz->zip)
         zip_discard(npz->zip);
     memset(npz, 0, sizeof *npz);

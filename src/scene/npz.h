@@ -89,9 +89,8 @@ typedef struct {
 
 /* Opens an archive as numpy.savez writes it. Checks the directory: at most NPZ_MAX_MEMBERS arrays,
  * all with different names. None is encrypted, each is stored or deflated, and no size exceeds what
- * the file can hold. `bytes` must outlive `npz`. */
-bool npz_open_file(Npz *npz, const char *path, Err *err);
-bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
+ * the file can hold. Takes over `file`, even when it fails. */
+bool npz_open(Npz *npz, FILE *file, const char *where, Err *err);
 void npz_close(Npz *npz);
 
 /* Returns the index of the member with that name. -1: there is none. */

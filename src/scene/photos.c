@@ -13,8 +13,6 @@ const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth", "dropped
 const char *const truth_names[TRUTH_COUNT] = {"off", "boxes", "lidar", "both"};
 
 void photos_free(Photos *photos) {
-    if (!photos)
-        return;
     free(photos->srgb);
     free(photos->boxes);
     free(photos->sweep_m);

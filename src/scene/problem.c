@@ -73,8 +73,6 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 }
 
 void problem_free(HostProblem *problem) {
-    if (!problem)
-        return;
     tensor_free(&problem->view.depth);
     tensor_free(&problem->view.feat);
     tensor_free(&problem->view.out);

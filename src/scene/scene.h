@@ -30,6 +30,8 @@
 #include "src/scene/photos.h"
 #include "src/scene/world.h"
 
+#include <stdio.h>
+
 /* Limits of scene files. RIG_MAX_CAMERAS limits the cameras. */
 enum {
     SCENE_MAX_CHANNELS = 1024,
@@ -104,13 +106,14 @@ void scene_title(const char *name, char title[128]);
  * listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
-/* Read a .json or .npz scene from memory. Error messages start with `where`. `build` false: a scene
- * with the key "operator" is only checked. */
+/* Reads a .json scene from memory. Error messages start with `where`. `build` false: a scene with
+ * the key "operator" is only checked. */
 bool scene_read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
                      Err *err);
-bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err);
 
-/* Reads a .npz scene from a file, array by array, so that a bad file needs little memory. */
+/* Read a .npz scene from a file, array by array, so that a bad file needs little memory. Error
+ * messages start with `where`. `file` is taken over; NULL: `err` says already why. */
+bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err);
 bool scene_load_npz(const char *path, Scene *scene, Err *err);
 
 /* Copies one camera's depth, features and photograph over those in `to` and `srgb`, which have the

@@ -47,7 +47,8 @@ static bool read_moment_time(const Clip *clip, int moment, double *time_s, Err *
     ArrayReader reader;
     Npz npz;
     moment_path(clip, moment, path);
-    if (!npz_open_file(&npz, path, err))
+    FILE *file = data_open(path, err);
+    if (!file || !npz_open(&npz, file, path, err))
         return false;
     bool ok =
         arrays_open(&reader, &npz, err) && arrays_read_doubles(&reader, ARRAY_TIMESTAMPS, times);

@@ -596,26 +596,21 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
     return true;
 }
 
-/* Reads an open archive and closes it. After a failure the scene is empty. */
-static bool read_archive(Npz *npz, Scene *scene, Err *err) {
+bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
     ArrayReader reader;
-    bool ok = arrays_open(&reader, npz, err) && read_scene(&reader, scene);
-    npz_close(npz);
+    Npz npz;
+    memset(scene, 0, sizeof *scene);
+    if (!file || !npz_open(&npz, file, where, err))
+        return false;
+    bool ok = arrays_open(&reader, &npz, err) && read_scene(&reader, scene);
+    npz_close(&npz);
     if (!ok)
         scene_free(scene);
     return ok;
 }
 
-bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err) {
-    Npz npz;
-    memset(scene, 0, sizeof *scene);
-    return npz_open_memory(&npz, bytes, length, where, err) && read_archive(&npz, scene, err);
-}
-
 bool scene_load_npz(const char *path, Scene *scene, Err *err) {
-    Npz npz;
-    memset(scene, 0, sizeof *scene);
-    return npz_open_file(&npz, path, err) && read_archive(&npz, scene, err);
+    return scene_read_npz(data_open(path, err), path, scene, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -665,7 +660,6 @@ static bool write_arrays(const char *path, const Scene *scene, const Features *f
     const bool by_camera =
         !rig_has_one_cut(rig) || rig->cameras[0].cut.resize_x != rig->cameras[0].cut.resize_y;
     const int32_t nz = (int32_t)shape_slices(s), rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
-    const int32_t plane_shape[] = {rows, nx};
     const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
     const int32_t image_size[] = {rig->frustum.input_h, rig->frustum.input_w};
     const char truncate[NPZ_TEXT] = "truncate";
@@ -680,7 +674,7 @@ static bool write_arrays(const char *path, const Scene *scene, const Features *f
         [ARRAY_INTRINSICS] = calibration.intrinsics, [ARRAY_CAM2EGO] = calibration.cam2ego,
         [ARRAY_IMAGE_SIZE] = image_size, [ARRAY_RESIZE] = calibration.resize,
         [ARRAY_CROP] = calibration.crop, [ARRAY_DEPTH_RANGE] = calibration.depth_range,
-        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = nz > 1 ? bev_shape : plane_shape,
+        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = bev_shape + (nz > 1 ? 0 : 2),
         [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
         [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,

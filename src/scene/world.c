@@ -47,9 +47,9 @@ static bool is_on_end(const Spot *spot) {
 }
 
 /* Returns the colour of the lower part of a vehicle: tyres, rims, and the dark below the floor.
- * `axles` are shares of the length. NULL: the spot lies higher. */
-static const float *underside_color(const Spot *spot, double radius_m, const double axles[3]) {
-    double up_m = spot->at[2] * spot->solid->size_m[2];
+ * `radius` is a share of the height, `axles` of the length. NULL: the spot lies higher. */
+static const float *underside_color(const Spot *spot, double radius, const double axles[3]) {
+    double up_m = spot->at[2] * spot->solid->size_m[2], radius_m = radius * spot->solid->size_m[2];
     if (is_on_side(spot))
         for (int i = 0; i < 3; i++) {
             double off_m =
@@ -69,8 +69,7 @@ static const float *lamp_color(const Spot *spot, double low, double high) {
 }
 
 static const float *body_color(Spot *spot) {
-    static const double axles[3] = {0.31, -0.3, -0.3};
-    const float *color = underside_color(spot, 0.21 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.21, (const double[]){0.31, -0.3, -0.3});
     return color ? color : lamp_color(spot, 0.38, 0.5);
 }
 
@@ -88,10 +87,9 @@ static const float *cabin_color(Spot *spot) {
 }
 
 static const float *cab_color(Spot *spot) {
-    static const double axles[3] = {0.36, 0.36, 0.36};
     double up = spot->at[2];
     bool glazed = up > 0.48 && up < 0.74;
-    const float *color = underside_color(spot, 0.17 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.17, (const double[]){0.36, 0.36, 0.36});
     if (color)
         return color;
     if (glazed && is_on_side(spot) && fabs(spot->at[0] - 0.39) < 0.06)
@@ -102,8 +100,7 @@ static const float *cab_color(Spot *spot) {
 }
 
 static const float *cargo_color(Spot *spot) {
-    static const double axles[3] = {-0.23, -0.36, -0.36};
-    const float *color = underside_color(spot, 0.17 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.17, (const double[]){-0.23, -0.36, -0.36});
     if (!color && spot->at[2] < 0.24)
         color = lamp_color(spot, 0.19, 0.23) ? rear_light : denim;
     return color;
@@ -115,9 +112,8 @@ static double fractional_part(double x) {
 
 /* A bus or a tram has windows with a pillar every 1.8 m. */
 static const float *bus_color(Spot *spot) {
-    static const double axles[3] = {0.3, -0.28, -0.28};
     double up = spot->at[2], along_m = spot->at[0] * spot->solid->size_m[0];
-    const float *color = underside_color(spot, 0.14 * spot->solid->size_m[2], axles);
+    const float *color = underside_color(spot, 0.14, (const double[]){0.3, -0.28, -0.28});
     if (color)
         return color;
     if (is_on_side(spot))

@@ -32,11 +32,10 @@ static Buffer wrap(const uint8_t *data, size_t size) {
 FUZZ_TARGET(npz, 24) {
     bool is_zip = size >= 2 && memcmp(data, "PK", 2) == 0;
     Buffer archive = is_zip ? (Buffer){0} : wrap(data, size);
-    const void *bytes = is_zip ? data : archive.bytes;
-    size_t length = is_zip ? size : archive.length;
+    FILE *file = is_zip ? file_of(data, size) : file_of(archive.bytes, archive.length);
     Scene scene;
     Err err = {0};
-    if (scene_read_npz(bytes, length, "fuzz.npz", &scene, &err))
+    if (scene_read_npz(file, "fuzz.npz", &scene, &err))
         check_accepted(&scene);
     else
         check_refusal(&scene, &err);

@@ -175,7 +175,7 @@ static Scene scene; /* what was read last; the next reading frees it */
 
 static inline bool read_bytes(Buffer bytes) {
     scene_free(&scene);
-    return keep_line(scene_read_npz(bytes.bytes, bytes.length, "net.npz", &scene, &err));
+    return keep_line(scene_read_npz(file_of(bytes.bytes, bytes.length), "net.npz", &scene, &err));
 }
 
 static inline bool read_arrays(void) {

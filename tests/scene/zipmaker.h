@@ -34,6 +34,15 @@ static inline void buffer_add_fields(Buffer *buffer, const char *widths, const u
         buffer_add_le(buffer, values[i], widths[i] - '0');
 }
 
+/* An unnamed file of these bytes, which reading closes. */
+static inline FILE *file_of(const void *bytes, size_t length) {
+    FILE *file = tmpfile();
+    if (!file || fwrite(bytes, 1, length, file) != length)
+        abort();
+    rewind(file);
+    return file;
+}
+
 typedef struct {
     Buffer archive, directory;
     int count;
