@@ -7,18 +7,14 @@
 
 enum { MOMENTS = 8 };
 
-/* The histograms of a scene under the conditions below. Counting can stop and go on later. */
+/* The histograms of a scene under the conditions of a job. Counting can stop and go on later. */
 struct Calibration {
     Workload workload; /* open until all moments are counted */
     int counted, wanted;
     TensorHistograms histograms;
     int64_t channels;
-    double temperature, outlier;
-    const char *scene; /* the scene calibrated on; NULL: the loaded scene */
-    BevAlign align;
-    ScaleRanges chosen; /* ranges from all moments, for `scales` and `dtype` */
-    int scales;         /* SCALES_IDEAL: nothing is chosen yet */
-    BevDtype dtype;
+    Job job;            /* with the scales that were chosen last; SCALES_IDEAL: none yet */
+    ScaleRanges chosen; /* ranges from all moments, for the scales and the format of `job` */
 };
 
 void calibration_free(Calibration *calibration) {
@@ -45,11 +41,10 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     if (!made)
         return err_no_memory(err, "scales", "choose a smaller scene");
     made->channels = channels;
-    made->temperature = job->temperature;
-    made->outlier = job->outlier;
-    made->align = job->config.align;
-    made->scene = job->scales_scene;
-    if (!workload_open(&made->workload, other ? made->scene : loaded->path, &conditions, err) ||
+    made->job = *job;
+    made->job.scales = SCALES_IDEAL;
+    if (!workload_open(&made->workload, other ? job->scales_scene : loaded->path, &conditions,
+                       err) ||
         !tensor_histograms_init(&made->histograms, channels, err)) {
         calibration_free(made);
         loaded->calibration = NULL;
@@ -64,7 +59,8 @@ static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *
     Workload *workload = &calibration->workload;
     while (calibration->counted < calibration->wanted) {
         if (!workload_move(workload, calibration->counted, err) ||
-            !workload_count(workload, 1u << calibration->align, &calibration->histograms, err))
+            !workload_count(workload, 1u << calibration->job.config.align, &calibration->histograms,
+                            err))
             return false;
         calibration->counted++;
         if (given_up(give_up))
@@ -80,10 +76,10 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
         return ranges_take(ranges, job->scales == SCALES_FILE ? job->scales_file : "channel",
                            channels, err);
     Calibration *calibration = loaded->calibration;
-    bool serves = calibration && calibration->channels == channels &&
-                  calibration->temperature == job->temperature &&
-                  calibration->outlier == job->outlier && calibration->scene == job->scales_scene &&
-                  calibration->align == job->config.align;
+    const Job *had = calibration ? &calibration->job : NULL;
+    bool serves = had && calibration->channels == channels &&
+                  had->temperature == job->temperature && had->outlier == job->outlier &&
+                  had->scales_scene == job->scales_scene && had->config.align == job->config.align;
     if (!serves && !begin_calibration(loaded, job, channels, err))
         return false;
     calibration = loaded->calibration;
@@ -91,13 +87,13 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
                                    .percentile = 99.99,
                                    .dtype = scales_dtype(job),
                                    .per_channel = scales_by_channel(job->scales)};
-    bool chosen = calibration->scales == job->scales && calibration->dtype == request.dtype;
+    bool chosen =
+        calibration->job.scales == job->scales && scales_dtype(&calibration->job) == request.dtype;
     if (!count_moments(calibration, give_up, err) ||
         (!chosen && !ranges_choose(&calibration->chosen, &calibration->histograms, &request,
                                    loaded->facts.name, err)))
         return false;
-    calibration->scales = job->scales;
-    calibration->dtype = request.dtype;
+    calibration->job = *job;
     *ranges = calibration->chosen;
     return true;
 }
