@@ -10,6 +10,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Ends the enclosing function, which has an `Err *err` and returns false, with an error if the
+ * condition holds. Arguments: its place, a hint, a printf format, values. */
+#define FAIL_IF(condition_, ...)                                                                   \
+    do {                                                                                           \
+        if (condition_)                                                                            \
+            return err_set(err, ERR_FAILED, __VA_ARGS__);                                          \
+    } while (0)
+
 /* ---- .npy: the header of one array ----------------------------------------------------------- */
 
 /* The element types that can be read, all little-endian. NPY_S are texts of bytes. NPY_U are texts

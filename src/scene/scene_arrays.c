@@ -120,15 +120,12 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
 
 /* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
 static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
-    if (value < sizes[e].min || value > sizes[e].max)
-        return ARRAYS_REFUSE(reader, id, "", "%lld %s, must be %lld to %lld", (long long)value,
-                             sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
-    if (reader->size[e] >= 0 && reader->size[e] != value)
-        return ARRAYS_REFUSE(reader, id,
-                             id == ARRAY_FEAT ? "depth is (camera, D, h, w), feat (camera, h, w, C)"
-                                              : "",
-                             "%lld %s, but %s has %lld", (long long)value, sizes[e].title,
-                             reader->first[e], (long long)reader->size[e]);
+    REFUSE_IF(value < sizes[e].min || value > sizes[e].max, id, "", "%lld %s, must be %lld to %lld",
+              (long long)value, sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
+    REFUSE_IF(reader->size[e] >= 0 && reader->size[e] != value, id,
+              id == ARRAY_FEAT ? "depth is (camera, D, h, w), feat (camera, h, w, C)" : "",
+              "%lld %s, but %s has %lld", (long long)value, sizes[e].title, reader->first[e],
+              (long long)reader->size[e]);
     if (reader->size[e] < 0) {
         reader->size[e] = value;
         reader->first[e] = scene_arrays[id].name;
@@ -232,8 +229,7 @@ static bool check_group(const ArrayReader *reader, ArrayGroup group, const char 
         else if (id != ARRAY_DEPTH_RANGE || !arrays_has(reader, ARRAY_DEPTH_BINS))
             missing = id;
     }
-    if (*present && missing >= 0)
-        return ARRAYS_REFUSE(reader, missing, others, "is missing");
+    REFUSE_IF(*present && missing >= 0, missing, others, "is missing");
     return true;
 }
 
@@ -242,25 +238,21 @@ static bool check_groups(ArrayReader *reader) {
                      &reader->has_calibration) ||
         !check_group(reader, GROUP_INDEX, "other index arrays are present", &reader->has_index))
         return false;
-    if (!arrays_has(reader, ARRAY_DEPTH))
-        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "a scene needs both depth and feat",
-                             "is missing");
-    if (!arrays_has(reader, ARRAY_FEAT) &&
-        !(arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration))
-        return ARRAYS_REFUSE(reader, ARRAY_FEAT,
-                             "a scene needs both depth and feat; feat may be missing where images "
-                             "and a calibration are there",
-                             "is missing");
-    if (!reader->has_calibration && !reader->has_index)
-        return ARRAYS_REFUSE(reader, ARRAY_INTRINSICS,
-                             "save the calibration, or the five index arrays and bev_shape",
-                             "is missing: neither a calibration nor index arrays");
-    if (arrays_has(reader, ARRAY_WEIGHTS) && !reader->has_index)
-        return ARRAYS_REFUSE(reader, ARRAY_WEIGHTS, "save the index arrays too",
-                             "weights without index arrays");
-    if (arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES))
-        return ARRAYS_REFUSE(reader, ARRAY_BOX_LABELS, "save the boxes too",
-                             "labels without boxes");
+    REFUSE_IF(!arrays_has(reader, ARRAY_DEPTH), ARRAY_DEPTH, "a scene needs both depth and feat",
+              "is missing");
+    REFUSE_IF(!arrays_has(reader, ARRAY_FEAT) &&
+                  !(arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration),
+              ARRAY_FEAT,
+              "a scene needs both depth and feat; feat may be missing where images "
+              "and a calibration are there",
+              "is missing");
+    REFUSE_IF(!reader->has_calibration && !reader->has_index, ARRAY_INTRINSICS,
+              "save the calibration, or the five index arrays and bev_shape",
+              "is missing: neither a calibration nor index arrays");
+    REFUSE_IF(arrays_has(reader, ARRAY_WEIGHTS) && !reader->has_index, ARRAY_WEIGHTS,
+              "save the index arrays too", "weights without index arrays");
+    REFUSE_IF(arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES),
+              ARRAY_BOX_LABELS, "save the boxes too", "labels without boxes");
     return true;
 }
 
@@ -307,8 +299,7 @@ bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) 
     if (arrays_has(reader, id) && !arrays_read(reader, id, NPY_F8, values))
         return false;
     for (int64_t i = 0; i < array->count; i++) {
-        if (!isfinite(values[i]))
-            return ARRAYS_REFUSE_ELEMENT(reader, id, i, "%g, must be finite", values[i]);
+        REFUSE_ELEMENT_IF(!isfinite(values[i]), id, i, "%g, must be finite", values[i]);
         if (row->max > row->min &&
             !arrays_check_between(reader, id, i, values[i], row->min, row->max))
             return false;

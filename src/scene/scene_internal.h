@@ -159,3 +159,15 @@ bool scene_load_folder(const char *path, Scene *scene, Err *err);
     data_refuse((reader_)->err, (reader_)->npz->where,                                             \
                 npz_place(scene_arrays[id_].name, &(reader_)->array[id_], i_).text, "",            \
                 __VA_ARGS__)
+
+/* End the enclosing function, which has a `reader`, with such an error if the condition holds. */
+#define REFUSE_IF(condition_, ...)                                                                 \
+    do {                                                                                           \
+        if (condition_)                                                                            \
+            return ARRAYS_REFUSE(reader, __VA_ARGS__);                                             \
+    } while (0)
+#define REFUSE_ELEMENT_IF(condition_, ...)                                                         \
+    do {                                                                                           \
+        if (condition_)                                                                            \
+            return ARRAYS_REFUSE_ELEMENT(reader, __VA_ARGS__);                                     \
+    } while (0)

@@ -37,14 +37,13 @@ static bool choose_part(const ArrayReader *reader, const Camera *camera, bool pa
                         .scale = {images->input[0] / h, images->input[1] / w}};
     if (!padded && fabs(part->scale[0] - part->scale[1]) <= 0.01 * part->scale[0])
         return true;
-    if (h + 2 < own->image_h || w + 2 < own->image_w)
-        return ARRAYS_REFUSE(reader, ARRAY_IMAGES,
-                             "save what the network saw, or the camera's whole image; a crop that "
-                             "goes beyond it needs own_size",
-                             "%lld x %lld pixels, must have the shape of image_size, %g x %g, or "
-                             "hold the %d x %d that resize and crop take of %s",
-                             (long long)images->h, (long long)images->w, images->input[0],
-                             images->input[1], own->image_h, own->image_w, camera->name);
+    REFUSE_IF(h + 2 < own->image_h || w + 2 < own->image_w, ARRAY_IMAGES,
+              "save what the network saw, or the camera's whole image; a crop that "
+              "goes beyond it needs own_size",
+              "%lld x %lld pixels, must have the shape of image_size, %g x %g, or "
+              "hold the %d x %d that resize and crop take of %s",
+              (long long)images->h, (long long)images->w, images->input[0], images->input[1],
+              own->image_h, own->image_w, camera->name);
     if (padded) {
         part->size[0] = own->image_h;
         part->size[1] = own->image_w;
@@ -123,10 +122,9 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     Images images = {.h = reader->size[SIZE_IMAGE_ROWS], .w = reader->size[SIZE_IMAGE_COLUMNS]};
     if (!arrays_has(reader, ARRAY_IMAGES))
         return true;
-    if (images.h * images.w > MOST_PIXELS)
-        return ARRAYS_REFUSE(reader, ARRAY_IMAGES, "save smaller ones",
-                             "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
-                             (long long)images.w, MOST_PIXELS);
+    REFUSE_IF(images.h * images.w > MOST_PIXELS, ARRAY_IMAGES, "save smaller ones",
+              "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
+              (long long)images.w, MOST_PIXELS);
     photos->cameras = reader->size[SIZE_CAMERAS];
     if (!choose_parts(reader, scene, &images))
         return false;
@@ -239,9 +237,8 @@ static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t firs
                              const double *row, int columns) {
     for (int i = 0; i < columns; i++) {
         double wanted = i == columns - 1;
-        if (fabs(row[i] - wanted) > 1e-6)
-            return ARRAYS_REFUSE_ELEMENT(reader, id, first + i, "%.9g, must be %g in the last row",
-                                         row[i], wanted);
+        REFUSE_ELEMENT_IF(fabs(row[i] - wanted) > 1e-6, id, first + i,
+                          "%.9g, must be %g in the last row", row[i], wanted);
     }
     return true;
 }
@@ -280,9 +277,8 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
 static bool set_input(const ArrayReader *reader, const double *sizes, Rig *rig) {
     Frustum *frustum = &rig->frustum;
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
-        if (sizes[i] != floor(sizes[i]))
-            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_IMAGE_SIZE, i,
-                                         "%.9g, must be a whole number", sizes[i]);
+        REFUSE_ELEMENT_IF(sizes[i] != floor(sizes[i]), ARRAY_IMAGE_SIZE, i,
+                          "%.9g, must be a whole number", sizes[i]);
         if (sizes[i] != sizes[i % 2])
             return ARRAYS_REFUSE(
                 reader, ARRAY_IMAGE_SIZE, "sizes of the cameras' own images are the array own_size",
@@ -306,11 +302,11 @@ static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
     for (int axis = 0; axis < 2; axis++) {
         if (!arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536))
             return false;
-        if ((own ? own : reader->array[ARRAY_CROP].count) == 4 &&
-            fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5)
-            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_CROP, first + 2 + axis,
-                                         "%g ends a crop of %g pixels, but image_size has %g",
-                                         crop[2 + axis], crop[2 + axis] - crop[axis], size[axis]);
+        REFUSE_ELEMENT_IF((own ? own : reader->array[ARRAY_CROP].count) == 4 &&
+                              fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5,
+                          ARRAY_CROP, first + 2 + axis,
+                          "%g ends a crop of %g pixels, but image_size has %g", crop[2 + axis],
+                          crop[2 + axis] - crop[axis], size[axis]);
     }
     cut->crop_x = crop[0];
     cut->crop_y = crop[1];
@@ -351,10 +347,8 @@ static bool set_depth(const ArrayReader *reader, const Calibration *calibration,
         frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
         return true;
     }
-    if (!(range[0] < range[1]))
-        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_DEPTH_RANGE, 1,
-                                     "empty range: the stop %g is not above the start %g", range[1],
-                                     range[0]);
+    REFUSE_ELEMENT_IF(!(range[0] < range[1]), ARRAY_DEPTH_RANGE, 1,
+                      "empty range: the stop %g is not above the start %g", range[1], range[0]);
     frustum->depth_start_m = range[0];
     frustum->depth_stop_m = range[1];
     frustum->depth_step_m = range[2];
@@ -375,16 +369,15 @@ static bool set_depth(const ArrayReader *reader, const Calibration *calibration,
 static bool set_grid_axis(const ArrayReader *reader, int axis, const double *grid, double *min_m,
                           double *max_m, int *cells) {
     const double *row = grid + 3 * axis;
-    if (!(row[0] < row[1]))
-        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 1,
-                                     "empty range: the upper end %g is not above the lower end %g",
-                                     row[1], row[0]);
+    REFUSE_ELEMENT_IF(!(row[0] < row[1]), ARRAY_GRID, 3 * axis + 1,
+                      "empty range: the upper end %g is not above the lower end %g", row[1],
+                      row[0]);
     double count = (row[1] - row[0]) / row[2];
-    if (!(row[2] > 0) || !(round(count) >= 1 && round(count) <= SCENE_MAX_CELLS) ||
-        fabs(count - round(count)) > 1e-3)
-        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 2,
-                                     "cells of %g m: %g of them, must be a whole number, 1 to %d",
-                                     row[2], count, SCENE_MAX_CELLS);
+    REFUSE_ELEMENT_IF(!(row[2] > 0) || !(round(count) >= 1 && round(count) <= SCENE_MAX_CELLS) ||
+                          fabs(count - round(count)) > 1e-3,
+                      ARRAY_GRID, 3 * axis + 2,
+                      "cells of %g m: %g of them, must be a whole number, 1 to %d", row[2], count,
+                      SCENE_MAX_CELLS);
     *min_m = row[0];
     *max_m = row[1];
     *cells = (int)round(count);
@@ -462,10 +455,9 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     const int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
     if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first))
         return false;
-    if (all[0] > 1)
-        return ARRAYS_REFUSE(reader, ARRAY_BEV_SHAPE,
-                             "ranks number the cells of all samples: run the network with one",
-                             "a batch of %g samples, must be 1", all[0]);
+    REFUSE_IF(all[0] > 1, ARRAY_BEV_SHAPE,
+              "ranks number the cells of all samples: run the network with one",
+              "a batch of %g samples, must be 1", all[0]);
     for (int i = first; i < first + count; i++)
         if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i - first, all[i], bounds[i][0],
                                   bounds[i][1]))
@@ -474,13 +466,11 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     const int64_t slices = shape_slices(shape);
     const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
     for (int i = 0; reader->has_calibration && i < 3; i++)
-        if (cells[i] != grid[i])
-            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, i + 1 > first ? i + 1 - first : 0,
-                                         "%lld x %lld x %lld cells (nz, ny, nx), but grid has "
-                                         "%lld x %lld x %lld",
-                                         (long long)cells[0], (long long)cells[1],
-                                         (long long)cells[2], (long long)grid[0],
-                                         (long long)grid[1], (long long)grid[2]);
+        REFUSE_ELEMENT_IF(cells[i] != grid[i], ARRAY_BEV_SHAPE, i + 1 > first ? i + 1 - first : 0,
+                          "%lld x %lld x %lld cells (nz, ny, nx), but grid has "
+                          "%lld x %lld x %lld",
+                          (long long)cells[0], (long long)cells[1], (long long)cells[2],
+                          (long long)grid[0], (long long)grid[1], (long long)grid[2]);
     shape->nz = cells[0];
     shape->ny = cells[0] * cells[1];
     shape->nx = cells[2];
