@@ -66,20 +66,20 @@ NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-static bool refuse_unknown(const ArrayReader *reader) {
+static void refuse_unknown(ArrayReader *reader) {
     const char *names[ARRAY_COUNT];
     for (int id = 0; id < ARRAY_COUNT; id++)
         names[id] = scene_arrays[id].name;
-    for (int m = 0; m < reader->npz->count; m++) {
-        const char *name = reader->npz->members[m].name;
+    for (int m = 0; m < reader->npz.count; m++) {
+        const char *name = reader->npz.members[m].name;
         const char *nearest = nearest_name(name, names, ARRAY_COUNT);
         char hint[256];
         if (nearest && strcmp(name, nearest) == 0)
             continue;
         nearest_hint(name, names, ARRAY_COUNT, NULL, hint, sizeof hint);
-        return data_refuse(reader->err, reader->npz->where, name, hint, "unknown array");
+        arrays_need(reader,
+                    data_refuse(reader->err, reader->npz.where, name, hint, "unknown array"));
     }
-    return true;
 }
 
 /* Writes "() or (camera, 2)": the shapes that an array may have. */
@@ -119,7 +119,7 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
 }
 
 /* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
-static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
+static void bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
     REFUSE_IF(value < sizes[e].min || value > sizes[e].max, id, "", "%lld %s, must be %lld to %lld",
               (long long)value, sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
     REFUSE_IF(reader->size[e] >= 0 && reader->size[e] != value, id,
@@ -130,7 +130,6 @@ static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
         reader->size[e] = value;
         reader->first[e] = scene_arrays[id].name;
     }
-    return true;
 }
 
 static bool shape_matches(const NpyArray *array, const char *shape) {
@@ -142,32 +141,28 @@ static bool shape_matches(const NpyArray *array, const char *shape) {
     return true;
 }
 
-static bool check_shape(ArrayReader *reader, int id) {
+static void check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
     char shape[NPY_MAX_RANK + 1], found[96], wanted[96];
     int which = 0;
     npy_shape_text(array, found, sizeof found);
-    if (id == ARRAY_DEPTH && array->rank == 5) /* moments of a clip, or a batch */
-        return ARRAYS_REFUSE(
-            reader, ARRAY_DEPTH,
-            array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
-                                  "clip/00001.npz"
-                                : "save one sample, depth[0] and feat[0]",
-            "shape %s: %lld moments or samples in one file; a clip is a folder of files", found,
-            (long long)array->shape[0]);
+    /* moments of a clip, or a batch */
+    REFUSE_IF(id == ARRAY_DEPTH && array->rank == 5, id,
+              array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
+                                    "clip/00001.npz"
+                                  : "save one sample, depth[0] and feat[0]",
+              "shape %s: %lld moments or samples in one file; a clip is a folder of files", found,
+              (long long)array->shape[0]);
     while (arrays_shape(id, which, shape) && !shape_matches(array, shape))
         which++;
-    if (!arrays_shape(id, which, shape)) {
-        shapes_text(id, wanted, sizeof wanted);
-        return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found,
-                             wanted);
-    }
+    shapes_text(id, wanted, sizeof wanted);
+    REFUSE_IF(!arrays_shape(id, which, shape), id, shape_hint(reader, id), "shape %s, must be %s",
+              found, wanted);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of_letter(shape[i]);
-        if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
-            return false;
+        if (size >= 0)
+            bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]);
     }
-    return true;
 }
 
 static const char *types_text(unsigned types) {
@@ -195,14 +190,13 @@ static const char *type_hint(int id, NpyType found) {
     return "";
 }
 
-static bool read_header(ArrayReader *reader, int id) {
-    if (!npz_read_array(reader->npz, reader->member[id], &reader->array[id], reader->err))
-        return false;
+static void read_header(ArrayReader *reader, int id) {
+    arrays_need(reader,
+                npz_read_array(&reader->npz, reader->member[id], &reader->array[id], reader->err));
     NpyType type = reader->array[id].type;
-    return scene_arrays[id].types & 1u << type
-               ? check_shape(reader, id)
-               : ARRAYS_REFUSE(reader, id, type_hint(id, type), "dtype %s, must be %s",
-                               npy_types[type].name, types_text(scene_arrays[id].types));
+    REFUSE_IF(!(scene_arrays[id].types & 1u << type), id, type_hint(id, type),
+              "dtype %s, must be %s", npy_types[type].name, types_text(scene_arrays[id].types));
+    check_shape(reader, id);
 }
 
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
@@ -216,28 +210,27 @@ bool arrays_has(const ArrayReader *reader, ArrayId id) {
     return reader->member[id] >= 0;
 }
 
-/* Checks that the arrays of a group are either all present or all missing. */
-static bool check_group(const ArrayReader *reader, ArrayGroup group, const char *others,
-                        bool *present) {
+/* Checks that the arrays of a group are either all present or all missing. Whether they are
+ * present. */
+static bool check_group(ArrayReader *reader, ArrayGroup group, const char *others) {
     int missing = -1;
-    *present = false;
+    bool present = false;
     for (int id = ARRAY_COUNT - 1; id >= 0; id--) {
         if (scene_arrays[id].group != group)
             continue;
         if (reader->member[id] >= 0)
-            *present = true;
+            present = true;
         else if (id != ARRAY_DEPTH_RANGE || !arrays_has(reader, ARRAY_DEPTH_BINS))
             missing = id;
     }
-    REFUSE_IF(*present && missing >= 0, missing, others, "is missing");
-    return true;
+    REFUSE_IF(present && missing >= 0, missing, others, "is missing");
+    return present;
 }
 
-static bool check_groups(ArrayReader *reader) {
-    if (!check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present",
-                     &reader->has_calibration) ||
-        !check_group(reader, GROUP_INDEX, "other index arrays are present", &reader->has_index))
-        return false;
+static void check_groups(ArrayReader *reader) {
+    reader->has_calibration =
+        check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present");
+    reader->has_index = check_group(reader, GROUP_INDEX, "other index arrays are present");
     REFUSE_IF(!arrays_has(reader, ARRAY_DEPTH), ARRAY_DEPTH, "a scene needs both depth and feat",
               "is missing");
     REFUSE_IF(!arrays_has(reader, ARRAY_FEAT) &&
@@ -253,67 +246,92 @@ static bool check_groups(ArrayReader *reader) {
               "save the index arrays too", "weights without index arrays");
     REFUSE_IF(arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES),
               ARRAY_BOX_LABELS, "save the boxes too", "labels without boxes");
+}
+
+static void check_headers(ArrayReader *reader) {
+    for (int e = 0; e < SIZE_COUNT; e++)
+        reader->size[e] = -1;
+    refuse_unknown(reader);
+    for (int id = 0; id < ARRAY_COUNT; id++) {
+        reader->member[id] = npz_find(&reader->npz, scene_arrays[id].name);
+        if (reader->member[id] >= 0)
+            read_header(reader, id);
+    }
+    check_groups(reader);
+}
+
+/* ---- the archive ----------------------------------------------------------------------------- */
+
+void arrays_need(ArrayReader *reader, bool ok) {
+    if (!ok)
+        longjmp(reader->refused, 1);
+}
+
+static bool read_archive(ArrayReader *reader, void (*read)(ArrayReader *, void *), void *to) {
+    if (setjmp(reader->refused))
+        return false;
+    check_headers(reader);
+    read(reader, to);
     return true;
 }
 
-bool arrays_open(ArrayReader *reader, Npz *npz, Err *err) {
-    *reader = (ArrayReader){.npz = npz, .err = err};
-    for (int e = 0; e < SIZE_COUNT; e++)
-        reader->size[e] = -1;
-    if (!refuse_unknown(reader))
+bool arrays_read_file(FILE *file, const char *where, void (*read)(ArrayReader *, void *), void *to,
+                      Err *err) {
+    ArrayReader reader = {.err = err};
+    if (!file || !npz_open(&reader.npz, file, where, err))
         return false;
-    for (int id = 0; id < ARRAY_COUNT; id++) {
-        reader->member[id] = npz_find(npz, scene_arrays[id].name);
-        if (reader->member[id] >= 0 && !read_header(reader, id))
-            return false;
-    }
-    return check_groups(reader);
+    bool ok = read_archive(&reader, read, to);
+    free(reader.scratch);
+    npz_close(&reader.npz);
+    return ok;
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements) {
-    return npz_read(reader->npz, reader->member[id], &reader->array[id], type, elements,
-                    reader->err);
+void *arrays_borrow(ArrayReader *reader, ArrayId id, NpyType type) {
+    free(reader->scratch);
+    reader->scratch = malloc((size_t)reader->array[id].count * npy_types[type].bytes + 1);
+    arrays_need(reader, reader->scratch || err_no_memory(reader->err, scene_arrays[id].name, ""));
+    arrays_need(reader, npz_read(&reader->npz, reader->member[id], &reader->array[id], type,
+                                 reader->scratch, reader->err));
+    return reader->scratch;
 }
 
-void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type) {
-    void *elements = malloc((size_t)reader->array[id].count * npy_types[type].bytes + 1);
-    if (!elements)
-        err_no_memory(reader->err, scene_arrays[id].name, "");
-    else if (arrays_read(reader, id, type, elements))
-        return elements;
-    free(elements);
-    return NULL;
+void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type) {
+    void *elements = arrays_borrow(reader, id, type);
+    reader->scratch = NULL;
+    return elements;
 }
 
-bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
-    return !arrays_has(reader, id) ||
-           npz_read_texts(reader->npz, reader->member[id], &reader->array[id], texts, stride,
-                          reader->err);
+void arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
+    if (arrays_has(reader, id))
+        arrays_need(reader, npz_read_texts(&reader->npz, reader->member[id], &reader->array[id],
+                                           texts, stride, reader->err));
 }
 
-bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {
+const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id) {
     const ArrayRow *row = &scene_arrays[id];
-    const NpyArray *array = &reader->array[id];
-    if (arrays_has(reader, id) && !arrays_read(reader, id, NPY_F8, values))
-        return false;
-    for (int64_t i = 0; i < array->count; i++) {
+    const double *values = arrays_borrow(reader, id, NPY_F8);
+    for (int64_t i = 0; i < reader->array[id].count; i++) {
         REFUSE_ELEMENT_IF(!isfinite(values[i]), id, i, "%g, must be finite", values[i]);
-        if (row->max > row->min &&
-            !arrays_check_between(reader, id, i, values[i], row->min, row->max))
-            return false;
+        if (row->max > row->min)
+            arrays_check_between(reader, id, i, values[i], row->min, row->max);
     }
-    return true;
+    return values;
 }
 
-bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
-                          double min, double max) {
-    if (value >= min && value <= max)
-        return true;
+void arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values) {
+    if (arrays_has(reader, id))
+        memcpy(values, arrays_borrow_doubles(reader, id),
+               (size_t)reader->array[id].count * sizeof *values);
+}
+
+void arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
+                          double max) {
     bool late = id == ARRAY_TIMESTAMPS && value > max;
-    return ARRAYS_REFUSE_ELEMENT(reader, id, i, "%.9g is outside %.9g to %.9g%s", value, min, max,
-                                 late ? " seconds (of microseconds save timestamps / 1e6)" : "");
+    REFUSE_ELEMENT_IF(!(value >= min && value <= max), id, i, "%.9g is outside %.9g to %.9g%s",
+                      value, min, max,
+                      late ? " seconds (of microseconds save timestamps / 1e6)" : "");
 }
 
 static const char *const groups[] = {

@@ -8,6 +8,8 @@
 #include "src/scene/npz.h"
 #include "src/scene/scene.h"
 
+#include <setjmp.h>
+
 enum { FLOATS = 1u << NPY_F2 | 1u << NPY_F4 | 1u << NPY_F8, PRECISE = FLOATS & ~(1u << NPY_F2) };
 enum { WHOLE = (1u << (NPY_U4 + 1)) - (1u << NPY_I4), NUMBERS = FLOATS | WHOLE };
 enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
@@ -96,10 +98,13 @@ typedef enum {
 } ArraySize;
 /* clang-format on */
 
-/* An archive whose headers have been checked. */
+/* An open archive. A function that refuses what it reads does not return: arrays_read_file() fails
+ * at once. So only the scene and the reader may own memory. */
 typedef struct {
-    Npz *npz;
+    Npz npz;
     Err *err;
+    jmp_buf refused;
+    void *scratch;                 /* memory of arrays_borrow */
     int member[ARRAY_COUNT];       /* index in the archive; -1: the array is missing */
     NpyArray array[ARRAY_COUNT];   /* the array as its header describes it */
     int64_t size[SIZE_COUNT];      /* -1: no array has this size */
@@ -113,20 +118,28 @@ NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t sizes[
 /* Returns the number of elements of each camera. 0: one row serves all cameras. */
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 
-/* Reads all headers. Refuses unknown and missing arrays, wrong types and shapes. Also refuses sizes
- * that are out of bounds or differ between arrays. */
-bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
+/* Opens an archive, checks it against the table, and has `read` read it. The headers are checked
+ * first: names, types, shapes, bounds of sizes, and sizes that differ between arrays. Takes over
+ * `file`; NULL: `err` says already why. */
+bool arrays_read_file(FILE *file, const char *where, void (*read)(ArrayReader *reader, void *to),
+                      void *to, Err *err);
+
+/* Refuses the archive unless `ok`. Else `err` says why. */
+void arrays_need(ArrayReader *reader, bool ok);
 
 /* Reads all elements of an array as texts of NPZ_TEXT bytes, which lie `stride` bytes apart. A
  * missing array leaves them alone. */
-bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t stride);
+void arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride);
 
-/* Reads all elements as numbers of `type` into memory that the caller frees. NULL: it failed. */
-void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type);
+/* Read all elements as numbers of `type` into memory: arrays_take into memory of the caller,
+ * arrays_borrow into memory that lasts until the next reading. */
+void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type);
+void *arrays_borrow(ArrayReader *reader, ArrayId id, NpyType type);
 
-/* Reads a small array. Checks that all elements are finite and within the row's bounds. A missing
+/* Read a small array. Check that all elements are finite and within the row's bounds. A missing
  * array leaves `values` alone. */
-bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
+const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id);
+void arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values);
 
 /* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
 const char *scene_rounding(int index);
@@ -135,8 +148,8 @@ const char *scene_rounding(int index);
 bool arrays_has(const ArrayReader *reader, ArrayId id);
 
 /* Checks that `value`, element i of an array, lies between the bounds. */
-bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
-                          double min, double max);
+void arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
+                          double max);
 
 /* Members of a Field, for the tables of JSON scenes. */
 #define RANGE(min_, max_)   .min = min_, .max = max_
@@ -151,23 +164,14 @@ bool operator_read_json(const Check *check, const json_t *json, bool build, Scen
 /* Loads a folder of arrays as an operator scene (scene.h describes the arrays). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);
 
-/* Report an error in an array, or in its element i. Arguments: a hint, a printf format, values.
- * Yield false. */
-#define ARRAYS_REFUSE(reader_, id_, ...)                                                           \
-    data_refuse((reader_)->err, (reader_)->npz->where, scene_arrays[id_].name, __VA_ARGS__)
-#define ARRAYS_REFUSE_ELEMENT(reader_, id_, i_, ...)                                               \
-    data_refuse((reader_)->err, (reader_)->npz->where,                                             \
-                npz_place(scene_arrays[id_].name, &(reader_)->array[id_], i_).text, "",            \
-                __VA_ARGS__)
-
-/* End the enclosing function, which has a `reader`, with such an error if the condition holds. */
-#define REFUSE_IF(condition_, ...)                                                                 \
-    do {                                                                                           \
-        if (condition_)                                                                            \
-            return ARRAYS_REFUSE(reader, __VA_ARGS__);                                             \
-    } while (0)
-#define REFUSE_ELEMENT_IF(condition_, ...)                                                         \
-    do {                                                                                           \
-        if (condition_)                                                                            \
-            return ARRAYS_REFUSE_ELEMENT(reader, __VA_ARGS__);                                     \
-    } while (0)
+/* Refuse the archive of `reader` if the condition holds, with an error in an array, or in its
+ * element i. Arguments: a hint (of an array), a printf format, values. */
+#define REFUSE_IF(condition_, id_, ...)                                                            \
+    arrays_need(reader, !(condition_) || data_refuse(reader->err, reader->npz.where,               \
+                                                     scene_arrays[id_].name, __VA_ARGS__))
+#define REFUSE_ELEMENT_IF(condition_, id_, i_, ...)                                                \
+    arrays_need(reader,                                                                            \
+                !(condition_) ||                                                                   \
+                    data_refuse(reader->err, reader->npz.where,                                    \
+                                npz_place(scene_arrays[id_].name, &reader->array[id_], i_).text,   \
+                                "", __VA_ARGS__))

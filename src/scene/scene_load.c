@@ -40,21 +40,17 @@ static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+static void read_first_time(ArrayReader *reader, void *time_s) {
+    double times[RIG_MAX_CAMERAS] = {NAN};
+    arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
+    *(double *)time_s = times[0];
+}
+
 /* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
 static bool read_moment_time(const Clip *clip, int moment, double *time_s, Err *err) {
     char path[PATH_MAX];
-    double times[RIG_MAX_CAMERAS] = {NAN};
-    ArrayReader reader;
-    Npz npz;
     moment_path(clip, moment, path);
-    FILE *file = data_open(path, err);
-    if (!file || !npz_open(&npz, file, path, err))
-        return false;
-    bool ok =
-        arrays_open(&reader, &npz, err) && arrays_read_doubles(&reader, ARRAY_TIMESTAMPS, times);
-    npz_close(&npz);
-    *time_s = times[0];
-    return ok;
+    return arrays_read_file(data_open(path, err), path, read_first_time, time_s, err);
 }
 
 /* Sets the time between moments: the mean, by the times of the first and the last moment. */

@@ -22,21 +22,19 @@ typedef struct {
 typedef struct {
     int64_t h, w; /* rows and columns of the array */
     double input[2];
-    ImagePart parts[RIG_MAX_CAMERAS];
-    int64_t (*columns)[2]; /* (kept columns): the image's columns under each kept column */
+    bool padded; /* images begin in the upper left corner */
 } Images;
 
 /* Chooses the part of an image. An image with the proportions of the network's input shows that
  * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`, and
- * must hold the resized crop. Padded images begin in the upper left corner. */
-static bool choose_part(const ArrayReader *reader, const Camera *camera, bool padded,
-                        Images *images, ImagePart *part) {
+ * must hold the resized crop. */
+static ImagePart choose_part(ArrayReader *reader, const Camera *camera, const Images *images) {
     const ImageCut *own = &camera->cut;
     const double h = (double)images->h, w = (double)images->w;
-    *part = (ImagePart){.size = {images->h, images->w},
-                        .scale = {images->input[0] / h, images->input[1] / w}};
-    if (!padded && fabs(part->scale[0] - part->scale[1]) <= 0.01 * part->scale[0])
-        return true;
+    ImagePart part = {.size = {images->h, images->w},
+                      .scale = {images->input[0] / h, images->input[1] / w}};
+    if (!images->padded && fabs(part.scale[0] - part.scale[1]) <= 0.01 * part.scale[0])
+        return part;
     REFUSE_IF(h + 2 < own->image_h || w + 2 < own->image_w, ARRAY_IMAGES,
               "save what the network saw, or the camera's whole image; a crop that "
               "goes beyond it needs own_size",
@@ -44,35 +42,32 @@ static bool choose_part(const ArrayReader *reader, const Camera *camera, bool pa
               "hold the %d x %d that resize and crop take of %s",
               (long long)images->h, (long long)images->w, images->input[0], images->input[1],
               own->image_h, own->image_w, camera->name);
-    if (padded) {
-        part->size[0] = own->image_h;
-        part->size[1] = own->image_w;
+    if (images->padded) {
+        part.size[0] = own->image_h;
+        part.size[1] = own->image_w;
     }
-    part->scale[0] = own->resize_y;
-    part->scale[1] = own->resize_x;
-    part->from[0] = own->crop_y;
-    part->from[1] = own->crop_x;
-    return true;
+    part.scale[0] = own->resize_y;
+    part.scale[1] = own->resize_x;
+    part.from[0] = own->crop_y;
+    part.from[1] = own->crop_x;
+    return part;
 }
 
-/* Chooses the parts of all images. Images are padded where the file has the array own_size and all
- * images have the largest of these sizes. */
-static bool choose_parts(const ArrayReader *reader, const Scene *scene, Images *images) {
+/* Describes the images. They are padded where the file has the array own_size and all images have
+ * the largest of these sizes. */
+static Images describe_images(const ArrayReader *reader, const Scene *scene) {
     const Rig *rig = &scene->rig;
+    Images images = {.h = reader->size[SIZE_IMAGE_ROWS], .w = reader->size[SIZE_IMAGE_COLUMNS]};
     int h = 0, w = 0;
     for (int i = 0; i < rig->camera_count; i++) {
         const ImageCut *own = &rig->cameras[i].cut;
         h = own->image_h > h ? own->image_h : h;
         w = own->image_w > w ? own->image_w : w;
     }
-    const bool padded =
-        scene->has_rig && arrays_has(reader, ARRAY_OWN_SIZE) && images->h == h && images->w == w;
-    images->input[0] = scene->has_rig ? rig->frustum.input_h : (double)images->h;
-    images->input[1] = scene->has_rig ? rig->frustum.input_w : (double)images->w;
-    for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)
-        if (!choose_part(reader, &rig->cameras[i], padded, images, &images->parts[i]))
-            return false;
-    return true;
+    images.padded = arrays_has(reader, ARRAY_OWN_SIZE) && images.h == h && images.w == w;
+    images.input[0] = scene->has_rig ? rig->frustum.input_h : (double)images.h;
+    images.input[1] = scene->has_rig ? rig->frustum.input_w : (double)images.w;
+    return images;
 }
 
 /* Finds the image's pixels under pixel `at` of the `kept` pixels of an axis. Inside the image there
@@ -101,82 +96,66 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
         pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
 }
 
-static void reduce_image(const Images *images, int64_t camera, const uint8_t *image,
-                         const Photos *photos) {
-    const ImagePart *part = &images->parts[camera];
-    uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * camera;
+static void reduce_image(const Images *images, const ImagePart *part, const uint8_t *image,
+                         const Photos *photos, uint8_t *kept) {
+    int64_t columns[PHOTOS_KEPT_W][2]; /* the image's columns under each kept column */
     for (int64_t x = 0; x < photos->w; x++)
-        pixels_under(images, part, 1, x, photos->w, images->columns[x]);
+        pixels_under(images, part, 1, x, photos->w, columns[x]);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t y = 0; y < photos->h; y++) {
         int64_t rows[2];
         pixels_under(images, part, 0, y, photos->h, rows);
         for (int64_t x = 0; x < photos->w; x++)
-            mean_pixel(image, images->w, rows, images->columns[x], kept + 3 * (y * photos->w + x));
+            mean_pixel(image, images->w, rows, columns[x], kept + 3 * (y * photos->w + x));
     }
 }
 
-static bool read_images(const ArrayReader *reader, Scene *scene) {
+static void read_images(ArrayReader *reader, Scene *scene) {
     enum { MOST_PIXELS = 1 << 24 };
     Photos *photos = &scene->photos;
-    Images images = {.h = reader->size[SIZE_IMAGE_ROWS], .w = reader->size[SIZE_IMAGE_COLUMNS]};
+    const Images images = describe_images(reader, scene);
     if (!arrays_has(reader, ARRAY_IMAGES))
-        return true;
+        return;
     REFUSE_IF(images.h * images.w > MOST_PIXELS, ARRAY_IMAGES, "save smaller ones",
               "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
               (long long)images.w, MOST_PIXELS);
     photos->cameras = reader->size[SIZE_CAMERAS];
-    if (!choose_parts(reader, scene, &images))
-        return false;
     photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
-    photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
-    images.columns = malloc((size_t)photos->w * sizeof *images.columns);
-    bool ok = (photos->srgb && images.columns) || err_no_memory(reader->err, "images", "");
-    uint8_t *pixels = ok ? arrays_take(reader, ARRAY_IMAGES, NPY_U1) : NULL;
-    for (int64_t i = 0; pixels && i < photos->cameras; i++)
-        reduce_image(&images, i, pixels + 3 * images.h * images.w * i, photos);
-    free(images.columns);
-    free(pixels);
-    return pixels;
+    const int64_t kept = photos->h * photos->w * 3;
+    photos->srgb = malloc((size_t)(photos->cameras * kept));
+    arrays_need(reader, photos->srgb || err_no_memory(reader->err, "images", ""));
+    const uint8_t *pixels = arrays_borrow(reader, ARRAY_IMAGES, NPY_U1);
+    for (int64_t i = 0; i < photos->cameras; i++) {
+        const ImagePart part = choose_part(reader, &scene->rig.cameras[i], &images);
+        reduce_image(&images, &part, pixels + 3 * images.h * images.w * i, photos,
+                     photos->srgb + kept * i);
+    }
 }
 
 /* ---- boxes, LiDAR, time ---------------------------------------------------------------------- */
 
-static bool fill_boxes(const ArrayReader *reader, const double *rows, Photos *photos) {
-    int64_t columns = reader->array[ARRAY_BOXES].shape[1];
-    for (int64_t i = 0; i < photos->box_count; i++) {
-        const double *row = rows + i * columns;
-        TrueBox *box = &photos->boxes[i];
-        for (int k = 3; k < 6; k++)
-            if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
-                return false;
-        memcpy(box, row, TRUE_BOX_NUMBERS * sizeof *row);
-    }
-    return true;
-}
-
-static bool read_boxes(const ArrayReader *reader, Photos *photos) {
+static void read_boxes(ArrayReader *reader, Photos *photos) {
     if (!arrays_has(reader, ARRAY_BOXES))
-        return true;
+        return;
+    const int64_t columns = reader->array[ARRAY_BOXES].shape[1];
     photos->box_count = reader->size[SIZE_BOXES];
-    double *rows = malloc((size_t)reader->array[ARRAY_BOXES].count * sizeof *rows + 1);
     photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
-    bool ok =
-        ((photos->boxes && rows) || err_no_memory(reader->err, "boxes", "")) &&
-        arrays_read_doubles(reader, ARRAY_BOXES, rows) && fill_boxes(reader, rows, photos) &&
-        arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
-    free(rows);
-    return ok;
+    arrays_need(reader, photos->boxes || err_no_memory(reader->err, "boxes", ""));
+    const double *row = arrays_borrow_doubles(reader, ARRAY_BOXES);
+    for (int64_t i = 0; i < photos->box_count; i++, row += columns) {
+        for (int k = 3; k < 6; k++)
+            arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M);
+        memcpy(&photos->boxes[i], row, TRUE_BOX_NUMBERS * sizeof *row);
+    }
+    arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
 }
 
 /* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
-static bool read_lidar(const ArrayReader *reader, Photos *photos) {
+static void read_lidar(ArrayReader *reader, Photos *photos) {
     const NpyArray *array = &reader->array[ARRAY_LIDAR];
     if (!arrays_has(reader, ARRAY_LIDAR))
-        return true;
+        return;
     float *values = photos->sweep_m = arrays_take(reader, ARRAY_LIDAR, NPY_F4);
-    if (!values)
-        return false;
     for (int64_t i = 0; i < array->shape[0]; i++) {
         const float *p = values + i * array->shape[1];
         if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))
@@ -184,26 +163,15 @@ static bool read_lidar(const ArrayReader *reader, Photos *photos) {
     }
     float *less = realloc(values, (size_t)photos->sweep_count * 3 * sizeof *values + 1);
     photos->sweep_m = less ? less : values;
-    return true;
 }
 
-static bool read_time(const ArrayReader *reader, Photos *photos) {
+static void read_time(ArrayReader *reader, Photos *photos) {
     double times[RIG_MAX_CAMERAS];
-    if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
-        return false;
+    arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
     int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
     photos->has_time = arrays_has(reader, ARRAY_TIMESTAMPS);
     for (int64_t i = 0; i < count; i++)
         photos->time_s += times[i] / (double)count;
-    return true;
-}
-
-/* Reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known. Photographs
- * are cut to the network's input and reduced while they are read. */
-static bool read_photos(const ArrayReader *reader, Scene *scene) {
-    Photos *photos = &scene->photos;
-    return read_time(reader, photos) && read_boxes(reader, photos) && read_lidar(reader, photos) &&
-           read_images(reader, scene);
 }
 
 /* ---- calibration: the terms of BEVDet and CUDA-BEVFusion ------------------------------------- */
@@ -216,7 +184,7 @@ typedef struct {
     double depth_range[3], grid[9], depth_bins[FRUSTUM_MAX_BINS];
 } Calibration;
 
-static bool read_calibration(const ArrayReader *reader, Calibration *calibration) {
+static void read_calibration(ArrayReader *reader, Calibration *calibration) {
     double *const values[ARRAY_COUNT] = {[ARRAY_INTRINSICS] = calibration->intrinsics,
                                          [ARRAY_CAM2EGO] = calibration->cam2ego,
                                          [ARRAY_IMAGE_SIZE] = calibration->image_size,
@@ -227,41 +195,36 @@ static bool read_calibration(const ArrayReader *reader, Calibration *calibration
                                          [ARRAY_DEPTH_BINS] = calibration->depth_bins,
                                          [ARRAY_OWN_SIZE] = calibration->own_size};
     for (ArrayId id = 0; id < ARRAY_COUNT; id++)
-        if (values[id] && !arrays_read_doubles(reader, id, values[id]))
-            return false;
-    return true;
+        if (values[id])
+            arrays_read_doubles(reader, id, values[id]);
 }
 
 /* Checks that the last row of a matrix is 0 ... 0 1. */
-static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t first,
-                             const double *row, int columns) {
+static void check_matrix_row(ArrayReader *reader, ArrayId id, int64_t first, const double *row,
+                             int columns) {
     for (int i = 0; i < columns; i++) {
         double wanted = i == columns - 1;
         REFUSE_ELEMENT_IF(fabs(row[i] - wanted) > 1e-6, id, first + i,
                           "%.9g, must be %g in the last row", row[i], wanted);
     }
-    return true;
 }
 
 /* Names the cameras, for error messages. A camera without a name gets its number. */
-static bool read_names(const ArrayReader *reader, Rig *rig) {
+static void read_names(ArrayReader *reader, Rig *rig) {
     Camera *cameras = rig->cameras;
-    if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, cameras->name, sizeof *cameras))
-        return false;
+    arrays_read_texts(reader, ARRAY_CAMERA_NAMES, cameras->name, sizeof *cameras);
     for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)
         if (!cameras[i].name[0])
             snprintf(cameras[i].name, sizeof cameras[i].name, "camera %d", i);
-    return true;
 }
 
-static bool set_cameras(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+static void set_cameras(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
     rig->camera_count = (int)reader->size[SIZE_CAMERAS];
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         const double *k = calibration->intrinsics + 9 * i, *m = calibration->cam2ego + 16 * i;
-        if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
-            !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
-            return false;
+        check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3);
+        check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4);
         memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* the last row becomes exactly 0 0 1 */
         camera->intrinsics[8] = 1;
         for (int row = 0; row < 3; row++) {
@@ -269,39 +232,35 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
             camera->position_m[row] = m[4 * row + 3];
         }
     }
-    return true;
 }
 
 /* Sets the sizes of the network's input and of its features. The array may repeat the input's size
  * for each camera. */
-static bool set_input(const ArrayReader *reader, const double *sizes, Rig *rig) {
+static void set_input(ArrayReader *reader, const double *sizes, Rig *rig) {
     Frustum *frustum = &rig->frustum;
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
         REFUSE_ELEMENT_IF(sizes[i] != floor(sizes[i]), ARRAY_IMAGE_SIZE, i,
                           "%.9g, must be a whole number", sizes[i]);
-        if (sizes[i] != sizes[i % 2])
-            return ARRAYS_REFUSE(
-                reader, ARRAY_IMAGE_SIZE, "sizes of the cameras' own images are the array own_size",
-                "%s has %g, but %s has %g: a network takes inputs of one size",
-                rig->cameras[i / 2].name, sizes[i], rig->cameras[0].name, sizes[i % 2]);
+        REFUSE_IF(sizes[i] != sizes[i % 2], ARRAY_IMAGE_SIZE,
+                  "sizes of the cameras' own images are the array own_size",
+                  "%s has %g, but %s has %g: a network takes inputs of one size",
+                  rig->cameras[i / 2].name, sizes[i], rig->cameras[0].name, sizes[i % 2]);
     }
     frustum->input_h = (int)sizes[0];
     frustum->input_w = (int)sizes[1];
     frustum->feat_h = (int)reader->size[SIZE_ROWS];
     frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
-    return true;
 }
 
 /* Sets the crop of a camera. BEVDet's crop is the rectangle that is kept after the resize. The size
  * of this rectangle must be image_size. */
-static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
-                     const Frustum *frustum, ImageCut *cut) {
+static void set_crop(ArrayReader *reader, const double *crops, int camera, const Frustum *frustum,
+                     ImageCut *cut) {
     const double size[2] = {frustum->input_w, frustum->input_h};
     const int64_t own = arrays_by_camera(reader, ARRAY_CROP), first = camera * own;
     const double *crop = crops + first;
     for (int axis = 0; axis < 2; axis++) {
-        if (!arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536))
-            return false;
+        arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536);
         REFUSE_ELEMENT_IF((own ? own : reader->array[ARRAY_CROP].count) == 4 &&
                               fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5,
                           ARRAY_CROP, first + 2 + axis,
@@ -310,42 +269,39 @@ static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
     }
     cut->crop_x = crop[0];
     cut->crop_y = crop[1];
-    return true;
 }
 
 /* Sets the size of a camera's own image. By default this is the smallest that the crop needs. */
-static bool set_own_size(const ArrayReader *reader, const double *sizes, int camera, const Rig *rig,
+static void set_own_size(ArrayReader *reader, const double *sizes, int camera, const Rig *rig,
                          ImageCut *cut) {
     if (!arrays_has(reader, ARRAY_OWN_SIZE)) {
         cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
         cut->image_h = (int)fmax(1, round((cut->crop_y + rig->frustum.input_h) / cut->resize_y));
-        return true;
+        return;
     }
     const double *size = sizes + camera * arrays_by_camera(reader, ARRAY_OWN_SIZE);
     cut->image_h = (int)size[0];
     cut->image_w = (int)size[1];
-    return camera_check_cut(&rig->cameras[camera], &rig->frustum, reader->npz->where, "crop",
-                            reader->err);
+    arrays_need(reader, camera_check_cut(&rig->cameras[camera], &rig->frustum, reader->npz.where,
+                                         "crop", reader->err));
 }
 
-static bool set_cuts(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+static void set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
     const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
     for (int i = 0; i < rig->camera_count; i++) {
         ImageCut *cut = &rig->cameras[i].cut;
         cut->resize_x = calibration->resize[i * own];
         cut->resize_y = calibration->resize[i * own + (own == 2)];
-        if (!set_crop(reader, calibration->crop, i, &rig->frustum, cut) ||
-            !set_own_size(reader, calibration->own_size, i, rig, cut))
-            return false;
+        set_crop(reader, calibration->crop, i, &rig->frustum, cut);
+        set_own_size(reader, calibration->own_size, i, rig, cut);
     }
-    return true;
 }
 
-static bool set_depth(const ArrayReader *reader, const Calibration *calibration, Frustum *frustum) {
+static void set_depth(ArrayReader *reader, const Calibration *calibration, Frustum *frustum) {
     const double *range = calibration->depth_range;
     if (arrays_has(reader, ARRAY_DEPTH_BINS)) {
         frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
-        return true;
+        return;
     }
     REFUSE_ELEMENT_IF(!(range[0] < range[1]), ARRAY_DEPTH_RANGE, 1,
                       "empty range: the stop %g is not above the start %g", range[1], range[0]);
@@ -358,15 +314,13 @@ static bool set_depth(const ArrayReader *reader, const Calibration *calibration,
         fabs((range[1] - range[0]) / range[2] - found) < 1e-4)
         frustum->depth_stop_m = range[0] + (found - 0.5) * range[2];
     int64_t bins = frustum_depth_bins(frustum);
-    if (bins == reader->size[SIZE_BINS])
-        return true;
-    return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_DEPTH_RANGE, 2,
-                                 "step %g gives %lld depth bins, but depth has %lld", range[2],
-                                 (long long)bins, (long long)reader->size[SIZE_BINS]);
+    REFUSE_ELEMENT_IF(bins != reader->size[SIZE_BINS], ARRAY_DEPTH_RANGE, 2,
+                      "step %g gives %lld depth bins, but depth has %lld", range[2],
+                      (long long)bins, (long long)reader->size[SIZE_BINS]);
 }
 
 /* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
-static bool set_grid_axis(const ArrayReader *reader, int axis, const double *grid, double *min_m,
+static void set_grid_axis(ArrayReader *reader, int axis, const double *grid, double *min_m,
                           double *max_m, int *cells) {
     const double *row = grid + 3 * axis;
     REFUSE_ELEMENT_IF(!(row[0] < row[1]), ARRAY_GRID, 3 * axis + 1,
@@ -381,35 +335,33 @@ static bool set_grid_axis(const ArrayReader *reader, int axis, const double *gri
     *min_m = row[0];
     *max_m = row[1];
     *cells = (int)round(count);
-    return true;
 }
 
-static bool read_rounding(const ArrayReader *reader, Grid *grid) {
+static void read_rounding(ArrayReader *reader, Grid *grid) {
     char word[NPZ_TEXT] = "floor";
-    if (!arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
-        return false;
-    for (grid->truncate = 0; scene_rounding(grid->truncate); grid->truncate++)
-        if (!strcmp(word, scene_rounding(grid->truncate)))
-            return true;
-    return ARRAYS_REFUSE(reader, ARRAY_ROUNDING, "LSS, BEVDet and CUDA-BEVFusion truncate",
-                         "'%.20s', must be floor or truncate", word);
+    arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word);
+    grid->truncate = !strcmp(word, scene_rounding(1));
+    REFUSE_IF(strcmp(word, scene_rounding(grid->truncate)) != 0, ARRAY_ROUNDING,
+              "LSS, BEVDet and CUDA-BEVFusion truncate", "'%.20s', must be floor or truncate",
+              word);
 }
 
-static bool read_rig(const ArrayReader *reader, Scene *scene) {
+static void read_rig(ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
     Grid *g = &rig->grid;
-    if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
-        !set_input(reader, calibration.image_size, rig) ||
-        !set_depth(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
-        !set_grid_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
-        !set_grid_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
-        !set_grid_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||
-        !read_rounding(reader, g) || !rig_check(rig, reader->npz->where, reader->err))
-        return false;
+    read_calibration(reader, &calibration);
+    set_cameras(reader, &calibration, rig);
+    set_input(reader, calibration.image_size, rig);
+    set_depth(reader, &calibration, &rig->frustum);
+    set_cuts(reader, &calibration, rig);
+    set_grid_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx);
+    set_grid_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny);
+    set_grid_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz);
+    read_rounding(reader, g);
+    arrays_need(reader, rig_check(rig, reader->npz.where, reader->err));
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
-    return true;
 }
 
 /* Fills the calibration arrays from a rig, for writing. */
@@ -448,20 +400,18 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
 /* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). It equals the calibration's grid. */
-static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
+static void read_bev_shape(ArrayReader *reader, BevShape *shape) {
     const double channels = (double)shape->channels, most = SCENE_MAX_CELLS;
     const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
     double all[5] = {1, 1, 0, 0, channels}; /* samples, nz, ny, nx, channels */
     const int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
-    if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first))
-        return false;
+    arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first);
     REFUSE_IF(all[0] > 1, ARRAY_BEV_SHAPE,
               "ranks number the cells of all samples: run the network with one",
               "a batch of %g samples, must be 1", all[0]);
     for (int i = first; i < first + count; i++)
-        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i - first, all[i], bounds[i][0],
-                                  bounds[i][1]))
-            return false;
+        arrays_check_between(reader, ARRAY_BEV_SHAPE, i - first, all[i], bounds[i][0],
+                             bounds[i][1]);
     const int64_t cells[3] = {(int64_t)all[1], (int64_t)all[2], (int64_t)all[3]};
     const int64_t slices = shape_slices(shape);
     const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
@@ -474,23 +424,21 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     shape->nz = cells[0];
     shape->ny = cells[0] * cells[1];
     shape->nx = cells[2];
-    return true;
 }
 
 /* Reads the index arrays. scene.h says when the map from the file is used. */
-static bool read_map(const ArrayReader *reader, Scene *scene) {
+static void read_map(ArrayReader *reader, Scene *scene) {
     BevMap *map = &scene->map;
     map->points = reader->size[SIZE_POINTS];
     map->intervals = reader->size[SIZE_INTERVALS];
-    if (!(map->ranks_depth = arrays_take(reader, ARRAY_RANKS_DEPTH, NPY_I4)) ||
-        !(map->ranks_feat = arrays_take(reader, ARRAY_RANKS_FEAT, NPY_I4)) ||
-        !(map->ranks_bev = arrays_take(reader, ARRAY_RANKS_BEV, NPY_I4)) ||
-        !(map->interval_starts = arrays_take(reader, ARRAY_INTERVAL_STARTS, NPY_I4)) ||
-        !(map->interval_lengths = arrays_take(reader, ARRAY_INTERVAL_LENGTHS, NPY_I4)) ||
-        (arrays_has(reader, ARRAY_WEIGHTS) &&
-         !(map->weights = arrays_take(reader, ARRAY_WEIGHTS, NPY_F4))) ||
-        !scatter_check(map, &scene->shape, reader->npz->where, reader->err))
-        return false;
+    map->ranks_depth = arrays_take(reader, ARRAY_RANKS_DEPTH, NPY_I4);
+    map->ranks_feat = arrays_take(reader, ARRAY_RANKS_FEAT, NPY_I4);
+    map->ranks_bev = arrays_take(reader, ARRAY_RANKS_BEV, NPY_I4);
+    map->interval_starts = arrays_take(reader, ARRAY_INTERVAL_STARTS, NPY_I4);
+    map->interval_lengths = arrays_take(reader, ARRAY_INTERVAL_LENGTHS, NPY_I4);
+    if (arrays_has(reader, ARRAY_WEIGHTS))
+        map->weights = arrays_take(reader, ARRAY_WEIGHTS, NPY_F4);
+    arrays_need(reader, scatter_check(map, &scene->shape, reader->npz.where, reader->err));
     if (scene->has_rig && !map->weights)
         scene->agreement = agreement_find(&scene->rig, map, scene->remark, sizeof scene->remark);
     if (!scene->has_rig && numbering_is_transposed(map, &scene->shape))
@@ -500,7 +448,6 @@ static bool read_map(const ArrayReader *reader, Scene *scene) {
     scene->has_map = !scene->has_rig || !map->weights;
     if (!scene->has_map)
         scatter_free(map);
-    return true;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -560,8 +507,10 @@ static void remark_depth(Scene *scene) {
                  between, largest);
 }
 
-/* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. */
-static bool read_scene(const ArrayReader *reader, Scene *scene) {
+/* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. The rig is
+ * known before the photographs, which are cut to the network's input and reduced. */
+static void read_scene(ArrayReader *reader, void *to) {
+    Scene *scene = to;
     bool has_feat = arrays_has(reader, ARRAY_FEAT);
     scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;
     scene->temperature = 1;
@@ -570,33 +519,36 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
                               .feat_h = reader->size[SIZE_ROWS],
                               .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
-    if (!read_names(reader, &scene->rig) || (reader->has_calibration && !read_rig(reader, scene)) ||
-        (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
-        !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
-        (reader->has_index && !read_map(reader, scene)) || !read_photos(reader, scene) ||
-        !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
-        (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
-                  : !scene_use_photo_features(scene, reader->err)))
-        return false;
+    read_names(reader, &scene->rig);
+    if (reader->has_calibration)
+        read_rig(reader, scene);
+    if (reader->has_index)
+        read_bev_shape(reader, &scene->shape);
+    arrays_need(reader, scene_check_size(&scene->shape, reader->npz.where, reader->err));
+    if (reader->has_index)
+        read_map(reader, scene);
+    read_time(reader, &scene->photos);
+    read_boxes(reader, &scene->photos);
+    read_lidar(reader, &scene->photos);
+    read_images(reader, scene);
+    scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4);
+    if (has_feat)
+        scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4);
+    else
+        arrays_need(reader, scene_use_photo_features(scene, reader->err));
     remark_rig(scene);
     remark_depth(scene);
     scene->non_finite = count_non_finite(scene->tensors.depth, reader->array[ARRAY_DEPTH].count);
     if (has_feat)
         scene->non_finite += count_non_finite(scene->tensors.feat, reader->array[ARRAY_FEAT].count);
-    return true;
 }
 
 bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
-    ArrayReader reader;
-    Npz npz;
     memset(scene, 0, sizeof *scene);
-    if (!file || !npz_open(&npz, file, where, err))
-        return false;
-    bool ok = arrays_open(&reader, &npz, err) && read_scene(&reader, scene);
-    npz_close(&npz);
-    if (!ok)
-        scene_free(scene);
-    return ok;
+    if (arrays_read_file(file, where, read_scene, scene, err))
+        return true;
+    scene_free(scene);
+    return false;
 }
 
 bool scene_load_npz(const char *path, Scene *scene, Err *err) {
