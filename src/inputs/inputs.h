@@ -53,7 +53,9 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
                           Err *err);
 
 /* Whether the scene's file has a map of this align. */
-bool scene_has_map(const Scene *scene, BevAlign align);
+static inline bool scene_has_map(const Scene *scene, BevAlign align) {
+    return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
+}
 
 /* ---- what the cameras see -------------------------------------------------------------------- */
 
@@ -94,7 +96,9 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
 const Scene *inputs_scene_at(const SeenFeatures *features);
 
 /* Whether these features are made from photographs: channels 0 to 2 are linear light. */
-bool inputs_of_photos(const SeenFeatures *features);
+static inline bool inputs_of_photos(const SeenFeatures *features) {
+    return features->taken.srgb || inputs_scene_at(features)->photo_features;
+}
 
 /* Returns the rig that took these features: the calibrated rig with the delays of its cameras. */
 Rig inputs_rig_at(const SeenFeatures *features);

@@ -30,14 +30,6 @@ bool rig_state_equal(const RigState *a, const RigState *b) {
     return same;
 }
 
-bool job_rigs_differ(const Job *job) {
-    return job->baseline_pinned && !rig_state_equal(&job->baseline_rig, &job->rig);
-}
-
-bool job_inputs_differ(const Job *job) {
-    return job->other || job_rigs_differ(job);
-}
-
 Job job_of_baseline(const Job *job) {
     Job baseline = *job;
     if (job->other)

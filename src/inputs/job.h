@@ -87,16 +87,20 @@ static inline bool scales_by_channel(int scales) {
 /* Returns the format that the job's ranges are chosen for. FP32: the format does not matter. */
 BevDtype scales_dtype(const Job *job);
 
+/* Whether the baseline was pinned with another rig than the job's. */
+static inline bool job_rigs_differ(const Job *job) {
+    return job->baseline_pinned && !rig_state_equal(&job->baseline_rig, &job->rig);
+}
+
 /* Whether the baseline pools other inputs than the selection: another scene, or a pinned
  * rig. */
-bool job_inputs_differ(const Job *job);
+static inline bool job_inputs_differ(const Job *job) {
+    return job->other || job_rigs_differ(job);
+}
 
 /* Returns the job that pools the baseline: the selection's kernel on another scene, or the
  * baseline's kernel and rig on the selection's scene. */
 Job job_of_baseline(const Job *job);
-
-/* Whether the baseline was pinned with another rig than the job's. */
-bool job_rigs_differ(const Job *job);
 
 /* Writes a camera's faults in the job: ", dropout, yaw +3.0 deg". Returns false if it has none. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);

@@ -16,10 +16,6 @@ static void loaded_destroy(void *contents) {
     free(loaded->path);
 }
 
-bool scene_has_map(const Scene *scene, BevAlign align) {
-    return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
-}
-
 static void fill_scene_facts(LoadedScene *loaded) {
     const Scene *scene = &loaded->scene;
     SceneFacts *facts = &loaded->facts;

@@ -60,10 +60,6 @@ const Scene *inputs_scene_at(const SeenFeatures *features) {
     return scene_of(features->scene, features->moment);
 }
 
-bool inputs_of_photos(const SeenFeatures *features) {
-    return features->taken.srgb || inputs_scene_at(features)->photo_features;
-}
-
 static bool has_delays(const SeenFeatures *seen) {
     for (int i = 0; i < RIG_MAX_CAMERAS; i++)
         if (seen->delays_s[i])

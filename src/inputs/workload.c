@@ -117,10 +117,6 @@ bool workload_as_recorded(const Workload *workload) {
 
 /* ---- maps and problems ----------------------------------------------------------------------- */
 
-bool workload_has_align(const Workload *workload, BevAlign align) {
-    return workload->loaded->facts.aligns >> align & 1;
-}
-
 const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err) {
     BuiltMap **map = &workload->maps[align];
     const MapMaker maker = {.build = NULL};

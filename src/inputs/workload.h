@@ -57,7 +57,9 @@ bool workload_as_recorded(const Workload *workload);
 
 /* Whether the scene can be pooled with `align`. A scene without a rig has a map for one
  * align. */
-bool workload_has_align(const Workload *workload, BevAlign align);
+static inline bool workload_has_align(const Workload *workload, BevAlign align) {
+    return workload->loaded->facts.aligns >> align & 1;
+}
 
 /* Return the map for `align`, alone or with the record of its build. The workload owns both. */
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);

@@ -72,12 +72,6 @@ void histogram_free(Histogram *histogram) {
     *histogram = (Histogram){0};
 }
 
-const char *histogram_kinds(const Histogram *histogram) {
-    return !histogram->not_finite ? "0"
-           : histogram->zeros     ? "0, NaN or infinite"
-                                  : "NaN or infinite";
-}
-
 bool histogram_next(const Histogram *histogram, int *at, Bucket *bucket) {
     while (*at < OCTAVES * OCTAVE_BUCKETS) {
         const int64_t *octave = histogram->octaves[*at / OCTAVE_BUCKETS];

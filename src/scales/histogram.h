@@ -23,7 +23,11 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
 void histogram_free(Histogram *histogram);
 
 /* Names the kinds of values that have no bucket: "0", "NaN or infinite", "0, NaN or infinite". */
-const char *histogram_kinds(const Histogram *histogram);
+static inline const char *histogram_kinds(const Histogram *histogram) {
+    return !histogram->not_finite ? "0"
+           : histogram->zeros     ? "0, NaN or infinite"
+                                  : "NaN or infinite";
+}
 
 /* Visits the filled buckets in rising order. A bucket holds magnitudes from `low` to below `high`.
  * `*at` must start as 0. Returns false after the last bucket. */

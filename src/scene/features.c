@@ -235,11 +235,6 @@ static bool camera_views_alloc(CameraViews *views, int64_t cameras, int64_t h, i
     return err_no_memory(err, "camera views", "");
 }
 
-CameraViews camera_views_of_photos(const Photos *photos) {
-    return (CameraViews){
-        .cameras = photos->cameras, .h = photos->h, .w = photos->w, .srgb = photos->srgb};
-}
-
 void camera_views_free(CameraViews *views) {
     if (!views)
         return;
@@ -397,14 +392,6 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
             store_view_pixel(&sums[row][column], views,
                              (camera * views->h + h * VIEW_ROWS + row) * views->w +
                                  w * footprint.columns + column);
-}
-
-size_t features_depth_count(const BevShape *shape) {
-    return (size_t)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
-}
-
-size_t features_feat_count(const BevShape *shape) {
-    return (size_t)(shape->cameras * shape->feat_h * shape->feat_w * shape->channels);
 }
 
 /* Prepares a rendering: the embedding, the worlds as the cameras see them, and room for the depth's

@@ -65,7 +65,10 @@ typedef struct {
 } CameraViews;
 
 /* Returns views that borrow photographs. Without photographs the views are empty. */
-CameraViews camera_views_of_photos(const Photos *photos);
+static inline CameraViews camera_views_of_photos(const Photos *photos) {
+    return (CameraViews){
+        .cameras = photos->cameras, .h = photos->h, .w = photos->w, .srgb = photos->srgb};
+}
 
 /* The number of rays for each feature pixel. Figures and measurements use sub_rays_full (4 x 12).
  * sub_rays_draft (2 x 4) costs a sixth, for moving pictures. */
@@ -105,8 +108,12 @@ bool features_render(const FeaturesRequest *request, const Features *features, C
 #define SIGMA_AT_10M_M 0.08
 
 /* Return the numbers of floats in `depth` and in `feat`. */
-size_t features_depth_count(const BevShape *shape);
-size_t features_feat_count(const BevShape *shape);
+static inline size_t features_depth_count(const BevShape *shape) {
+    return (size_t)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
+}
+static inline size_t features_feat_count(const BevShape *shape) {
+    return (size_t)(shape->cameras * shape->feat_h * shape->feat_w * shape->channels);
+}
 
 /* Multiplies channel 0 by `factor`. Trained networks have such outliers, too. */
 void features_add_outlier(const BevShape *shape, const Features *features, double factor);

@@ -27,16 +27,8 @@ const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
     [NPY_U] = {"<U", "str", 4},
 };
 
-bool npy_is_float(NpyType type) {
-    return type == NPY_F2 || type == NPY_F4 || type == NPY_F8;
-}
-
 static bool npy_is_whole(NpyType type) {
     return type >= NPY_I4 && type <= NPY_U4;
-}
-
-size_t npy_element_bytes(const NpyArray *array) {
-    return npy_types[array->type].bytes * (size_t)array->characters;
 }
 
 #define SPACES " \n"

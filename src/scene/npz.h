@@ -53,9 +53,13 @@ typedef struct {
 } NpyArray;
 
 /* Whether a type is float16, float32 or float64. */
-bool npy_is_float(NpyType type);
+static inline bool npy_is_float(NpyType type) {
+    return type == NPY_F2 || type == NPY_F4 || type == NPY_F8;
+}
 
-size_t npy_element_bytes(const NpyArray *array);
+static inline size_t npy_element_bytes(const NpyArray *array) {
+    return npy_types[array->type].bytes * (size_t)array->characters;
+}
 
 /* Reads the header of a file of `bytes` bytes. `start` holds its first `got` bytes, at most
  * NPY_START. Checks that all elements follow. */

@@ -137,11 +137,6 @@ static TrueBox solid_box(const World *world, int solid, double time_s) {
     return box;
 }
 
-bool photos_is_object(const Solid *solid) {
-    return solid->class == CLASS_CAR || solid->class == CLASS_TRUCK ||
-           solid->class == CLASS_PEDESTRIAN;
-}
-
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err) {
     *boxes = malloc((size_t)world->solid_count * sizeof **boxes + 1);

@@ -61,7 +61,10 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w);
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 
 /* Whether a solid is an object: people mark vehicles and pedestrians in recordings. */
-bool photos_is_object(const Solid *solid);
+static inline bool photos_is_object(const Solid *solid) {
+    return solid->class == CLASS_CAR || solid->class == CLASS_TRUCK ||
+           solid->class == CLASS_PEDESTRIAN;
+}
 
 /* Lists the boxes of a world's objects at one moment, in the order of its solids. The caller
  * frees. */

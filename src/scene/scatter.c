@@ -15,11 +15,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-const char *scatter_empty_reason(const Pruned *pruned) {
-    return pruned->points ? "every point is pruned: every cell stays empty"
-                          : "no point falls into the grid: every cell stays empty";
-}
-
 typedef struct {
     const Rig *rig;
     SplatGrid grid;

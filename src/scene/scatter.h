@@ -51,8 +51,12 @@ typedef struct {
 bool prune_parse(const char *text, Prune *prune);
 PruneText prune_text(const Prune *prune);
 
-bool prune_is_off(const Prune *prune);
-bool prune_equal(const Prune *a, const Prune *b);
+static inline bool prune_is_off(const Prune *prune) {
+    return !prune->top && !(prune->below > 0);
+}
+static inline bool prune_equal(const Prune *a, const Prune *b) {
+    return a->below == b->below && a->top == b->top;
+}
 
 /* Makes a map without the pruned points of `whole`. A cell that loses all its points loses its
  * interval. The order of the other points stays. The caller frees `map`, which is empty after a
@@ -73,7 +77,10 @@ uint64_t scatter_hash(const BevMap *map);
 int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
 
 /* Returns the reason why a map has 0 points: all were pruned, or none falls into the grid. */
-const char *scatter_empty_reason(const Pruned *pruned);
+static inline const char *scatter_empty_reason(const Pruned *pruned) {
+    return pruned->points ? "every point is pruned: every cell stays empty"
+                          : "no point falls into the grid: every cell stays empty";
+}
 
 /* Allocates arrays for `points` and `intervals`, at least one of each. False: no memory. The caller
  * frees with scatter_free, also after a failure. */

@@ -106,14 +106,6 @@ PruneText prune_text(const Prune *prune) {
     return text;
 }
 
-bool prune_is_off(const Prune *prune) {
-    return !prune->top && !(prune->below > 0);
-}
-
-bool prune_equal(const Prune *a, const Prune *b) {
-    return a->below == b->below && a->top == b->top;
-}
-
 /* The smallest depth that a pixel keeps: its magnitude and its bin. */
 typedef struct {
     float depth;

@@ -20,11 +20,6 @@ void scene_free(Scene *scene) {
     memset(scene, 0, sizeof *scene);
 }
 
-bool scene_has_embedding(const Scene *scene) {
-    return scene->has_world ||
-           (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
-}
-
 bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     double pixels = (double)shape->cameras * (double)shape->feat_h * (double)shape->feat_w;
     double depth = pixels * (double)shape->depth_bins;
@@ -47,10 +42,6 @@ bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *
                    "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
                    (long long)b->ny, (long long)b->nx, (long long)b->channels, name,
                    (long long)a->ny, (long long)a->nx, (long long)a->channels);
-}
-
-const char *scene_rounding(int index) {
-    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
 }
 
 /* ---- photographs ----------------------------------------------------------------------------- */

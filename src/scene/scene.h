@@ -80,7 +80,10 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err);
 
 /* Whether the features are an embedding of class, colour and height, made from `channels` and
  * `seed`. This holds for worlds, and for the LiDAR sweep of a world. */
-bool scene_has_embedding(const Scene *scene);
+static inline bool scene_has_embedding(const Scene *scene) {
+    return scene->has_world ||
+           (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
+}
 
 /* Frees the memory of the scene and zeroes the struct. */
 void scene_free(Scene *scene);

@@ -206,10 +206,6 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
     return one ? 0 : array->count / reader->size[SIZE_CAMERAS];
 }
 
-bool arrays_has(const ArrayReader *reader, ArrayId id) {
-    return reader->member[id] >= 0;
-}
-
 /* Checks that the arrays of a group are either all present or all missing. Whether they are
  * present. */
 static bool check_group(ArrayReader *reader, ArrayGroup group, const char *others) {

@@ -142,10 +142,14 @@ const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id);
 void arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values);
 
 /* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
-const char *scene_rounding(int index);
+static inline const char *scene_rounding(int index) {
+    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
+}
 
 /* Whether the archive has the array. */
-bool arrays_has(const ArrayReader *reader, ArrayId id);
+static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
+    return reader->member[id] >= 0;
+}
 
 /* Checks that `value`, element i of an array, lies between the bounds. */
 void arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,

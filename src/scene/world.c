@@ -7,10 +7,6 @@
 
 /* ---- the forms of solids, and the rays that meet them ---------------------------------------- */
 
-bool solid_is_round(SolidKind kind) {
-    return kind == SOLID_CYLINDER || kind == SOLID_PERSON || kind == SOLID_CROWN;
-}
-
 /* A solid is a box or a cylinder of one class. Vehicles, persons and crowns have a few parts inside
  * that box or cylinder. */
 

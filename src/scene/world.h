@@ -109,7 +109,9 @@ WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
 void world_sky(const double direction[3], float color[3]);
 
 /* Whether the solid lies in an upright cylinder. All others lie in a box. */
-bool solid_is_round(SolidKind kind);
+static inline bool solid_is_round(SolidKind kind) {
+    return kind == SOLID_CYLINDER || kind == SOLID_PERSON || kind == SOLID_CROWN;
+}
 
 /* Computes the outline of a solid at time_s, seen from above, in metres. The outline has up to
  * WORLD_CORNERS corners, anticlockwise. Returns their number. */
