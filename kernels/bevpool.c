@@ -109,6 +109,30 @@ const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem) 
     return why ? why : bev_refuses(kernel, problem);
 }
 
+/* ---- arrays of a map ------------------------------------------------------------------------- */
+
+BevMapArrays bev_map_arrays(BevMap *map) {
+    return (BevMapArrays){
+        .array = {(void **)&map->ranks_depth, (void **)&map->ranks_feat, (void **)&map->ranks_bev,
+                  (void **)&map->interval_starts, (void **)&map->interval_lengths,
+                  (void **)&map->weights},
+        .count = {map->points, map->points, map->points, map->intervals, map->intervals,
+                  map->weights ? map->points : 0},
+    };
+}
+
+size_t bev_map_place(BevMap *map, void *memory) {
+    const BevMapArrays list = bev_map_arrays(map);
+    int arrays = map->weights ? BEV_MAP_ARRAYS : BEV_MAP_ARRAYS - 1;
+    size_t bytes = 0;
+    for (int i = 0; i < arrays; i++) {
+        if (memory)
+            *list.array[i] = (char *)memory + bytes;
+        bytes += ((size_t)list.count[i] * sizeof(int32_t) + 255) / 256 * 256;
+    }
+    return bytes;
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 size_t bev_tensor_bytes(const BevTensor *tensor) {

@@ -459,6 +459,19 @@ double bev_indices_ahead(const BevAccess *access, BevDtype dtype);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 
+/* The arrays of a map, the weights last, and how many elements of 4 bytes each has. */
+enum { BEV_MAP_ARRAYS = 6 };
+typedef struct {
+    void **array[BEV_MAP_ARRAYS];
+    int64_t count[BEV_MAP_ARRAYS];
+} BevMapArrays;
+BevMapArrays bev_map_arrays(BevMap *map);
+
+/* Points the arrays of a map into `memory`, one behind the other, each at a multiple of 256 bytes.
+ * Weights are placed if map->weights is not NULL. Returns the bytes of all; `memory` NULL: no more
+ * than that. */
+size_t bev_map_place(BevMap *map, void *memory);
+
 /* Returns the bytes of a tensor's codes and block scales. */
 size_t bev_tensor_bytes(const BevTensor *tensor);
 

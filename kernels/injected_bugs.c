@@ -239,26 +239,20 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     plan->depth = take_values(arrays, &problem->depth);
     plan->feat = take_values(arrays, &problem->feat);
     *map = problem->map;
-    map->ranks_depth = cpu_take(arrays, map->points, sizeof(int32_t));
-    map->ranks_feat = cpu_take(arrays, map->points, sizeof(int32_t));
-    map->ranks_bev = cpu_take(arrays, map->points, sizeof(int32_t));
-    map->interval_starts = cpu_take(arrays, map->intervals, sizeof(int32_t));
-    map->interval_lengths = cpu_take(arrays, map->intervals, sizeof(int32_t));
+    bev_map_place(map, cpu_take(arrays, (int64_t)bev_map_place(map, NULL), 1));
     return !arrays->failed;
 }
 
 /* Copies the problem's map, and spoils the copy if the bug does. */
 static Spoilt spoil_map(const BevPlan *plan, const BevProblem *problem) {
     Spoilt s = plan->spoilt;
-    const BevMap *from = &problem->map;
-    size_t points = (size_t)from->points, intervals = (size_t)from->intervals;
+    BevMap given = problem->map;
+    const BevMapArrays from = bev_map_arrays(&given), to = bev_map_arrays(&s.map);
     s.problem = problem;
-    memcpy(s.map.ranks_depth, from->ranks_depth, points * sizeof(int32_t));
-    memcpy(s.map.ranks_feat, from->ranks_feat, points * sizeof(int32_t));
-    memcpy(s.map.ranks_bev, from->ranks_bev, points * sizeof(int32_t));
-    memcpy(s.map.interval_starts, from->interval_starts, intervals * sizeof(int32_t));
-    memcpy(s.map.interval_lengths, from->interval_lengths, intervals * sizeof(int32_t));
-    if (plan->in_map && points)
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
+        if (from.count[i])
+            memcpy(*to.array[i], *from.array[i], (size_t)from.count[i] * sizeof(int32_t));
+    if (plan->in_map && given.points)
         plan->in_map(&s);
     return s;
 }

@@ -34,7 +34,7 @@ const InjectedBug *injected_bug_of(const BevKernel *kernel);
  * outputs have the order of bev_outputs. Forward they are sums that are not encoded yet. */
 typedef struct {
     const BevProblem *problem;
-    BevMap map; /* a copy of the problem's map, except its weights */
+    BevMap map; /* a copy of the problem's map */
     float *values[BEV_MAX_OUTPUTS];
     float *spare; /* as long as values[0] */
     bool halves;  /* forward: sums are rounded to FP16 after every point */

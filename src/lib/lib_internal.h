@@ -168,18 +168,7 @@ void lib_free(int32_t device, void *memory);
 BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
                        BevpoolError *error);
 
-/* The arrays of a map, and the number of 4-byte elements of each. */
-enum { LIB_ARRAYS = 6, LIB_ALIGNMENT = 256 };
-
-typedef struct {
-    void **array[LIB_ARRAYS];
-    int64_t count[LIB_ARRAYS];
-} LibArrays;
-
-LibArrays lib_arrays_of(BevMap *map);
-
-/* Returns the bytes of an array up to where the next one begins. */
-size_t lib_padded_bytes(int64_t count);
+enum { LIB_ALIGNMENT = 256 }; /* of a map's memory and of each array in it */
 
 /* Appends the map `one` of sample `sample` to `all`, whose arrays have room for it. */
 void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t sample);

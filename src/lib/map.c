@@ -57,36 +57,15 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
 
 /* ---- from host arrays to the device ---------------------------------------------------------- */
 
-LibArrays lib_arrays_of(BevMap *map) {
-    return (LibArrays){
-        .array = {(void **)&map->ranks_depth, (void **)&map->ranks_feat, (void **)&map->ranks_bev,
-                  (void **)&map->interval_starts, (void **)&map->interval_lengths,
-                  (void **)&map->weights},
-        .count = {map->points, map->points, map->points, map->intervals, map->intervals,
-                  map->weights ? map->points : 0},
-    };
-}
-
-size_t lib_padded_bytes(int64_t count) {
-    return ((size_t)count * 4 + LIB_ALIGNMENT - 1) / LIB_ALIGNMENT * LIB_ALIGNMENT;
-}
-
 /* Copies the arrays of a map into one block of a GPU's memory. */
 static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t device,
                             BevpoolError *error) {
-    LibArrays from = lib_arrays_of(host), to = lib_arrays_of(copy);
-    size_t bytes = 0, offset = 0;
-    for (int i = 0; i < LIB_ARRAYS; i++)
-        bytes += lib_padded_bytes(from.count[i]);
-    TRY(lib_allocate(device, memory, bytes, error));
-    for (int i = 0; i < LIB_ARRAYS; i++) {
-        if (!*from.array[i])
-            continue;
-        *to.array[i] = (char *)*memory + offset;
-        offset += lib_padded_bytes(from.count[i]);
+    TRY(lib_allocate(device, memory, bev_map_place(host, NULL), error));
+    bev_map_place(copy, *memory);
+    const BevMapArrays from = bev_map_arrays(host), to = bev_map_arrays(copy);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
         if (from.count[i])
             TRY(lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error));
-    }
     return BEVPOOL_OK;
 }
 
@@ -150,7 +129,7 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
     return BEVPOOL_OK;
 }
 
-static const char *const array_names[LIB_ARRAYS] = {
+static const char *const array_names[BEV_MAP_ARRAYS] = {
     "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
 
 /* Checks the caller's arrays. `view`: all must exist and lie on the device. */
@@ -158,10 +137,10 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t dev
                                   BevpoolError *error) {
     const char *const *names = array_names;
     BevMap map = map_of(a);
-    const LibArrays list = lib_arrays_of(&map);
+    const BevMapArrays list = bev_map_arrays(&map);
     bool found_here = !view && !a->interval_starts && !a->interval_lengths;
     TRY(lib_check_counts(a, found_here, error));
-    for (int i = 0; i < LIB_ARRAYS; i++) {
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
         const void *array = *list.array[i];
         bool of_intervals = strncmp(names[i], "interval", 8) == 0;
         FAIL_IF(!array && list.count[i] && (!of_intervals || !found_here), BEVPOOL_BAD_ARGUMENT,
@@ -182,8 +161,8 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
     if (!given.interval_starts)
         given.intervals = 0;
     *host = (BevMap){.points = given.points, .intervals = given.intervals};
-    const LibArrays from = lib_arrays_of(&given), to = lib_arrays_of(host);
-    for (int i = 0; i < LIB_ARRAYS; i++) {
+    const BevMapArrays from = bev_map_arrays(&given), to = bev_map_arrays(host);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
         size_t bytes = (size_t)from.count[i] * 4;
         if (!*from.array[i])
             continue;
@@ -199,10 +178,10 @@ BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *a, int32_t d
                                   BevpoolError *error) {
     TRY(check_arrays(a, false, device, error));
     *map = map_of(a);
-    const LibArrays list = lib_arrays_of(map);
+    const BevMapArrays list = bev_map_arrays(map);
     if (!map->interval_starts)
         map->intervals = 0;
-    for (int i = 0; i < LIB_ARRAYS; i++)
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
         if (*list.array[i] && list.count[i])
             TRY(lib_check_place(device, *list.array[i], array_names[i], error));
     FAIL_IF(map->weights, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
@@ -236,10 +215,10 @@ static BevpoolStatus complete_map(BevMap *host, const BevpoolShape *shape, uint3
 /* Whether all arrays lie on that GPU. */
 static bool all_on_gpu(const BevMap *given, int32_t device) {
     BevMap map = *given;
-    const LibArrays list = lib_arrays_of(&map);
+    const BevMapArrays list = bev_map_arrays(&map);
     if (device == BEVPOOL_CPU || !given->points)
         return false;
-    for (int i = 0; i < LIB_ARRAYS; i++)
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
         if (*list.array[i] && lib_check_place(device, *list.array[i], "", NULL))
             return false;
     return true;

@@ -12,7 +12,6 @@
 namespace {
 
 constexpr int THREADS = 256, NO_CELL = -1;
-constexpr int64_t ALIGNMENT = 64; // elements of 4 bytes: each array begins on 256 bytes
 
 // The offsets of a sample: what its ranks grow by, and the points and intervals before it.
 struct Before {
@@ -37,28 +36,17 @@ __global__ void append_kernel(BevMap one, Before before, BevMap all) {
     all.interval_lengths[to] = one.interval_lengths[t];
 }
 
-int64_t padded(int64_t count) {
-    return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-// Allocates one block for all arrays; map->points and map->intervals are set.
-bool allocate_map(BevMap *map, void **memory, bool weighted, Err *err) {
-    int64_t points = padded(map->points), intervals = padded(map->intervals);
-    size_t count = (size_t)((weighted ? 4 : 3) * points + 2 * intervals);
-    if (!cuda_allocate(memory, count * sizeof(int32_t), "map", err))
+// Allocates one block for all arrays. Set are points, intervals and whether there are weights.
+bool allocate_map(BevMap *map, void **memory, Err *err) {
+    if (!cuda_allocate(memory, bev_map_place(map, NULL), "map", err))
         return false;
-    map->ranks_depth = (int32_t *)*memory;
-    map->ranks_feat = map->ranks_depth + points;
-    map->ranks_bev = map->ranks_feat + points;
-    map->interval_starts = map->ranks_bev + points;
-    map->interval_lengths = map->interval_starts + intervals;
-    map->weights = weighted ? (float *)(map->interval_lengths + intervals) : NULL;
+    bev_map_place(map, *memory);
     return true;
 }
 
 // Builds each map twice, since the first build tells its counts; a build takes no memory.
 bool build_all(ScatterGpu *builder, BevMap *map, void **memory, int64_t batch, const Rig *rigs,
-               bool weighted, Err *err) {
+               Err *err) {
     BevMap one = {};
     BevShape shape = rig_shape(&rigs[0], 1);
     int64_t feats = shape.cameras * shape.feat_h * shape.feat_w;
@@ -71,7 +59,8 @@ bool build_all(ScatterGpu *builder, BevMap *map, void **memory, int64_t batch, c
     }
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "rigs", "", "more than 2147483647 points");
-    if (!allocate_map(map, memory, weighted, err))
+    map->weights = one.weights;
+    if (!allocate_map(map, memory, err))
         return false;
     for (int64_t b = 0; b < batch; b++) {
         if (batch > 1 && !scatter_gpu_build(builder, &rigs[b], ~0u, &one, NULL, err))
@@ -188,18 +177,16 @@ bool find_starts(const BevMap *given, Pooled *starts, int64_t *intervals, Err *e
 
 // Copies the arrays; those of intervals are NULL: makes them of `starts`.
 bool copy_arrays(const BevMap *given, const int *starts, BevMap *map, Err *err) {
-    auto copy = [&](void *to, const void *from, int64_t count) {
-        return cuda_ok(cudaMemcpyAsync(to, from, (size_t)count * 4, cudaMemcpyDeviceToDevice, 0),
-                       "map", err);
-    };
-    if (!copy(map->ranks_depth, given->ranks_depth, map->points) ||
-        !copy(map->ranks_feat, given->ranks_feat, map->points) ||
-        !copy(map->ranks_bev, given->ranks_bev, map->points) ||
-        (map->weights && !copy(map->weights, given->weights, map->points)) ||
-        !copy(map->interval_starts, starts ? starts : given->interval_starts, map->intervals))
-        return false;
+    BevMap source = *given;
+    if (starts)
+        source.interval_starts = (int32_t *)starts;
+    const BevMapArrays from = bev_map_arrays(&source), to = bev_map_arrays(map);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
+        if (*from.array[i])
+            TRY_CUDA("map", cudaMemcpyAsync(*to.array[i], *from.array[i], (size_t)to.count[i] * 4,
+                                            cudaMemcpyDeviceToDevice, 0));
     if (!starts)
-        return copy(map->interval_lengths, given->interval_lengths, map->intervals);
+        return true;
     lengths_kernel<<<blocks_for(map->intervals, THREADS), THREADS>>>(*map);
     return cuda_ok(cudaGetLastError(), "map", err);
 }
@@ -224,12 +211,12 @@ bool check(const BevMap *map, const BevShape *shape, bool *sound, Err *err) {
 bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                    void **memory, bool *sound, Err *err) {
     Pooled starts;
-    *map = {.points = given->points, .intervals = given->intervals};
+    *map = *given;
     *memory = NULL;
     *sound = true;
     bool found = !given->interval_starts && !given->interval_lengths;
     bool ok = (!found || find_starts(given, &starts, &map->intervals, err)) &&
-              allocate_map(map, memory, given->weights, err) &&
+              allocate_map(map, memory, err) &&
               copy_arrays(given, (const int *)starts.memory, map, err) &&
               ((trusted && !found) || check(map, shape, sound, err)) &&
               cuda_ok(cudaStreamSynchronize(0), "map", err);
@@ -257,7 +244,7 @@ bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, 
     *map = {};
     *memory = NULL;
     bool ok = scatter_gpu_open(&builder, &rigs[0], (BevAlign)align, err) &&
-              build_all(builder, map, memory, batch, rigs, align != BEV_NEAREST, err);
+              build_all(builder, map, memory, batch, rigs, err);
     scatter_gpu_close(builder);
     return ok;
 }

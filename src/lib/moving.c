@@ -236,26 +236,15 @@ typedef struct {
     int64_t points, intervals;
 } CpuMap;
 
-/* Sets the arrays of `map` behind the head, and returns the bytes of all. NULL: only the bytes. */
-static size_t place_arrays(const BevMap *bounds, void *memory, BevMap *map) {
-    BevMap sizes = *bounds;
-    const LibArrays from = lib_arrays_of(&sizes), to = lib_arrays_of(map);
-    size_t used = LIB_ALIGNMENT;
-    for (int i = 0; i < LIB_ARRAYS - !bounds->weights; i++) {
-        *to.array[i] = memory ? (char *)memory + used : NULL;
-        used += lib_padded_bytes(from.count[i]);
-    }
-    return used;
-}
-
 static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *poses, void *memory,
                                    BevpoolError *error) {
     CpuMap *head = memory;
-    BevMap all = {0};
+    BevMap all = map->map;
     Rig *rig = malloc(sizeof *rig);
     FAIL_IF(!rig, BEVPOOL_NO_MEMORY, "update: out of memory");
     *rig = *map->rig;
-    place_arrays(&map->map, memory, &all);
+    bev_map_place(&all, (char *)memory + LIB_ALIGNMENT);
+    all.points = all.intervals = 0;
     for (int64_t b = 0; b < map->moving.samples; b++) {
         BevMap one = {0};
         Err err = {0};
@@ -278,10 +267,9 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
-    BevMap map = {0};
     if (!plan || !plan->map->map.moving)
         return 0;
-    return plan->map->device == BEVPOOL_CPU ? place_arrays(&plan->map->map, NULL, &map)
+    return plan->map->device == BEVPOOL_CPU ? LIB_ALIGNMENT + bev_map_place(&plan->map->map, NULL)
                                             : plan->kernel->map_bytes(&plan->problem, plan->plan);
 }
 
@@ -300,7 +288,7 @@ BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap
     if (plan->map->device != BEVPOOL_CPU)
         return BEVPOOL_OK;
     const CpuMap *head = memory;
-    place_arrays(&plan->map->map, map->memory, map);
+    bev_map_place(map, (char *)map->memory + LIB_ALIGNMENT);
     map->points = head->points;
     map->intervals = head->intervals;
     return BEVPOOL_OK;

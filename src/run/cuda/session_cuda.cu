@@ -63,7 +63,8 @@ void place_output(CudaSession *s, BevTensor *tensor) {
 void plan_arena(CudaSession *s) {
     BevProblem *p = &s->problem;
     const BevProblem *host = s->host;
-    size_t points = (size_t)host->map.points * 4, intervals = (size_t)host->map.intervals * 4;
+    BevMap map = host->map;
+    const BevMapArrays from = bev_map_arrays(&map), to = bev_map_arrays(&p->map);
     *p = *host;
     int64_t pixels = host->shape.feat_h * host->shape.feat_w;
     p->view.feat = {host->shape.channels * pixels, pixels, host->shape.feat_w, 1};
@@ -76,12 +77,8 @@ void plan_arena(CudaSession *s) {
           feat->channel_scales ? feat->row_len * sizeof(float) : 0);
     place_tensor(s, &p->grad_out, &host->grad_out, host->out_samples);
     s->value_buffers = s->buffers.size();
-    place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
-    place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
-    place(s, &p->map.ranks_bev, host->map.ranks_bev, points);
-    place(s, &p->map.interval_starts, host->map.interval_starts, intervals);
-    place(s, &p->map.interval_lengths, host->map.interval_lengths, intervals);
-    place(s, &p->map.weights, host->map.weights, points);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
+        place(s, to.array[i], *from.array[i], (size_t)from.count[i] * 4);
     if (host->direction == BEV_FORWARD)
         return place_output(s, &p->out);
     place_output(s, &p->grad_depth);
