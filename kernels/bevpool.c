@@ -101,7 +101,9 @@ const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem) {
         return "has no kernel for this format";
     if (!(kernel->aligns & 1u << problem->align))
         return "has no kernel for this align";
-    return kernel->unsupported ? kernel->unsupported(problem) : NULL;
+    if (kernel->where == BEV_CUDA && problem->shape.channels > BEV_MAX_CUDA_CHANNELS)
+        return "more than 1,024 channels";
+    return NULL;
 }
 
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem) {

@@ -363,8 +363,6 @@ typedef struct BevKernel {
     /* V3 runs one of two other rows: `small_l2` where the problem does not fit the L2
      * (bev_v3_choose in regime.h), else `large_l2`. In all other rows both are NULL. */
     const struct BevKernel *small_l2, *large_l2;
-    /* Returns why this kernel cannot run the problem, or NULL. Cheap: reads no arrays. */
-    const char *(*unsupported)(const BevProblem *problem);
     /* Builds the plan that a launch needs (NULL: no plan is needed). The plan's time is measured
      * apart and always shown. Fails with ERR_USAGE where the kernel refuses this map, so that a
      * table goes on without the kernel. */
@@ -418,8 +416,8 @@ const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 /* Returns why `kernel` cannot run `problem` in this build, or NULL. It joins the two below. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
 
-/* Returns why `kernel` does not fit `problem` (format, align or its own reason), or NULL. Whether
- * this build can launch the kernel does not matter. */
+/* Returns why `kernel` does not fit `problem` (format, align, channels), or NULL. Whether this build
+ * can launch the kernel does not matter. */
 const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem);
 
 /* Returns why this build cannot launch `kernel` on any machine, or NULL. */

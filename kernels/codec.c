@@ -198,29 +198,44 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 
 /* ---- loops over spans ------------------------------------------------------------------------ */
 
-/* Defines a function that loops over n elements, compiled for each vector width. `assignment` is
- * the value of out[i]. INT8 multiplies `scale` by `scales`, one an element; NULL: all are 1. */
+/* Encodes or decodes n elements. INT8 multiplies `scale` by `scales`, one an element; NULL: all are
+ * 1. Formats of 16 bits and more have no scale. */
+typedef void Span(void *to, const void *from, const float *restrict scales, float scale, int64_t n);
+
+/* Defines a Span that is compiled for each vector width. `assignment` is the value of out[i]. */
 #define SPAN(name, to, from, assignment)                                                           \
-    CPU_CLONES static void name(to *restrict out, const from *restrict in,                         \
-                                const float *restrict scales, float scale, int64_t n) {            \
+    CPU_CLONES static void name(void *results, const void *given, const float *restrict scales,    \
+                                float scale, int64_t n) {                                          \
+        to *restrict out = results;                                                                \
+        const from *restrict in = given;                                                           \
         (void)scale, (void)scales;                                                                 \
         CPU_SIMD                                                                                   \
         for (int64_t i = 0; i < n; i++)                                                            \
             out[i] = assignment;                                                                   \
     }
 
-SPAN(fp16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&FP16, in[i]))
-SPAN(bf16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&BF16, in[i]))
-SPAN(e4m3_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / scale))
-SPAN(fp16_decode_span, float, uint16_t, narrow_decode(&FP16, in[i]))
-SPAN(bf16_decode_span, float, uint16_t, float_of((uint32_t)in[i] << 16))
-SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
-SPAN(uint8_encode_span, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
-SPAN(uint8_decode_span, float, uint8_t, (float)in[i] * scale)
-
-SPAN(int8_encode_span, int8_t, float,
+SPAN(fp32_copy, float, float, in[i])
+SPAN(fp16_encode, uint16_t, float, (uint16_t)narrow_encode(&FP16, in[i]))
+SPAN(fp16_decode, float, uint16_t, narrow_decode(&FP16, in[i]))
+SPAN(bf16_encode, uint16_t, float, (uint16_t)narrow_encode(&BF16, in[i]))
+SPAN(bf16_decode, float, uint16_t, float_of((uint32_t)in[i] << 16))
+SPAN(e4m3_encode, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / scale))
+SPAN(e4m3_decode, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
+SPAN(uint8_encode, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
+SPAN(uint8_decode, float, uint8_t, (float)in[i] * scale)
+SPAN(int8_encode, int8_t, float,
      (int8_t)whole_encode(in[i] / (scales ? scales[i] * scale : scale), -127, 127))
-SPAN(int8_decode_row, float, int8_t, (float)in[i] * (scales ? scales[i] * scale : scale))
+SPAN(int8_decode, float, int8_t, (float)in[i] * (scales ? scales[i] * scale : scale))
+
+/* Without formats of single codes (E5M2) and those of blocks. */
+static const struct {
+    Span *encode, *decode;
+} spans[BEV_ELEMENT_COUNT] = {
+    [BEV_FP32] = {fp32_copy, fp32_copy},        [BEV_FP16] = {fp16_encode, fp16_decode},
+    [BEV_BF16] = {bf16_encode, bf16_decode},    [BEV_FP8] = {e4m3_encode, e4m3_decode},
+    [BEV_INT8] = {int8_encode, int8_decode},    [BEV_INT8_FP16] = {int8_encode, int8_decode},
+    [BEV_UINT8] = {uint8_encode, uint8_decode},
+};
 
 /* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
@@ -272,39 +287,21 @@ static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
+/* Returns where an element lies, in a format without blocks. */
+static char *place_of(const BevTensor *tensor, int64_t row, int64_t column) {
+    return (char *)tensor->data + bev_code_bytes(tensor->dtype, row, tensor->row_len) +
+           bev_code_bytes(tensor->dtype, 1, column);
+}
+
 void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                      const float *values) {
-    size_t at = (size_t)(row * tensor->row_len + first);
+    const float *scales = tensor->channel_scales;
     assert(bev_dtypes[tensor->dtype].bits <= 8 || tensor->scale == 1);
-    switch (tensor->dtype) {
-    case BEV_FP32:
-        memcpy((float *)tensor->data + at, values, (size_t)count * sizeof *values);
-        break;
-    case BEV_FP16:
-        fp16_encode_span((uint16_t *)tensor->data + at, values, NULL, 1, count);
-        break;
-    case BEV_BF16:
-        bf16_encode_span((uint16_t *)tensor->data + at, values, NULL, 1, count);
-        break;
-    case BEV_FP8:
-        e4m3_encode_span((uint8_t *)tensor->data + at, values, NULL, tensor->scale, count);
-        break;
-    case BEV_NVFP4:
+    if (tensor->dtype == BEV_NVFP4)
         nvfp4_encode_span(tensor, row, first, count, values);
-        break;
-    case BEV_INT8:
-    case BEV_INT8_FP16:
-        int8_encode_span((int8_t *)tensor->data + at, values,
-                         tensor->channel_scales ? tensor->channel_scales + first : NULL,
-                         tensor->scale, count);
-        break;
-    case BEV_UINT8:
-        uint8_encode_span((uint8_t *)tensor->data + at, values, NULL, tensor->scale, count);
-        break;
-    case BEV_E5M2: /* codes alone */
-    case BEV_ELEMENT_COUNT:
-        assert(!"no such format");
-    }
+    else
+        spans[tensor->dtype].encode(place_of(tensor, row, first), values,
+                                    scales ? scales + first : NULL, tensor->scale, count);
 }
 
 void bev_tensor_encode(const BevTensor *tensor, const float *values) {
@@ -313,39 +310,17 @@ void bev_tensor_encode(const BevTensor *tensor, const float *values) {
 }
 
 void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values) {
-    size_t at = (size_t)(first * tensor->row_len);
-    int64_t n = count * tensor->row_len;
-    switch (tensor->dtype) {
-    case BEV_FP32:
-        memcpy(values, (const float *)tensor->data + at, (size_t)n * sizeof *values);
-        break;
-    case BEV_FP16:
-        fp16_decode_span(values, (const uint16_t *)tensor->data + at, NULL, 1, n);
-        break;
-    case BEV_BF16:
-        bf16_decode_span(values, (const uint16_t *)tensor->data + at, NULL, 1, n);
-        break;
-    case BEV_FP8:
-        e4m3_decode_span(values, (const uint8_t *)tensor->data + at, NULL, tensor->scale, n);
-        break;
-    case BEV_NVFP4:
-        for (int64_t row = first; row < first + count; row++)
-            nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
-        break;
-    case BEV_INT8:
-    case BEV_INT8_FP16:
-        for (int64_t row = 0; row < count; row++)
-            int8_decode_row(values + row * tensor->row_len,
-                            (const int8_t *)tensor->data + at + row * tensor->row_len,
-                            tensor->channel_scales, tensor->scale, tensor->row_len);
-        break;
-    case BEV_UINT8:
-        uint8_decode_span(values, (const uint8_t *)tensor->data + at, NULL, tensor->scale, n);
-        break;
-    case BEV_E5M2: /* codes alone */
-    case BEV_ELEMENT_COUNT:
-        assert(!"no such format");
-    }
+    int64_t n = tensor->row_len;
+    if (!tensor->channel_scales && tensor->dtype != BEV_NVFP4)
+        spans[tensor->dtype].decode(values, place_of(tensor, first, 0), NULL, tensor->scale,
+                                    count * n);
+    else
+        for (int64_t row = first; row < first + count; row++, values += n)
+            if (tensor->dtype == BEV_NVFP4)
+                nvfp4_decode_row(tensor, row, values);
+            else
+                spans[tensor->dtype].decode(values, place_of(tensor, row, 0),
+                                            tensor->channel_scales, tensor->scale, n);
 }
 
 float bev_tensors_factor(const BevProblem *problem) {

@@ -207,33 +207,41 @@ static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t r
 static void end_streaming(void) {}
 #endif
 
-/* ---- features -------------------------------------------------------------------------------- */
+/* A plane of elements to transpose: where element (r, c) is read, and where it is written. */
+typedef struct {
+    int64_t rows, columns, from_row, from_column, to_row, to_column;
+} Plane;
 
-#define ROW_TO_LAST(Type)                                                                          \
-    static void to_last_##Type(const Type *from, const BevStrides *s, int64_t columns,             \
-                               int64_t channels, Type *to) {                                       \
-        for (int64_t c0 = 0; c0 < channels; c0 += EDGE)                                            \
-            for (int64_t w = 0; w < columns; w++)                                                  \
-                for (int64_t c = c0; c < channels && c < c0 + EDGE; c++)                           \
-                    to[w * channels + c] = from[c * s->channel + w * s->column];                   \
+#define TRANSPOSE_PLANE(Type)                                                                      \
+    static void transpose_##Type(const Plane *p, const Type *from, Type *to) {                     \
+        for (int64_t r0 = 0; r0 < p->rows; r0 += EDGE)                                             \
+            for (int64_t c = 0; c < p->columns; c++)                                               \
+                for (int64_t r = r0; r < p->rows && r < r0 + EDGE; r++)                            \
+                    to[r * p->to_row + c * p->to_column] =                                         \
+                        from[r * p->from_row + c * p->from_column];                                \
     }
-ROW_TO_LAST(uint16_t)
-ROW_TO_LAST(uint32_t)
+TRANSPOSE_PLANE(uint16_t)
+TRANSPOSE_PLANE(uint32_t)
+
+/* Transposes a plane from element `from_at` of an array to element `to_at` of another. */
+static void transpose_plane(const Plane *p, BevDtype dtype, const void *from, int64_t from_at,
+                            void *to, int64_t to_at, bool stream) {
+    if (dtype != BEV_FP32)
+        transpose_uint16_t(p, (const uint16_t *)from + from_at, (uint16_t *)to + to_at);
+    else if (p->from_column == 1 && p->to_row == 1)
+        transpose_words((const uint32_t *)from + from_at, p->from_row, p->rows, p->columns,
+                        (uint32_t *)to + to_at, p->to_column, stream);
+    else
+        transpose_uint32_t(p, (const uint32_t *)from + from_at, (uint32_t *)to + to_at);
+}
 
 void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
-    int64_t from = camera * s->camera + row * s->row;
+    const Plane plane = {shape->channels, shape->feat_w, s->channel, s->column, 1, shape->channels};
     int64_t to = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
-    if (problem->dtype == BEV_FP32 && s->column == 1)
-        transpose_words((const uint32_t *)problem->feat.data + from, s->channel, shape->channels,
-                        shape->feat_w, (uint32_t *)feat + to, shape->channels, false);
-    else if (problem->dtype == BEV_FP32)
-        to_last_uint32_t((const uint32_t *)problem->feat.data + from, s, shape->feat_w,
-                         shape->channels, (uint32_t *)feat + to);
-    else
-        to_last_uint16_t((const uint16_t *)problem->feat.data + from, s, shape->feat_w,
-                         shape->channels, (uint16_t *)feat + to);
+    transpose_plane(&plane, problem->dtype, problem->feat.data, camera * s->camera + row * s->row,
+                    feat, to, false);
 }
 
 /* ---- behind V4 and its gradients ----------------------------------------------------------- */
@@ -265,35 +273,19 @@ static void softmax_columns_backward(const BevProblem *problem, int64_t camera, 
         }
 }
 
-#define ROW_FROM_LAST(Type)                                                                        \
-    static void from_last_##Type(const Type *from, const BevStrides *s, int64_t columns,           \
-                                 int64_t channels, Type *to) {                                     \
-        for (int64_t w0 = 0; w0 < columns; w0 += EDGE)                                             \
-            for (int64_t c = 0; c < channels; c++)                                                 \
-                for (int64_t w = w0; w < columns && w < w0 + EDGE; w++)                            \
-                    to[c * s->channel + w * s->column] = from[w * channels + c];                   \
-    }
-ROW_FROM_LAST(uint16_t)
-ROW_FROM_LAST(uint32_t)
-
 void cpu_view_spread(const BevProblem *problem, const void *rows) {
     int64_t channels = problem->shape.channels;
     int64_t cells = problem->out.rows / problem->out_samples;
     int64_t blocks = (cells + CELLS - 1) / CELLS;
-    const BevStrides s = {.channel = cells, .column = 1};
 #pragma omp parallel num_threads(bev_threads())
     {
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < problem->out_samples * blocks; i++) {
             int64_t first = i % blocks * CELLS, left = cells - first;
             int64_t count = left < CELLS ? left : CELLS, sample = i / blocks * cells * channels;
-            int64_t from = sample + first * channels, to = sample + first;
-            if (problem->dtype == BEV_FP32)
-                transpose_words((const uint32_t *)rows + from, channels, count, channels,
-                                (uint32_t *)problem->out.data + to, cells, true);
-            else
-                from_last_uint16_t((const uint16_t *)rows + from, &s, count, channels,
-                                   (uint16_t *)problem->out.data + to);
+            const Plane plane = {count, channels, channels, 1, 1, cells};
+            transpose_plane(&plane, problem->dtype, rows, sample + first * channels,
+                            problem->out.data, sample + first, true);
         }
         end_streaming();
     }
@@ -303,18 +295,10 @@ static void transpose_features_backward(const BevProblem *problem, int64_t camer
                                         const void *grads) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
-    int64_t to = camera * s->camera + row * s->row;
+    const Plane plane = {shape->feat_w, shape->channels, shape->channels, 1, s->column, s->channel};
     int64_t from = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
-    if (problem->dtype == BEV_FP32 && s->column == 1)
-        transpose_words((const uint32_t *)grads + from, shape->channels, shape->feat_w,
-                        shape->channels, (uint32_t *)problem->grad_feat.data + to, s->channel,
-                        false);
-    else if (problem->dtype == BEV_FP32)
-        from_last_uint32_t((const uint32_t *)grads + from, s, shape->feat_w, shape->channels,
-                           (uint32_t *)problem->grad_feat.data + to);
-    else
-        from_last_uint16_t((const uint16_t *)grads + from, s, shape->feat_w, shape->channels,
-                           (uint16_t *)problem->grad_feat.data + to);
+    transpose_plane(&plane, problem->dtype, grads, from, problem->grad_feat.data,
+                    camera * s->camera + row * s->row, false);
 }
 
 /* ---- the kernels ----------------------------------------------------------------------------- */
@@ -323,27 +307,26 @@ static const BevKernel *v4_of(const BevProblem *problem) {
     return problem->direction == BEV_BACKWARD ? &kernel_cpu_grad_v4 : &kernel_cpu_v4;
 }
 
-void cpu_view_take(const BevProblem *problem, BevTensor *tensor, size_t *used) {
+/* Gives the tensor the next bytes of problem->workspace. `*used` counts the bytes that are
+ * taken. */
+static void take_tensor(const BevProblem *problem, BevTensor *tensor, size_t *used) {
     tensor->data = problem->workspace ? (char *)problem->workspace + *used : NULL;
     *used += (bev_tensor_bytes(tensor) + LINE - 1) / LINE * LINE;
 }
 
-/* Returns the problem that V4 gets. Its arrays follow each other in the workspace; they take
- * `*used` bytes. */
-static BevProblem inner_of(const BevProblem *problem, size_t *used) {
+BevProblem cpu_view_inner(const BevProblem *problem, BevDtype depth, size_t *used) {
     BevProblem inner = *problem;
     *used = 0;
     inner.stage = BEV_POOL;
-    inner.depth.dtype = BEV_FP32;
-    cpu_view_take(problem, &inner.depth, used);
-    cpu_view_take(problem, &inner.feat, used);
+    inner.out_samples = 0;
+    inner.depth.dtype = inner.grad_depth.dtype = depth;
+    take_tensor(problem, &inner.depth, used);
+    take_tensor(problem, &inner.feat, used);
     if (problem->direction == BEV_BACKWARD) {
-        inner.grad_depth.dtype = BEV_FP32;
-        cpu_view_take(problem, &inner.grad_depth, used);
-        cpu_view_take(problem, &inner.grad_feat, used);
+        take_tensor(problem, &inner.grad_depth, used);
+        take_tensor(problem, &inner.grad_feat, used);
     } else if (problem->out_samples) {
-        inner.out_samples = 0;
-        cpu_view_take(problem, &inner.out, used);
+        take_tensor(problem, &inner.out, used);
     }
     inner.workspace = problem->workspace ? (char *)problem->workspace + *used : NULL;
     return inner;
@@ -351,7 +334,7 @@ static BevProblem inner_of(const BevProblem *problem, size_t *used) {
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     size_t used;
-    BevProblem inner = inner_of(problem, &used);
+    BevProblem inner = cpu_view_inner(problem, BEV_FP32, &used);
     return used + v4_of(problem)->workspace_bytes(&inner, plan);
 }
 
@@ -396,7 +379,7 @@ static void for_each_row(const BevProblem *problem, const BevProblem *inner, Tak
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     size_t used;
-    BevProblem inner = inner_of(problem, &used);
+    BevProblem inner = cpu_view_inner(problem, BEV_FP32, &used);
     for_each_row(problem, &inner, prepare_row);
     if (!v4_of(problem)->launch(&inner, plan, stream, err))
         return false;
@@ -410,7 +393,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 static BevTraffic bytes(const BevProblem *problem) {
     size_t used;
     BevTraffic traffic = v4_of(problem)->bytes(problem);
-    BevProblem inner = inner_of(problem, &used);
+    BevProblem inner = cpu_view_inner(problem, BEV_FP32, &used);
     double depth = (double)bev_tensor_bytes(&inner.depth);
     double feat = (double)bev_tensor_bytes(&problem->feat);
     double passes = problem->shape.depth_bins <= MOST_BINS ? 1 : 5;

@@ -20,9 +20,9 @@ CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {
         ((uint16_t *)tensor->data)[at] = (uint16_t)bev_code(tensor->dtype, value);
 }
 
-/* Gives the tensor the next bytes of problem->workspace. `*used` counts the bytes that are
- * taken. */
-void cpu_view_take(const BevProblem *problem, BevTensor *tensor, size_t *used);
+/* Returns the problem of stage POOL inside a view, with depths of that format. Its arrays follow each
+ * other in problem->workspace; they take `*used` bytes. */
+BevProblem cpu_view_inner(const BevProblem *problem, BevDtype depth, size_t *used);
 
 /* Copies the features of an image row, which problem->view.feat describes, to `feat` with channels
  * last. */

@@ -65,24 +65,10 @@ static void features_all(const BevProblem *problem, void *feat) {
         cpu_view_features(problem, r / shape->feat_h, r % shape->feat_h, feat);
 }
 
-/* Returns the problem of the row that pools; its arrays take `*used` bytes of the workspace. */
-static BevProblem pooling_problem(const BevProblem *problem, size_t *used) {
-    BevProblem pooling = *problem;
-    *used = 0;
-    pooling.stage = BEV_POOL;
-    pooling.out_samples = 0;
-    cpu_view_take(problem, &pooling.depth, used);
-    cpu_view_take(problem, &pooling.feat, used);
-    if (problem->out_samples)
-        cpu_view_take(problem, &pooling.out, used);
-    pooling.workspace = problem->workspace ? (char *)problem->workspace + *used : NULL;
-    return pooling;
-}
-
 static bool run_parts(const BevKernel *pools, const BevProblem *problem, const BevPlan *plan,
                       Err *err) {
     size_t used;
-    BevProblem pooling = pooling_problem(problem, &used);
+    BevProblem pooling = cpu_view_inner(problem, problem->dtype, &used);
     softmax_all(problem, &pooling.depth);
     features_all(problem, pooling.feat.data);
     if (!pools->launch(&pooling, plan, NULL, err))
@@ -96,12 +82,12 @@ static bool run_parts(const BevKernel *pools, const BevProblem *problem, const B
 #define PARTS_AROUND(pools)                                                                        \
     static bool prepare_##pools(const BevProblem *problem, BevPlan **plan, Err *err) {             \
         size_t used;                                                                               \
-        BevProblem pooling = pooling_problem(problem, &used);                                      \
+        BevProblem pooling = cpu_view_inner(problem, problem->dtype, &used);                       \
         return kernel_##pools.prepare(&pooling, plan, err);                                        \
     }                                                                                              \
     static size_t workspace_##pools(const BevProblem *problem, const BevPlan *plan) {              \
         size_t used;                                                                               \
-        BevProblem pooling = pooling_problem(problem, &used);                                      \
+        BevProblem pooling = cpu_view_inner(problem, problem->dtype, &used);                       \
         return used + kernel_##pools.workspace_bytes(&pooling, plan);                              \
     }                                                                                              \
     static bool launch_##pools(const BevProblem *problem, const BevPlan *plan, void *stream,       \

@@ -64,7 +64,7 @@ CUDA_ROW(atomic) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .block = 256,
                .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
                .in_flight = 1, .point_instructions = 24},
-    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .workspace_bytes = ON_CUDA(sums_bytes),
     .launch = ON_CUDA(atomic_launch),
 };
 /* clang-format on */

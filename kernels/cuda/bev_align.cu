@@ -170,10 +170,6 @@ bool bev_align_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 } // namespace
 #endif
 
-static const char *bev_align_unsupported(const BevProblem *problem) {
-    return problem->map.weights ? channels_unsupported(problem) : "needs a map with weights";
-}
-
 /* clang-format off */
 CUDA_ROW(bev_align) = {
     .name = "bev_align", .title = "ALIGN",
@@ -182,7 +178,7 @@ CUDA_ROW(bev_align) = {
     .access = {.owner = BEV_OWNS_SPLAT, .sums = BEV_SUMS_ATOMIC, .tile = 1, .block = 256,
                .resident = 64, .load = 1, .store = 1, .ranks = 6, .indices_ahead = 1,
                .in_flight = 1, .point_instructions = 60},
-    .unsupported = bev_align_unsupported, .prepare = ON_CUDA(make_plan<Plan, bev_align_build>),
+    .prepare = ON_CUDA(make_plan<Plan, bev_align_build>),
     .release = ON_CUDA(release_plan<Plan>), .workspace_bytes = ON_CUDA(sums_bytes),
     .launch = ON_CUDA(bev_align_launch),
 };

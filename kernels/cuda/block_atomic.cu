@@ -110,7 +110,7 @@ CUDA_ROW(block_atomic) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
                .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3, .merges = true,
                .indices_ahead = 1, .in_flight = 1, .point_instructions = 221},
-    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .workspace_bytes = ON_CUDA(sums_bytes),
     .launch = ON_CUDA(block_atomic_launch),
 };
 /* clang-format on */

@@ -86,7 +86,7 @@ CUDA_ROW(grad_atomic) = {
     .idea = "Backward: every point adds to its pixel's row and to its depth element, by atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
-    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(grad_sums_bytes),
+    .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_atomic_launch), .bytes = grad_atomic_bytes,
 };
 /* clang-format on */

@@ -165,7 +165,6 @@ CUDA_ROW(grad_block) = {
             "one atomic a block and target.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
-    .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, make_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>), .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_block_launch), .bytes = grad_block_bytes,

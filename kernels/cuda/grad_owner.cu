@@ -139,7 +139,6 @@ CUDA_ROW(grad_owner) = {
     .idea = "Backward: a warp owns a pixel: both gradients from one read of grad_out, no atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, make_regular_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),
     .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_traffic,

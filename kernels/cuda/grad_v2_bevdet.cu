@@ -97,7 +97,6 @@ CUDA_ROW(grad_v2_bevdet) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, make_regular_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),
     .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,

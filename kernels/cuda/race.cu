@@ -68,7 +68,7 @@ CUDA_ROW(race) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_PLAIN, .tile = 8, .block = 256,
                .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
                .in_flight = 1, .point_instructions = 89},
-    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .workspace_bytes = ON_CUDA(sums_bytes),
     .launch = ON_CUDA(race_launch),
 };
 /* clang-format on */

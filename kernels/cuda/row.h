@@ -24,8 +24,3 @@ enum {
     BEV_ALL_DTYPES = BEV_DENSE_DTYPES | 1u << BEV_NVFP4,
     BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
 };
-
-/* Returns why no CUDA kernel takes this problem, or NULL. */
-static inline const char *channels_unsupported(const BevProblem *problem) {
-    return problem->shape.channels > BEV_MAX_CUDA_CHANNELS ? "more than 1,024 channels" : NULL;
-}

@@ -62,7 +62,7 @@ CUDA_ROW(v2) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
                .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3,
                .indices_ahead = 1, .in_flight = 1, .point_instructions = 42},
-    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .workspace_bytes = ON_CUDA(sums_bytes),
     .launch = ON_CUDA(v2_launch),
 };
 /* clang-format on */

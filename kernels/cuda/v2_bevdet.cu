@@ -59,6 +59,6 @@ CUDA_ROW(v2_bevdet) = {
                .store = 1, .ranks = 2, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
                .indices_ahead = 4, .indices_ahead_of = {0, 2, 2}, .in_flight = 4,
                .point_instructions = 14},
-    .unsupported = channels_unsupported, .launch = ON_CUDA(v2_bevdet_launch),
+    .launch = ON_CUDA(v2_bevdet_launch),
 };
 /* clang-format on */

@@ -68,6 +68,6 @@ CUDA_ROW(v2_chw) = {
                .indices_ahead = 4, .indices_ahead_of = {2, 0, 0, 1, 0, 2, 2},
                .in_flight = 4.0f / 3, .in_flight_of = {2, 0, 0, 4, 0, 2, 2},
                .point_instructions = 25},
-    .unsupported = channels_unsupported, .launch = ON_CUDA(v2_chw_launch),
+    .launch = ON_CUDA(v2_chw_launch),
 };
 /* clang-format on */

@@ -155,7 +155,7 @@ CUDA_ROW(v2_do) = {
                .load = 2, .store = 2, .ranks = 1, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
                .indices_ahead = 2, .indices_ahead_of = {0, 0, 0, 1}, .in_flight = 2,
                .in_flight_of = {0, 0, 0, 1, 0, 1, 1}, .point_instructions = 58},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<Plan, v2_do_build>),
+    .prepare = ON_CUDA(make_plan<Plan, v2_do_build>),
     .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(v2_do_launch),
 };
 /* clang-format on */

@@ -111,7 +111,7 @@ CUDA_ROW(v3) = {
     .published = "V3", .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
     .small_l2 = &kernel_v3_small_l2, .large_l2 = &kernel_v3_large_l2,
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<Plan, v3_choice_build>),
+    .prepare = ON_CUDA(make_plan<Plan, v3_choice_build>),
     .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(v3_choice_launch),
 };
 /* clang-format on */

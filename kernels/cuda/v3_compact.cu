@@ -124,7 +124,7 @@ CUDA_ROW(v3_compact) = {
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,
     .skips = "v3_large_l2", .plan_optional = true,
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(compact_prepare),
+    .prepare = ON_CUDA(compact_prepare),
     .release = ON_CUDA(compact_release), .workspace_bytes = ON_CUDA(compact_workspace_bytes),
     .launch = ON_CUDA(compact_launch),
 };

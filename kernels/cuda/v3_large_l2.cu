@@ -194,7 +194,7 @@ CUDA_ROW(v3_large_l2) = {
                .resident = 24, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
                .indices_ahead = 8, .indices_ahead_of = {0, 0, 0, 16}, .in_flight = 8,
                .in_flight_of = {4, 0, 0, 32, 4}, .point_instructions = 10},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
+    .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
     .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
     .launch = ON_CUDA(v3_large_l2_launch),
 };

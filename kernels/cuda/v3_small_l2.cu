@@ -123,7 +123,7 @@ CUDA_ROW(v3_small_l2) = {
                .indices_ahead = 4, .indices_ahead_of = {2, 0, 1}, .in_flight = 4.0f / 3,
                .in_flight_of = {2.0f / 3, 0, 1, 2, 0, 2, 2}, .point_instructions = 19,
                .point_instructions_of = {30, 0, 33, 0, 23, 16, 16}},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
+    .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
     .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
     .launch = ON_CUDA(v3_small_l2_launch),
 };

@@ -171,7 +171,6 @@ CUDA_ROW(view_v2_bevdet) = {
     .idea = "As a framework runs it: softmax, transposition, V2 (BEVDet), transposition.",
     .where = BEV_CUDA, .stage = BEV_VIEW, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true, .pools = "v2_bevdet",
-    .unsupported = channels_unsupported,
     .workspace_bytes = ON_CUDA(parts_workspace_bytes<kernel_v2_bevdet>),
     .launch = ON_CUDA(parts_launch<kernel_v2_bevdet>),
 };
@@ -181,7 +180,7 @@ CUDA_ROW(view_v4) = {
     .idea = "The same with V4: the pooling is fast, and nothing round it is.",
     .where = BEV_CUDA, .stage = BEV_VIEW, .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true, .writes_first = true, .pools = "v4",
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(parts_prepare<kernel_v4>),
+    .prepare = ON_CUDA(parts_prepare<kernel_v4>),
     .release = ON_CUDA(parts_release), .workspace_bytes = ON_CUDA(parts_workspace_bytes<kernel_v4>),
     .launch = ON_CUDA(parts_launch<kernel_v4>),
 };

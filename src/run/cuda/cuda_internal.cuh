@@ -56,8 +56,6 @@ struct CudaSession {
     char *other_order;    // device memory for a tensor in the other order of channels and rows
     size_t other_order_bytes;
     Staging staging;      // the outputs on the host, made by session_output
-    bool (*work)(void *context, void *stream, Err *err); // in place of a kernel: device_time()
-    void *context;
     char *workspace;                   // the kernel's scratch, then a guard band; NULL: none
     size_t workspace_bytes;
 };
@@ -70,9 +68,9 @@ bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, 
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err);
 
-// Enqueues work on the session's stream. After a failure the caller ends a capture in progress, and
-// then calls device_failed().
-using Enqueue = bool(CudaSession *s, Err *err);
+// Enqueues work on a stream. After a failure the caller ends a capture in progress, and then calls
+// device_failed().
+using Enqueue = bool(void *context, void *stream, Err *err);
 
-// Enqueues one launch of the kernel.
+// Enqueues one launch of the kernel of the session `context`.
 Enqueue cuda_enqueue_launch;

@@ -197,7 +197,7 @@ bool run(void *state, Err *err) {
     if (!device_usable(err))
         return false;
     Range range(s->kernel->name);
-    if (!cuda_enqueue_launch(s, err) ||
+    if (!cuda_enqueue_launch(s, s->stream, err) ||
         !cuda_ok(cudaStreamSynchronize(s->stream), s->kernel->name, err))
         return device_failed(err);
     return true;
@@ -332,8 +332,9 @@ void cuda_session_close(void *state) {
     delete s;
 }
 
-bool cuda_enqueue_launch(CudaSession *s, Err *err) {
-    return s->kernel->launch(&s->problem, s->plan, s->stream, err);
+bool cuda_enqueue_launch(void *context, void *stream, Err *err) {
+    const CudaSession *s = (const CudaSession *)context;
+    return s->kernel->launch(&s->problem, s->plan, stream, err);
 }
 
 // clang-format off

@@ -13,13 +13,24 @@
 
 namespace {
 
-// Captures the work of `count` calls of `enqueue`. No work runs. The caller destroys *graph.
-bool capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err) {
-    TRY(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
+// Work that is captured and timed: a kernel's launch, or anything else that can be enqueued.
+struct Work {
+    Enqueue *enqueue;
+    void *context;
+    cudaStream_t stream;
+
+    bool start(Err *err) const {
+        return enqueue(context, stream, err);
+    }
+};
+
+// Captures the work `count` times. No work runs. The caller destroys *graph.
+bool capture(const Work &work, int count, cudaGraph_t *graph, Err *err) {
+    TRY(cudaStreamBeginCapture(work.stream, cudaStreamCaptureModeThreadLocal));
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
-        ok = enqueue(s, err);
-    cudaError_t status = cudaStreamEndCapture(s->stream, graph);
+        ok = work.start(err);
+    cudaError_t status = cudaStreamEndCapture(work.stream, graph);
     if (!ok)
         return device_failed(err);
     TRY(status);
@@ -89,10 +100,8 @@ constexpr double SETTLE = 0.05;   // the halves of the samples may differ by thi
 constexpr double SAMPLE_US = 500; // samples this long hide the resolution of events
 constexpr int MAX_INNER = 256;    // launches in a graph, at most
 
-// The timed work: a kernel's launch, or anything else that can be enqueued.
 struct Timed {
-    CudaSession *s;
-    Enqueue *enqueue;
+    Work work;
     cudaEvent_t start, stop;
     cudaGraphExec_t graph; // `inner` launches
     int inner;
@@ -128,11 +137,11 @@ bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
     double begun = clock_us();
     int batch = 1;
     do {
-        TRY(cudaEventRecord(t->start, t->s->stream));
+        TRY(cudaEventRecord(t->start, t->work.stream));
         for (int i = 0; i < batch; i++)
-            if (!t->enqueue(t->s, err))
+            if (!t->work.start(err))
                 return device_failed(err);
-        TRY(cudaEventRecord(t->stop, t->s->stream));
+        TRY(cudaEventRecord(t->stop, t->work.stream));
         if (!elapsed_us(t, batch, launch_us, err))
             return false;
         batch = *launch_us < SAMPLE_US ? BATCH : 1;
@@ -142,12 +151,12 @@ bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
 
 bool build_graph(Timed *t, Err *err) {
     cudaGraph_t graph;
-    if (!capture(t->s, t->enqueue, t->inner, &graph, err))
+    if (!capture(t->work, t->inner, &graph, err))
         return false;
     cudaError_t status = cudaGraphInstantiate(&t->graph, graph, 0);
     cudaGraphDestroy(graph);
     TRY(status);
-    TRY(cudaGraphUpload(t->graph, t->s->stream));
+    TRY(cudaGraphUpload(t->graph, t->work.stream));
     return true;
 }
 
@@ -155,7 +164,7 @@ bool build_graph(Timed *t, Err *err) {
 // that host time is not measured.
 bool sample_graph(void *context, double *us, Err *err) {
     Timed *t = (Timed *)context;
-    cudaStream_t stream = t->s->stream;
+    cudaStream_t stream = t->work.stream;
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, stream));
     TRY(cudaEventRecord(t->start, stream));
@@ -168,12 +177,12 @@ bool sample_graph(void *context, double *us, Err *err) {
 bool sample_single(void *context, double *us, Err *err) {
     Timed *t = (Timed *)context;
     if (t->flush)
-        TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, t->s->stream));
-    TRY(cudaStreamSynchronize(t->s->stream));
+        TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, t->work.stream));
+    TRY(cudaStreamSynchronize(t->work.stream));
     double start = clock_us();
-    if (!t->enqueue(t->s, err))
+    if (!t->work.start(err))
         return device_failed(err);
-    TRY(cudaStreamSynchronize(t->s->stream));
+    TRY(cudaStreamSynchronize(t->work.stream));
     *us = clock_us() - start;
     return true;
 }
@@ -196,14 +205,13 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
            timing_collect(options, begun, SETTLE, sample, t, timing, err);
 }
 
-bool time_enqueued(CudaSession *s, Enqueue *enqueue, CacheState cache, const TimingOptions *options,
-                   Timing *timing, Err *err) {
+bool time_work(const Work &work, CacheState cache, const TimingOptions *options, Timing *timing,
+               Err *err) {
     if (!device_usable(err))
         return false;
     Range range("timing");
     Timed t = {};
-    t.s = s;
-    t.enqueue = enqueue;
+    t.work = work;
     bool ok = true;
     if (cache == CACHE_COLD) {
         int l2_bytes = 0;
@@ -217,8 +225,9 @@ bool time_enqueued(CudaSession *s, Enqueue *enqueue, CacheState cache, const Tim
     return ok;
 }
 
-bool enqueue_work(CudaSession *s, Err *err) {
-    return s->work(s->context, s->stream, err);
+// Returns one launch of a session's kernel.
+Work launch_of(void *session) {
+    return {cuda_enqueue_launch, session, ((CudaSession *)session)->stream};
 }
 
 struct Memory {
@@ -227,8 +236,8 @@ struct Memory {
 };
 
 // Times work on `bytes` bytes of the device, which are its context.
-bool time_memory(bool (*enqueue)(void *context, void *stream, Err *err), size_t bytes,
-                 const TimingOptions *options, Timing *timing, Err *err) {
+bool time_memory(Enqueue *enqueue, size_t bytes, const TimingOptions *options, Timing *timing,
+                 Err *err) {
     Memory memory = {NULL, bytes};
     bool ok = device_take((void **)&memory.first, NULL, bytes, err) &&
               device_time(enqueue, &memory, options, timing, err);
@@ -259,7 +268,7 @@ bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, 
     *count = 0;
     if (!device_usable(err))
         return false;
-    bool ok = capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
+    bool ok = capture(launch_of(state), 1, &graph, err) &&
               list_functions(graph, functions, capacity, count, err);
     if (graph && device_opened())
         cudaGraphDestroy(graph);
@@ -268,7 +277,7 @@ bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, 
 
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err) {
-    return time_enqueued((CudaSession *)state, cuda_enqueue_launch, cache, options, timing, err);
+    return time_work(launch_of(state), cache, options, timing, err);
 }
 
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
@@ -278,16 +287,13 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
 
 bool device_time(bool (*enqueue)(void *context, void *stream, Err *err), void *context,
                  const TimingOptions *options, Timing *timing, Err *err) {
-    BevKernel none = {};
-    none.name = "work";
-    CudaSession *s = new CudaSession();
-    s->kernel = &none;
-    s->work = enqueue;
-    s->context = context;
-    bool ok = device_usable(err) &&
-              cuda_ok(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), "cuda", err) &&
-              time_enqueued(s, enqueue_work, CACHE_WARM, options, timing, err);
-    cuda_session_close(s);
+    Work work = {enqueue, context, NULL};
+    bool ok =
+        device_usable(err) &&
+        cuda_ok(cudaStreamCreateWithFlags(&work.stream, cudaStreamNonBlocking), "cuda", err) &&
+        time_work(work, CACHE_WARM, options, timing, err);
+    if (work.stream && device_opened())
+        cudaStreamDestroy(work.stream);
     return ok;
 }
 
