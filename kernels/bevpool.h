@@ -416,8 +416,8 @@ const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 /* Returns why `kernel` cannot run `problem` in this build, or NULL. It joins the two below. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
 
-/* Returns why `kernel` does not fit `problem` (format, align, channels), or NULL. Whether this build
- * can launch the kernel does not matter. */
+/* Returns why `kernel` does not fit `problem` (format, align, channels), or NULL. Whether this
+ * build can launch the kernel does not matter. */
 const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem);
 
 /* Returns why this build cannot launch `kernel` on any machine, or NULL. */

@@ -20,8 +20,8 @@ CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {
         ((uint16_t *)tensor->data)[at] = (uint16_t)bev_code(tensor->dtype, value);
 }
 
-/* Returns the problem of stage POOL inside a view, with depths of that format. Its arrays follow each
- * other in problem->workspace; they take `*used` bytes. */
+/* Returns the problem of stage POOL inside a view, with depths of that format. Its arrays follow
+ * each other in problem->workspace; they take `*used` bytes. */
 BevProblem cpu_view_inner(const BevProblem *problem, BevDtype depth, size_t *used);
 
 /* Copies the features of an image row, which problem->view.feat describes, to `feat` with channels
