@@ -84,30 +84,24 @@ static bool only_gpus_read(const void *pointer) {
     return device;
 }
 
-/* Checks that `device` reads the pointer; of a GPU it may be the host's memory if `readable`. */
-static BevpoolStatus check_pointer(int32_t device, const void *pointer, const char *name,
-                                   bool readable, BevpoolError *error) {
+BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
+                                 bool from_host, BevpoolError *error) {
     if (device == BEVPOOL_CPU) {
         FAIL_IF(only_gpus_read(pointer), BEVPOOL_BAD_ARGUMENT,
                 "%s: is memory of a GPU, expected that of the host", name);
         return BEVPOOL_OK;
     }
     int place = ON_GPU(lib_cuda_place(pointer, device));
-    if (place == LIB_ON_DEVICE || (readable && place == LIB_ON_HOST))
+    if (place == LIB_ON_DEVICE || (from_host && place == LIB_ON_HOST))
         return BEVPOOL_OK;
     return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of %s, expected that of GPU %d%s",
                     name, place == LIB_ON_HOST ? "the host" : "another GPU", (int)device,
-                    readable ? " or of the host" : "");
-}
-
-BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
-                                 BevpoolError *error) {
-    return check_pointer(device, pointer, name, true, error);
+                    from_host ? " or of the host" : "");
 }
 
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
                               BevpoolError *error) {
-    return check_pointer(device, pointer, name, false, error);
+    return lib_check_readable(device, pointer, name, false, error);
 }
 
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error) {

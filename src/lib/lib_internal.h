@@ -181,9 +181,9 @@ BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t camer
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
                               BevpoolError *error);
 
-/* Checks the same for arrays of a map, which may lie on the host as well. */
+/* Checks the same, or with `from_host` that the pointer can be read from the host at least. */
 BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
-                                 BevpoolError *error);
+                                 bool from_host, BevpoolError *error);
 
 /* Checks that a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);

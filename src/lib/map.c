@@ -129,16 +129,15 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
     return BEVPOOL_OK;
 }
 
-static const char *const array_names[BEV_MAP_ARRAYS] = {
-    "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
-
-/* Checks the caller's arrays. `view`: all must exist and lie on the device. */
-static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t device,
+/* Checks the caller's arrays. `whole`: intervals must be told. `in_place`: all must lie on the
+ * device. */
+static BevpoolStatus check_arrays(const BevpoolArrays *a, bool whole, bool in_place, int32_t device,
                                   BevpoolError *error) {
-    const char *const *names = array_names;
+    static const char *const names[BEV_MAP_ARRAYS] = {
+        "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
     BevMap map = map_of(a);
     const BevMapArrays list = bev_map_arrays(&map);
-    bool found_here = !view && !a->interval_starts && !a->interval_lengths;
+    bool found_here = !whole && !a->interval_starts && !a->interval_lengths;
     TRY(lib_check_counts(a, found_here, error));
     for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
         const void *array = *list.array[i];
@@ -148,8 +147,7 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t dev
         FAIL_IF((uintptr_t)array % 4, BEVPOOL_BAD_ARGUMENT,
                 "%s does not begin on a multiple of 4 bytes", names[i]);
         if (array)
-            TRY((view && list.count[i] ? lib_check_place : lib_check_readable)(device, array,
-                                                                               names[i], error));
+            TRY(lib_check_readable(device, array, names[i], !in_place || !list.count[i], error));
     }
     return BEVPOOL_OK;
 }
@@ -176,14 +174,10 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
 
 BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *a, int32_t device,
                                   BevpoolError *error) {
-    TRY(check_arrays(a, false, device, error));
+    TRY(check_arrays(a, false, true, device, error));
     *map = map_of(a);
-    const BevMapArrays list = bev_map_arrays(map);
     if (!map->interval_starts)
         map->intervals = 0;
-    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
-        if (*list.array[i] && list.count[i])
-            TRY(lib_check_place(device, *list.array[i], array_names[i], error));
     FAIL_IF(map->weights, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
     return BEVPOOL_OK;
 }
@@ -212,18 +206,6 @@ static BevpoolStatus complete_map(BevMap *host, const BevpoolShape *shape, uint3
                                                    : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
 
-/* Whether all arrays lie on that GPU. */
-static bool all_on_gpu(const BevMap *given, int32_t device) {
-    BevMap map = *given;
-    const BevMapArrays list = bev_map_arrays(&map);
-    if (device == BEVPOOL_CPU || !given->points)
-        return false;
-    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
-        if (*list.array[i] && lib_check_place(device, *list.array[i], "", NULL))
-            return false;
-    return true;
-}
-
 /* Makes the map without the host; *map stays NULL where the host must look at the arrays. */
 static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
                                  const BevpoolArrays *arrays, int32_t device, uint32_t flags,
@@ -233,7 +215,7 @@ static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
     BevMap copy;
     void *memory;
     bool sound;
-    if (!all_on_gpu(&given, device))
+    if (device == BEVPOOL_CPU || !given.points || check_arrays(arrays, false, true, device, NULL))
         return BEVPOOL_OK;
     TRY_GPU(lib_cuda_take(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound, &err));
     return sound ? lib_map_keep(map, shape, &copy, memory, device, error) : BEVPOOL_OK;
@@ -255,7 +237,7 @@ static BevpoolStatus copy_map(BevpoolMap **map, const BevpoolShape *shape,
                               const BevpoolArrays *arrays, int32_t device, uint32_t flags,
                               BevpoolError *error) {
     BevMap host = {0};
-    TRY(check_arrays(arrays, false, device, error));
+    TRY(check_arrays(arrays, false, false, device, error));
     TRY(keep_on_gpu(map, shape, arrays, device, flags, error));
     if (*map)
         return BEVPOOL_OK;
@@ -278,7 +260,7 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
 static BevpoolStatus view_map(BevpoolMap **map, const BevpoolShape *shape,
                               const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
     const BevMap of_caller = map_of(arrays);
-    TRY(check_arrays(arrays, true, device, error));
+    TRY(check_arrays(arrays, true, true, device, error));
     TRY(lib_map_keep(map, shape, &of_caller, NULL, device, error));
     (*map)->view = true;
     return BEVPOOL_OK;

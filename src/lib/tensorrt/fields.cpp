@@ -18,16 +18,17 @@ struct Row {
     std::int32_t Fields::*number;
     std::string Fields::*word;
     float Fields::*scale;
+    std::int32_t least = 0, most = 0; // of a number
 };
 
 const Row rows[] = {
-    {"bev_h", &Fields::bev_h, nullptr, nullptr},
-    {"bev_w", &Fields::bev_w, nullptr, nullptr},
+    {"bev_h", &Fields::bev_h, nullptr, nullptr, 1, INT32_MAX},
+    {"bev_w", &Fields::bev_w, nullptr, nullptr, 1, INT32_MAX},
     {"align", nullptr, &Fields::align, nullptr},
     {"layout", nullptr, &Fields::layout, nullptr},
     {"kernel", nullptr, &Fields::kernel, nullptr},
-    {"static_map", &Fields::static_map, nullptr, nullptr},
-    {"softmax", &Fields::softmax, nullptr, nullptr},
+    {"static_map", &Fields::static_map, nullptr, nullptr, 0, 1},
+    {"softmax", &Fields::softmax, nullptr, nullptr, 0, 1},
     {"depth_scale", nullptr, nullptr, &Fields::depth_scale},
     {"feat_scale", nullptr, nullptr, &Fields::feat_scale},
     {"out_scale", nullptr, nullptr, &Fields::out_scale},
@@ -100,21 +101,15 @@ void check_kernel(const Fields &fields) {
 }
 
 void check_values(const Fields &fields) {
-    const struct {
-        const char *name;
-        std::int32_t value, least, most;
-    } numbers[] = {{"bev_h", fields.bev_h, 1, INT32_MAX},
-                   {"bev_w", fields.bev_w, 1, INT32_MAX},
-                   {"static_map", fields.static_map, 0, 1},
-                   {"softmax", fields.softmax, 0, 1}};
-    for (const auto &number : numbers)
-        if (number.value < number.least || number.value > number.most)
-            throw Problem(std::string(number.name) + ": is " + std::to_string(number.value) +
-                          ", expected " + (number.most == 1 ? "0 or 1" : "1 or more"));
-    for (const Row &row : rows)
+    for (const Row &row : rows) {
+        std::int32_t number = row.number ? fields.*row.number : 0;
+        if (row.number && (number < row.least || number > row.most))
+            throw Problem(std::string(row.name) + ": is " + std::to_string(number) + ", expected " +
+                          (row.most == 1 ? "0 or 1" : "1 or more"));
         if (row.scale && !(fields.*row.scale > 0 && std::isfinite(fields.*row.scale)))
             throw Problem(std::string(row.name) + ": is " + std::to_string(fields.*row.scale) +
                           ", expected a positive number");
+    }
     check_word("align", fields.align, {"nearest", "bilinear", "bev-align"});
     check_word("layout", fields.layout, {"nhwc", "nchw"});
     check_kernel(fields);

@@ -161,19 +161,6 @@ Staging take_spare(size_t bytes) {
     return found;
 }
 
-// Takes the oldest spare if the spares have more than SPARE_BYTES. memory == NULL: they have not.
-Staging take_surplus() {
-    std::lock_guard<std::mutex> locked(spares_lock);
-    size_t bytes = 0;
-    for (const Staging &spare : spares)
-        bytes += spare.bytes;
-    if (bytes <= SPARE_BYTES)
-        return {};
-    Staging oldest = spares.front();
-    spares.erase(spares.begin());
-    return oldest;
-}
-
 } // namespace
 
 bool staging_take(Staging *staging, size_t bytes, Err *err) {
@@ -192,10 +179,13 @@ bool staging_take(Staging *staging, size_t bytes, Err *err) {
 void staging_give(const Staging *staging) {
     if (!staging->memory)
         return;
-    {
-        std::lock_guard<std::mutex> locked(spares_lock);
-        spares.push_back(*staging);
+    std::lock_guard<std::mutex> locked(spares_lock);
+    size_t bytes = 0;
+    spares.push_back(*staging);
+    for (const Staging &spare : spares)
+        bytes += spare.bytes;
+    for (; bytes > SPARE_BYTES; spares.erase(spares.begin())) { // the oldest first
+        bytes -= spares.front().bytes;
+        release(spares.front());
     }
-    for (Staging old; (old = take_surplus()).memory;)
-        release(old);
 }
