@@ -25,36 +25,25 @@ typedef struct {
     int (*error)(int status, const char **text);
 } Driver;
 
-static void *load_driver(Driver *driver, Err *err) {
+/* Finds the functions, which every driver that runs this program's own kernels has. */
+static bool load_driver(Driver *driver, Err *err) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library && find_function(library, "cuInit", &driver->init) &&
-        find_function(library, "cuDeviceGet", &driver->get) &&
-        find_function(library, "cuDeviceGetAttribute", &driver->attribute))
-        return library;
-    err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
-            "no NVIDIA driver: libcuda.so.1 was not found");
-    return NULL;
-}
-
-/* Finds the functions that load and launch a kernel. */
-static bool load_launcher(Driver *driver, Err *err) {
-    void *library = load_driver(driver, err);
-    if (!library)
-        return false;
-    return (find_function(library, "cuModuleLoadData", &driver->load) &&
+    return (library && find_function(library, "cuInit", &driver->init) &&
+            find_function(library, "cuDeviceGet", &driver->get) &&
+            find_function(library, "cuDeviceGetAttribute", &driver->attribute) &&
+            find_function(library, "cuModuleLoadData", &driver->load) &&
             find_function(library, "cuModuleGetFunction", &driver->function) &&
             find_function(library, "cuMemsetD32Async", &driver->clear) &&
             find_function(library, "cuLaunchKernel", &driver->launch) &&
             find_function(library, "cuGetErrorString", &driver->error)) ||
-           err_set(err, ERR_DEVICE, "cuda", "update the NVIDIA driver",
-                   "libcuda.so.1 lacks a function that launches kernels");
+           err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
+                   "no NVIDIA driver: libcuda.so.1 was not found");
 }
 
 static bool driver_refuses(const Driver *driver, int status, ErrKind kind, const char *what,
                            Err *err) {
     const char *text = NULL;
-    if (driver->error)
-        driver->error(status, &text);
+    driver->error(status, &text);
     return err_set(err, kind, "cuda", "", "%s: error %d%s%s", what, status, text ? ", " : "",
                    text ? text : "");
 }
@@ -146,7 +135,7 @@ static struct {
 
 bool nvrtc_load(const char *image, const char *function, Err *err) {
     void *module;
-    if (!load_launcher(&loaded.driver, err))
+    if (!load_driver(&loaded.driver, err))
         return false;
     int status = loaded.driver.load(&module, image);
     if (!status)
