@@ -22,7 +22,7 @@ BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
     *before = BEVPOOL_CPU;
     if (device == BEVPOOL_CPU)
         return BEVPOOL_OK;
-    FAIL_IF(device < BEVPOOL_CPU, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(device < BEVPOOL_CPU, BEVPOOL_BAD_ARGUMENT,
             "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
     return ON_GPU(lib_cuda_enter(device, before, &err))
                ? BEVPOOL_OK
@@ -37,7 +37,7 @@ void lib_leave(int32_t device, int before) {
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error) {
     RETURN_ON_GPU(device, lib_cuda_allocate(memory, bytes, &err));
     *memory = malloc(bytes ? bytes : 1);
-    FAIL_IF(!*memory, BEVPOOL_NO_MEMORY, "out of memory: %zu bytes", bytes);
+    FAIL_ON(!*memory, BEVPOOL_NO_MEMORY, "out of memory: %zu bytes", bytes);
     return BEVPOOL_OK;
 }
 
@@ -87,7 +87,7 @@ static bool only_gpus_read(const void *pointer) {
 BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
                                  bool from_host, BevpoolError *error) {
     if (device == BEVPOOL_CPU) {
-        FAIL_IF(only_gpus_read(pointer), BEVPOOL_BAD_ARGUMENT,
+        FAIL_ON(only_gpus_read(pointer), BEVPOOL_BAD_ARGUMENT,
                 "%s: is memory of a GPU, expected that of the host", name);
         return BEVPOOL_OK;
     }
@@ -109,13 +109,13 @@ BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error
     if (device == BEVPOOL_CPU)
         return BEVPOOL_OK;
     TRY_GPU(lib_cuda_current(&current, &err));
-    FAIL_IF(current != device, BEVPOOL_WRONG_DEVICE,
+    FAIL_ON(current != device, BEVPOOL_WRONG_DEVICE,
             "the plan is for GPU %d, but the thread's current one is GPU %d: call "
             "cudaSetDevice first",
             (int)device, current);
     TRY_GPU(lib_cuda_ready(stream, &err));
     int its_gpu = ON_GPU(lib_cuda_stream_gpu(stream));
-    FAIL_IF(its_gpu >= 0 && its_gpu != device, BEVPOOL_WRONG_DEVICE,
+    FAIL_ON(its_gpu >= 0 && its_gpu != device, BEVPOOL_WRONG_DEVICE,
             "stream: it is of GPU %d, the plan of GPU %d: create it on the plan's GPU", its_gpu,
             (int)device);
     return BEVPOOL_OK;

@@ -61,10 +61,10 @@ BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err
 BevpoolStatus lib_ok(BevpoolError *error);
 
 /* These end the enclosing function, which has a `BevpoolError *error`.
- * FAIL_IF: with an error of the caller, if the condition holds.
+ * FAIL_ON: with an error of the caller, if the condition holds.
  * TRY, TRY_GPU: with the status of a call that fails; a call of lib_cuda.h fills `err`.
  * RETURN_ON_DEVICE: with the status of a call that is made while the device is the thread's. */
-#define FAIL_IF(condition, status, ...)                                                            \
+#define FAIL_ON(condition, status, ...)                                                            \
     do {                                                                                           \
         if (condition)                                                                             \
             return lib_fail(error, (status), __VA_ARGS__);                                         \

@@ -44,13 +44,13 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
         {"ny", s->ny},         {"nx", s->nx},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        FAIL_IF(sizes[i].size < 1, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
+        FAIL_ON(sizes[i].size < 1, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
                 sizes[i].name, (long long)sizes[i].size);
     const int64_t depths[] = {s->batch, s->cameras, s->depth_bins, s->feat_h, s->feat_w};
     const int64_t cells[] = {s->batch, s->nz, s->ny, s->nx};
-    FAIL_IF(!product_fits_int32(depths, 5), BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!product_fits_int32(depths, 5), BEVPOOL_BAD_ARGUMENT,
             "shape: batch x cameras x depth_bins x feat_h x feat_w exceeds int32");
-    FAIL_IF(!product_fits_int32(cells, 4), BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!product_fits_int32(cells, 4), BEVPOOL_BAD_ARGUMENT,
             "shape: batch x nz x ny x nx exceeds int32");
     return BEVPOOL_OK;
 }
@@ -121,9 +121,9 @@ static BevMap map_of(const BevpoolArrays *a) {
 }
 
 BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolError *error) {
-    FAIL_IF(a->points < 0 || a->points > INT32_MAX, BEVPOOL_BAD_MAP,
+    FAIL_ON(a->points < 0 || a->points > INT32_MAX, BEVPOOL_BAD_MAP,
             "points: %lld, expected 0 to 2147483647", (long long)a->points);
-    FAIL_IF(!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points),
+    FAIL_ON(!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points),
             BEVPOOL_BAD_MAP, "intervals: %lld, expected %d to %lld, at most one a point",
             (long long)a->intervals, a->points > 0, (long long)a->points);
     return BEVPOOL_OK;
@@ -142,9 +142,9 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool whole, bool in_pl
     for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
         const void *array = *list.array[i];
         bool of_intervals = strncmp(names[i], "interval", 8) == 0;
-        FAIL_IF(!array && list.count[i] && (!of_intervals || !found_here), BEVPOOL_BAD_ARGUMENT,
+        FAIL_ON(!array && list.count[i] && (!of_intervals || !found_here), BEVPOOL_BAD_ARGUMENT,
                 "%s is NULL", names[i]);
-        FAIL_IF((uintptr_t)array % 4, BEVPOOL_BAD_ARGUMENT,
+        FAIL_ON((uintptr_t)array % 4, BEVPOOL_BAD_ARGUMENT,
                 "%s does not begin on a multiple of 4 bytes", names[i]);
         if (array)
             TRY(lib_check_readable(device, array, names[i], !in_place || !list.count[i], error));
@@ -165,7 +165,7 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
         if (!*from.array[i])
             continue;
         *to.array[i] = malloc(bytes + 1);
-        FAIL_IF(!*to.array[i], BEVPOOL_NO_MEMORY, "map: out of memory");
+        FAIL_ON(!*to.array[i], BEVPOOL_NO_MEMORY, "map: out of memory");
         if (bytes)
             TRY(lib_copy(device, *to.array[i], *from.array[i], bytes, error));
     }
@@ -178,13 +178,13 @@ BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *a, int32_t d
     *map = map_of(a);
     if (!map->interval_starts)
         map->intervals = 0;
-    FAIL_IF(map->weights, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
+    FAIL_ON(map->weights, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
     return BEVPOOL_OK;
 }
 
 static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {
     for (int64_t t = 1; t < host->points; t++)
-        FAIL_IF(host->ranks_bev[t] < host->ranks_bev[t - 1], BEVPOOL_BAD_MAP,
+        FAIL_ON(host->ranks_bev[t] < host->ranks_bev[t - 1], BEVPOOL_BAD_MAP,
                 "ranks_bev[%lld] is %d, less than the one before: sort points by cell",
                 (long long)t, (int)host->ranks_bev[t]);
     return BEVPOOL_OK;
@@ -224,10 +224,10 @@ static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
 /* Checks the arguments of a new map. */
 static BevpoolStatus check_map(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, uint32_t flags, BevpoolError *error) {
-    FAIL_IF(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    FAIL_ON(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
-    FAIL_IF(!shape || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
-    FAIL_IF(flags & ~(uint32_t)BEVPOOL_TRUST_MAP, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x",
+    FAIL_ON(!shape || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
+    FAIL_ON(flags & ~(uint32_t)BEVPOOL_TRUST_MAP, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x",
             (unsigned)flags);
     return lib_check_shape(shape, error);
 }
@@ -299,14 +299,14 @@ void bevpool_map_destroy(BevpoolMap *map) {
 }
 
 BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error) {
-    FAIL_IF(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
+    FAIL_ON(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
     *shape = map->shape;
     return lib_ok(error);
 }
 
 BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays,
                                  BevpoolError *error) {
-    FAIL_IF(!map || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "arrays" : "map");
+    FAIL_ON(!map || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "arrays" : "map");
     *arrays = (BevpoolArrays){
         .points = map->map.points,
         .intervals = map->map.intervals,

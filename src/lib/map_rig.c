@@ -41,13 +41,13 @@ static BevpoolStatus check_rig(const BevpoolRig *from, int64_t sample, Rig *rig,
     char where[32];
     Err err = {0};
     snprintf(where, sizeof where, "rigs[%lld]", (long long)sample);
-    FAIL_IF(from->size != sizeof *from, BEVPOOL_BAD_ARGUMENT, "%s.size is %zu, expected %zu", where,
+    FAIL_ON(from->size != sizeof *from, BEVPOOL_BAD_ARGUMENT, "%s.size is %zu, expected %zu", where,
             from->size, sizeof *from);
-    FAIL_IF(!from->cameras, BEVPOOL_BAD_ARGUMENT, "%s.cameras is NULL", where);
-    FAIL_IF(from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!from->cameras, BEVPOOL_BAD_ARGUMENT, "%s.cameras is NULL", where);
+    FAIL_ON(from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS, BEVPOOL_BAD_ARGUMENT,
             "%s.camera_count is %d, expected 1 to %d", where, (int)from->camera_count,
             RIG_MAX_CAMERAS);
-    FAIL_IF(from->nz < 0, BEVPOOL_BAD_ARGUMENT, "%s.nz is %d, expected at least 0", where,
+    FAIL_ON(from->nz < 0, BEVPOOL_BAD_ARGUMENT, "%s.nz is %d, expected at least 0", where,
             (int)from->nz);
     *rig = rig_of(from);
     return rig_check(rig, where, &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
@@ -95,7 +95,7 @@ static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
         BevpoolShape its = shape_of(&rigs[b], batch);
         if (b == 0)
             *shape = its;
-        FAIL_IF(!same_sizes(shape, &its), BEVPOOL_BAD_MAP,
+        FAIL_ON(!same_sizes(shape, &its), BEVPOOL_BAD_MAP,
                 "rigs[%lld] has other sizes than rigs[0]", (long long)b);
     }
     return lib_check_shape(shape, error);
@@ -149,15 +149,15 @@ static BevpoolStatus build(BevpoolMap **map, const BevpoolShape *shape, const Ri
 
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error) {
-    FAIL_IF(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    FAIL_ON(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
-    FAIL_IF(!rigs, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
-    FAIL_IF(batch < 1 || batch > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!rigs, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
+    FAIL_ON(batch < 1 || batch > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
             "batch is %lld, expected 1 to 2147483647", (long long)batch);
-    FAIL_IF(align < 0 || align >= BEV_ALIGN_COUNT, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(align < 0 || align >= BEV_ALIGN_COUNT, BEVPOOL_BAD_ARGUMENT,
             "align is %d, expected a BevpoolAlign", (int)align);
     Rig *taken = calloc((size_t)batch, sizeof *taken);
-    FAIL_IF(!taken, BEVPOOL_NO_MEMORY, "rigs: out of memory");
+    FAIL_ON(!taken, BEVPOOL_NO_MEMORY, "rigs: out of memory");
     BevpoolShape shape = {0};
     BevpoolStatus status = take_rigs(rigs, batch, taken, &shape, error);
     if (!status)

@@ -16,7 +16,7 @@ BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const
                            const double bev[16], BevpoolError *error) {
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     PoseParts parts = {0};
-    FAIL_IF(!pose || !camera, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
+    FAIL_ON(!pose || !camera, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
     memcpy(parts.to_ego, camera->rotation, sizeof parts.to_ego);
     memcpy(parts.position_m, camera->position_m, sizeof parts.position_m);
     memcpy(parts.intrinsics, camera->intrinsics, sizeof parts.intrinsics);
@@ -26,20 +26,20 @@ BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const
         *(i % 4 < 3 ? &parts.bev[i / 4 * 3 + i % 4] : &parts.bev_move_m[i / 4]) = bev[i];
     pose_compose(&parts, pose->matrix, pose->origin_m);
     for (int i = 0; i < 9; i++)
-        FAIL_IF(!isfinite(pose->matrix[i]) || !isfinite(pose->origin_m[i % 3]), BEVPOOL_BAD_MAP,
+        FAIL_ON(!isfinite(pose->matrix[i]) || !isfinite(pose->origin_m[i % 3]), BEVPOOL_BAD_MAP,
                 "camera.intrinsics, image or bev: singular or not finite");
     return lib_ok(error);
 }
 
 static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose *poses,
                                     int32_t device, BevpoolError *error) {
-    FAIL_IF(!m || !poses, BEVPOOL_BAD_ARGUMENT, "%s is NULL", m ? "poses" : "matrices");
-    FAIL_IF(m->size != sizeof *m, BEVPOOL_BAD_ARGUMENT, "matrices.size is %zu, expected %zu",
+    FAIL_ON(!m || !poses, BEVPOOL_BAD_ARGUMENT, "%s is NULL", m ? "poses" : "matrices");
+    FAIL_ON(m->size != sizeof *m, BEVPOOL_BAD_ARGUMENT, "matrices.size is %zu, expected %zu",
             m->size, sizeof *m);
-    FAIL_IF(m->batch < 1 || m->cameras < 1 || m->batch > INT32_MAX / m->cameras,
+    FAIL_ON(m->batch < 1 || m->cameras < 1 || m->batch > INT32_MAX / m->cameras,
             BEVPOOL_BAD_ARGUMENT, "matrices: %lld samples of %d cameras", (long long)m->batch,
             (int)m->cameras);
-    FAIL_IF(m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0, BEVPOOL_BAD_ARGUMENT,
             "matrices.bev_size is %d, expected %s", (int)m->bev_size,
             m->bev ? "3 or 4" : "0, since bev is NULL");
     const struct {
@@ -50,7 +50,7 @@ static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose 
         {"image_rotation", m->image_rotation}, {"image_translation", m->image_translation},
         {"bev", m->bev ? m->bev : poses},      {"poses", poses}};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        FAIL_IF(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        FAIL_ON(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
         TRY(lib_check_place(device, arrays[i].array, arrays[i].name, error));
     }
     return BEVPOOL_OK;
@@ -107,10 +107,10 @@ static BevpoolStatus check_frustum(const BevpoolFrustum *f, Rig *rig, BevpoolErr
                    {"depth_bins", f->depth_bins, 1, FRUSTUM_MAX_BINS},
                    {"nz", f->nz, 1, INT32_MAX},
                    {"most_entries", f->most_entries, 0, INT32_MAX}};
-    FAIL_IF(f->size != sizeof *f, BEVPOOL_BAD_ARGUMENT, "frustum.size is %zu, expected %zu",
+    FAIL_ON(f->size != sizeof *f, BEVPOOL_BAD_ARGUMENT, "frustum.size is %zu, expected %zu",
             f->size, sizeof *f);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        FAIL_IF(numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most,
+        FAIL_ON(numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most,
                 BEVPOOL_BAD_ARGUMENT, "frustum.%s is %lld, expected %lld to %lld", numbers[i].name,
                 (long long)numbers[i].value, (long long)numbers[i].least,
                 (long long)numbers[i].most);
@@ -200,11 +200,11 @@ static BevpoolStatus enter_frustum(BevpoolMap **map, const BevpoolFrustum *frust
 
 BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
                                  BevpoolError *error) {
-    FAIL_IF(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    FAIL_ON(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
-    FAIL_IF(!frustum, BEVPOOL_BAD_ARGUMENT, "frustum is NULL");
+    FAIL_ON(!frustum, BEVPOOL_BAD_ARGUMENT, "frustum is NULL");
     Rig *rig = malloc(sizeof *rig);
-    FAIL_IF(!rig, BEVPOOL_NO_MEMORY, "frustum: out of memory");
+    FAIL_ON(!rig, BEVPOOL_NO_MEMORY, "frustum: out of memory");
     BevpoolStatus status = enter_frustum(map, frustum, rig, device, error);
     if (status)
         free(rig);
@@ -213,11 +213,11 @@ BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum
 
 BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
                                    int64_t most_entries, int32_t device, BevpoolError *error) {
-    FAIL_IF(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
+    FAIL_ON(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
     *map = NULL;
-    FAIL_IF(most_entries < 0 || most_entries > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(most_entries < 0 || most_entries > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
             "most_entries is %lld, expected 0 to %d", (long long)most_entries, INT32_MAX);
-    FAIL_IF(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
+    FAIL_ON(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
             "a map of arrays that change is made on a GPU: take "
             "bevpool_map_from_arrays");
     TRY(lib_check_shape(shape, error));
@@ -241,7 +241,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
     CpuMap *head = memory;
     BevMap all = map->map;
     Rig *rig = malloc(sizeof *rig);
-    FAIL_IF(!rig, BEVPOOL_NO_MEMORY, "update: out of memory");
+    FAIL_ON(!rig, BEVPOOL_NO_MEMORY, "update: out of memory");
     *rig = *map->rig;
     bev_map_place(&all, (char *)memory + LIB_ALIGNMENT);
     all.points = all.intervals = 0;
@@ -275,7 +275,7 @@ size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
 
 static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,
                                   BevpoolError *error) {
-    FAIL_IF(!memory || (uintptr_t)memory % LIB_ALIGNMENT, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!memory || (uintptr_t)memory % LIB_ALIGNMENT, BEVPOOL_BAD_ARGUMENT,
             "map memory: %s, expected a multiple of %d bytes",
             memory ? "begins between" : "is NULL", LIB_ALIGNMENT);
     return lib_check_place(plan->map->device, memory, "map memory", error);
@@ -300,13 +300,13 @@ static BevpoolStatus check_update(const BevpoolPlan *plan, const char *name, con
                                   bool of_cells, const void *memory, size_t bytes, void *stream,
                                   BevpoolError *error) {
     size_t needed = bevpool_plan_map_bytes(plan);
-    FAIL_IF(!plan || !source, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? name : "plan");
-    FAIL_IF(!needed || plan->map->moving.of_cells != of_cells, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!plan || !source, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? name : "plan");
+    FAIL_ON(!needed || plan->map->moving.of_cells != of_cells, BEVPOOL_BAD_ARGUMENT,
             "plan: its map does not move (bevpool_map_%s makes one that does)",
             of_cells ? "changing" : "moving");
     TRY(lib_check_stream(plan->map->device, stream, error));
     TRY(check_memory(plan, memory, error));
-    FAIL_IF(bytes < needed, BEVPOOL_WORKSPACE, "map memory: has %zu bytes, needs %zu", bytes,
+    FAIL_ON(bytes < needed, BEVPOOL_WORKSPACE, "map memory: has %zu bytes, needs %zu", bytes,
             needed);
     return BEVPOOL_OK;
 }

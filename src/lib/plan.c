@@ -77,7 +77,7 @@ static BevpoolStatus load_code(int32_t device, int32_t direction, BevpoolError *
 }
 
 BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error) {
-    FAIL_IF(direction < 0 || direction >= BEV_DIRECTION_COUNT, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(direction < 0 || direction >= BEV_DIRECTION_COUNT, BEVPOOL_BAD_ARGUMENT,
             "direction is %d, expected 0 to %d", (int)direction, BEV_DIRECTION_COUNT - 1);
     RETURN_ON_DEVICE(device, load_code(device, direction, error));
 }
@@ -108,12 +108,12 @@ static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
 /* Takes the kernel of that name if it fits; does not prepare it. */
 static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
     const BevKernel *row = bev_kernel_find(name);
-    FAIL_IF(!row || !offered_to(row, plan), BEVPOOL_UNSUPPORTED,
+    FAIL_ON(!row || !offered_to(row, plan), BEVPOOL_UNSUPPORTED,
             "kernel %s: not among those of this build, device and direction "
             "(bevpool_kernel_name lists them)",
             name);
     const char *reason = why_refused(row, plan);
-    FAIL_IF(reason, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
+    FAIL_ON(reason, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
     plan->kernel = row;
     return BEVPOOL_OK;
 }
@@ -151,14 +151,14 @@ static bool has_view(const BevpoolOptions *o) {
 static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *shape,
                                    BevpoolError *error) {
     const size_t before_view = offsetof(BevpoolOptions, view); /* the size in older programs */
-    FAIL_IF(o->size != sizeof *o && o->size != before_view, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(o->size != sizeof *o && o->size != before_view, BEVPOOL_BAD_ARGUMENT,
             "options.size is %zu, expected %zu", o->size, sizeof *o);
     int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
     int64_t cells = shape->batch * shape->nz * shape->ny * shape->nx;
     /* bytes fit into 64 bits: a number has at most 8 bytes */
     int64_t most = INT64_MAX / 8 / (rows > cells ? rows : cells);
     most = most < INT32_MAX ? most : INT32_MAX;
-    FAIL_IF(o->channels < 1 || o->channels > most, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(o->channels < 1 || o->channels > most, BEVPOOL_BAD_ARGUMENT,
             "options.channels is %lld, expected 1 to %lld", (long long)o->channels,
             (long long)most);
     const struct {
@@ -171,12 +171,12 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
         {"out_layout", o->out_layout, 2},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        FAIL_IF(words[i].value < 0 || words[i].value >= words[i].count, BEVPOOL_BAD_ARGUMENT,
+        FAIL_ON(words[i].value < 0 || words[i].value >= words[i].count, BEVPOOL_BAD_ARGUMENT,
                 "options.%s is %d, expected 0 to %d", words[i].name, (int)words[i].value,
                 (int)words[i].count - 1);
-    FAIL_IF(o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16, BEVPOOL_UNSUPPORTED,
+    FAIL_ON(o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16, BEVPOOL_UNSUPPORTED,
             "gradients are FP32, FP16 or BF16, not %s", bev_dtypes[o->dtype].title);
-    FAIL_IF(bev_dtypes[o->dtype].block && o->feat_layout == BEVPOOL_CHANNELS_FIRST,
+    FAIL_ON(bev_dtypes[o->dtype].block && o->feat_layout == BEVPOOL_CHANNELS_FIRST,
             BEVPOOL_UNSUPPORTED,
             "%s features share scales along the channels, which must come last",
             bev_dtypes[o->dtype].title);
@@ -235,7 +235,7 @@ static BevpoolStatus fill_plan(BevpoolPlan *plan, const BevpoolOptions *options,
     } else {
         TRY(take_best(plan, error));
     }
-    FAIL_IF(plan->problem.map.moving && plan->map->device != BEVPOOL_CPU &&
+    FAIL_ON(plan->problem.map.moving && plan->map->device != BEVPOOL_CPU &&
                 !ON_GPU(lib_cuda_replays_open(&plan->replays)),
             BEVPOOL_NO_MEMORY, "plan: out of memory");
     divide_workspace(plan);
@@ -245,7 +245,7 @@ static BevpoolStatus fill_plan(BevpoolPlan *plan, const BevpoolOptions *options,
 static BevpoolStatus make_plan(BevpoolPlan **plan, BevpoolMap *map, const BevpoolOptions *options,
                                BevpoolError *error) {
     BevpoolPlan *made = calloc(1, sizeof *made);
-    FAIL_IF(!made, BEVPOOL_NO_MEMORY, "plan: out of memory");
+    FAIL_ON(!made, BEVPOOL_NO_MEMORY, "plan: out of memory");
     atomic_fetch_add(&map->references, 1);
     made->map = map;
     BevpoolStatus status = fill_plan(made, options, error);
@@ -258,9 +258,9 @@ static BevpoolStatus make_plan(BevpoolPlan **plan, BevpoolMap *map, const Bevpoo
 
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error) {
-    FAIL_IF(!plan, BEVPOOL_BAD_ARGUMENT, "plan is NULL");
+    FAIL_ON(!plan, BEVPOOL_BAD_ARGUMENT, "plan is NULL");
     *plan = NULL;
-    FAIL_IF(!map || !options, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "options" : "map");
+    FAIL_ON(!map || !options, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "options" : "map");
     TRY(check_options(options, &map->shape, error));
     RETURN_ON_DEVICE(map->device, make_plan(plan, map, options, error));
 }
@@ -278,19 +278,19 @@ static BevpoolStatus most_workspace(BevpoolPlan *plan, size_t *bytes, BevpoolErr
         divide_workspace(plan);
         *bytes = plan->workspace_bytes > *bytes ? plan->workspace_bytes : *bytes;
     }
-    FAIL_IF(!any, BEVPOOL_UNSUPPORTED, "no kernel of this build does that");
+    FAIL_ON(!any, BEVPOOL_UNSUPPORTED, "no kernel of this build does that");
     return lib_ok(error);
 }
 
 BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays *arrays,
                                  const BevpoolOptions *options, uint32_t flags,
                                  size_t *workspace_bytes, BevpoolError *error) {
-    FAIL_IF(!shape || !arrays || !options || !workspace_bytes, BEVPOOL_BAD_ARGUMENT, "%s is NULL",
+    FAIL_ON(!shape || !arrays || !options || !workspace_bytes, BEVPOOL_BAD_ARGUMENT, "%s is NULL",
             !shape     ? "shape"
             : !arrays  ? "arrays"
             : !options ? "options"
                        : "workspace_bytes");
-    FAIL_IF(flags & ~(uint32_t)BEVPOOL_ON_VIEW, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x",
+    FAIL_ON(flags & ~(uint32_t)BEVPOOL_ON_VIEW, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x",
             (unsigned)flags);
     static float some; /* kernels ask whether weights exist, and read none */
     BevpoolMap map = {.device = 0, .shape = *shape, .view = flags & BEVPOOL_ON_VIEW};

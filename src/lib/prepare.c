@@ -16,10 +16,10 @@ static BevpoolStatus check_prepared(const BevpoolPoints *points, const BevpoolPr
                   {"counts", out->counts},
                   {"workspace", workspace}};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        FAIL_IF(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        FAIL_ON(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
         TRY(lib_check_place(device, arrays[i].array, arrays[i].name, error));
     }
-    FAIL_IF((uintptr_t)workspace % LIB_ALIGNMENT, BEVPOOL_WORKSPACE,
+    FAIL_ON((uintptr_t)workspace % LIB_ALIGNMENT, BEVPOOL_WORKSPACE,
             "workspace: does not begin on a multiple of %d bytes", LIB_ALIGNMENT);
     return BEVPOOL_OK;
 }
@@ -36,7 +36,7 @@ static BevpoolStatus prepare_on_gpu(const BevpoolShape *shape, const BevpoolPoin
     TRY(lib_check_stream(device, stream, error));
     TRY(check_prepared(points, out, workspace, device, error));
     TRY(count_bytes(shape, &needed, error));
-    FAIL_IF(bytes < needed, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu", bytes,
+    FAIL_ON(bytes < needed, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu", bytes,
             needed);
     TRY_GPU(lib_cuda_prepare(shape, points, out, workspace, stream, &err));
     return BEVPOOL_OK;
@@ -45,8 +45,8 @@ static BevpoolStatus prepare_on_gpu(const BevpoolShape *shape, const BevpoolPoin
 /* Checks the shape and another argument; the CPU is refused. */
 static BevpoolStatus check_gpu(const BevpoolShape *shape, const void *other, int32_t device,
                                BevpoolError *error) {
-    FAIL_IF(!shape || !other, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "an argument" : "shape");
-    FAIL_IF(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
+    FAIL_ON(!shape || !other, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "an argument" : "shape");
+    FAIL_ON(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
             "arrays are prepared on a GPU, not on the CPU");
     return lib_check_shape(shape, error);
 }
@@ -60,7 +60,7 @@ BevpoolStatus bevpool_prepare_bytes(const BevpoolShape *shape, int32_t device, s
 BevpoolStatus bevpool_prepare(const BevpoolShape *shape, const BevpoolPoints *points,
                               const BevpoolPrepared *out, void *workspace, size_t bytes,
                               int32_t device, void *stream, BevpoolError *error) {
-    FAIL_IF(!points || !out || points->size != sizeof *points || out->size != sizeof *out,
+    FAIL_ON(!points || !out || points->size != sizeof *points || out->size != sizeof *out,
             BEVPOOL_BAD_ARGUMENT, "points or out: NULL, or its size is not that of this header");
     TRY(check_gpu(shape, points, device, error));
     RETURN_ON_DEVICE(device,

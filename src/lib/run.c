@@ -23,18 +23,18 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
     size_t bytes = bevpool_plan_bytes(plan, role);
     bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
     size_t alignment = vectors ? GPU_ALIGNMENT : dtype->bits >= 8 ? (size_t)dtype->bits / 8 : 1;
-    FAIL_IF(!tensor->data, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
-    FAIL_IF(tensor->dtype != (int32_t)(dtype - bev_dtypes), BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(!tensor->data, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
+    FAIL_ON(tensor->dtype != (int32_t)(dtype - bev_dtypes), BEVPOOL_BAD_ARGUMENT,
             "%s: has dtype %d, expected %d (%s)", name, (int)tensor->dtype,
             (int)(dtype - bev_dtypes), dtype->title);
-    FAIL_IF(tensor->bytes != bytes, BEVPOOL_BAD_ARGUMENT, "%s: has %zu bytes, expected %zu", name,
+    FAIL_ON(tensor->bytes != bytes, BEVPOOL_BAD_ARGUMENT, "%s: has %zu bytes, expected %zu", name,
             tensor->bytes, bytes);
-    FAIL_IF((uintptr_t)tensor->data % alignment, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON((uintptr_t)tensor->data % alignment, BEVPOOL_BAD_ARGUMENT,
             "%s: does not begin on a multiple of %zu bytes", name, alignment);
     bool scaled = dtype->bits <= 8 && role != BEVPOOL_FEAT_SCALES;
     bool fits = tensor->scale == 0 || tensor->scale == 1 ||
                 (scaled && tensor->scale > 0 && isfinite(tensor->scale));
-    FAIL_IF(!fits, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
+    FAIL_ON(!fits, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
             (double)tensor->scale, scaled ? "a positive number" : "1: it has none");
     return lib_check_place(plan->map->device, tensor->data, name, error);
 }
@@ -43,10 +43,10 @@ static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall 
                                      BevpoolError *error) {
     if (!plan->workspace_bytes)
         return BEVPOOL_OK;
-    FAIL_IF(!call->workspace || call->workspace_bytes < plan->workspace_bytes, BEVPOOL_WORKSPACE,
+    FAIL_ON(!call->workspace || call->workspace_bytes < plan->workspace_bytes, BEVPOOL_WORKSPACE,
             "workspace: has %zu bytes, needs %zu", call->workspace ? call->workspace_bytes : 0,
             plan->workspace_bytes);
-    FAIL_IF((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT, BEVPOOL_WORKSPACE,
+    FAIL_ON((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT, BEVPOOL_WORKSPACE,
             "workspace: does not begin on a multiple of %d bytes", WORKSPACE_ALIGNMENT);
     return lib_check_place(plan->map->device, call->workspace, "workspace", error);
 }
@@ -106,9 +106,9 @@ static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall
 }
 
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
-    FAIL_IF(!plan || !call, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
+    FAIL_ON(!plan || !call, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
     bool moves = plan->map->map.moving != NULL;
-    FAIL_IF(call->size != sizeof *call && (moves || call->size != offsetof(BevpoolCall, map)),
+    FAIL_ON(call->size != sizeof *call && (moves || call->size != offsetof(BevpoolCall, map)),
             BEVPOOL_BAD_ARGUMENT, "call.size is %zu, expected %zu", call->size, sizeof *call);
     Err err = {0};
     BevProblem problem = plan->problem;

@@ -28,11 +28,11 @@ static BevpoolStatus check_strides(const char *name, const int64_t sizes[DIMS],
         done[next] = true;
         if (sizes[next] == 1)
             continue;
-        FAIL_IF(strides[next] < extent, BEVPOOL_BAD_ARGUMENT,
+        FAIL_ON(strides[next] < extent, BEVPOOL_BAD_ARGUMENT,
                 "view.%s: %lld from one to the next of %s, expected %lld or more: "
                 "elements overlap or run backwards",
                 name, (long long)strides[next], dims[next], (long long)extent);
-        FAIL_IF(strides[next] > INT64_MAX / 16 / sizes[next], BEVPOOL_BAD_ARGUMENT,
+        FAIL_ON(strides[next] > INT64_MAX / 16 / sizes[next], BEVPOOL_BAD_ARGUMENT,
                 "view.%s: %lld is too large", name, (long long)strides[next]);
         extent += (sizes[next] - 1) * strides[next];
     }
@@ -55,9 +55,9 @@ static BevpoolStatus take_strides(BevStrides *to, const char *name, const BevSha
 BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolError *error) {
     const BevShape *shape = &problem->shape;
     float temperature = view->temperature == 0 ? 1 : view->temperature;
-    FAIL_IF(problem->dtype > BEV_BF16, BEVPOOL_UNSUPPORTED,
+    FAIL_ON(problem->dtype > BEV_BF16, BEVPOOL_UNSUPPORTED,
             "a view reads FP32, FP16 or BF16, not %s", bev_dtypes[problem->dtype].title);
-    FAIL_IF(view->softmax != 0 && view->softmax != 1, BEVPOOL_BAD_ARGUMENT,
+    FAIL_ON(view->softmax != 0 && view->softmax != 1, BEVPOOL_BAD_ARGUMENT,
             "view.softmax is %d, expected 0 or 1", (int)view->softmax);
     if (!(temperature >= FLT_MIN) || !isfinite(temperature)) /* kernels multiply by its inverse */
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
