@@ -18,7 +18,7 @@
 
 enum { STACK_KB = 1024, MORE_STACK_KB = 8192, MOST_THREADS = 1024 };
 
-/* Raises a small stack as far as allowed. */
+/* Raises a small stack as far as allowed: without room the process would end without a message. */
 static bool prepare_stack(Err *err) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= (rlim_t)STACK_KB << 10)
@@ -36,11 +36,6 @@ static bool check_threads(Err *err) {
     return !threads || strtoll(threads, NULL, 10) <= MOST_THREADS ||
            err_set(err, ERR_USAGE, "OMP_NUM_THREADS", "unset it: one for each core",
                    "%.20s threads, must be at most %d", threads, MOST_THREADS);
-}
-
-/* Prepares the limits of the process that would end it without a message: stack and threads. */
-static bool prepare_process(Err *err) {
-    return prepare_stack(err) && check_threads(err);
 }
 
 /* Prints the version, and what this build can do. */
@@ -79,15 +74,11 @@ static int print_list(void) {
     return whole ? 0 : print_error(&broken);
 }
 
-static int print_manual(const char *command) {
-    Err err = {0};
-    return help_man(command, stdout, &err) ? 0 : print_error(&err);
-}
-
 /* Handles --help, --version, --list, --man and --complete, with what stands behind them. False: the
  * word is none of them. */
 static bool answer(int count, char **words, int *status) {
     const char *word = words[0];
+    Err err = {0};
     *status = 0;
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         help_program(stdout);
@@ -96,7 +87,7 @@ static bool answer(int count, char **words, int *status) {
     else if (!strcmp(word, "--list") || !strcmp(word, "-l"))
         *status = print_list();
     else if (!strcmp(word, "--man"))
-        *status = print_manual(count > 1 ? words[1] : NULL);
+        *status = help_man(count > 1 ? words[1] : NULL, stdout, &err) ? 0 : print_error(&err);
     else if (!strcmp(word, "--complete"))
         help_complete(count - 1, words + 1, stdout);
     else
@@ -152,7 +143,7 @@ int main(int argc, char **argv) {
         return check_output(status);
     Options options;
     Err err = {0};
-    if (!prepare_process(&err) || !options_parse(&options, argc, argv, &err))
+    if (!prepare_stack(&err) || !check_threads(&err) || !options_parse(&options, argc, argv, &err))
         return print_error(&err);
     if (options.help) {
         help_command(options.command, stdout);

@@ -146,22 +146,10 @@ static bool make_poses(StepBench *bench, Err *err) {
     double turn = (2 * random_unit(&bench->seed) - 1) * MOST_TURN_DEG * M_PI / 180;
     double scale = 0.95 + 0.1 * random_unit(&bench->seed);
     double side = random_below(&bench->seed, 2) ? -scale : scale;
-    const double bev[16] = {scale * cos(turn),
-                            -scale * sin(turn),
-                            0,
-                            0,
-                            side * sin(turn),
-                            side * cos(turn),
-                            0,
-                            0,
-                            0,
-                            0,
-                            scale,
-                            0,
-                            0,
-                            0,
-                            0,
-                            1};
+    const double bev[4][4] = {{scale * cos(turn), -scale * sin(turn), 0, 0},
+                              {side * sin(turn), side * cos(turn), 0, 0},
+                              {0, 0, scale, 0},
+                              {0, 0, 0, 1}};
     BevpoolError error = {0};
     for (int i = 0; i < bench->rig->camera_count; i++) {
         const Camera *own = &bench->rig->cameras[i];
@@ -172,7 +160,8 @@ static bool make_poses(StepBench *bench, Err *err) {
         memcpy(camera.intrinsics, own->intrinsics, sizeof camera.intrinsics);
         memcpy(camera.rotation, own->rotation, sizeof camera.rotation);
         memcpy(camera.position_m, own->position_m, sizeof camera.position_m);
-        if (!check_status(bevpool_pose(&bench->poses[i], &camera, image, bev, &error), &error, err))
+        if (!check_status(bevpool_pose(&bench->poses[i], &camera, image, *bev, &error), &error,
+                          err))
             return false;
     }
     return true;
@@ -349,9 +338,7 @@ bool bench_step(const Options *options, Err *err) {
     if (choices_find(CHOICE_FORMAT, options->format) < 0)
         return err_set(err, ERR_USAGE, "--format", "table, markdown, csv or json", "%s", takes);
     StepRows rows = {.report.names_to = options->recorded ? "launch" : "part"};
-    bool ok = options->recorded ? add_recorded_rows(&rows.report, err)
-                                : measure_steps(options, &rows, err);
-    ok = ok && output_report(options, &rows.report, json_pack("{ss}", "stage", "step"), err);
-    report_free(&rows.report);
-    return ok;
+    return (options->recorded ? add_recorded_rows(&rows.report, err)
+                              : measure_steps(options, &rows, err)) &&
+           output_report(options, &rows.report, json_pack("{ss}", "stage", "step"), err);
 }

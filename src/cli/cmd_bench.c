@@ -113,26 +113,18 @@ static bool against_check(const Against *against, const json_t *machine, unsigne
 /* Opens the file of --against, which bench wrote; *against is NULL without the option. */
 static bool against_open(const Options *options, Against **out, Err *err) {
     const char *path = options->against;
+    static Against one, *const against = &one;
     *out = NULL;
     if (!path && (options->fail || options->png))
         return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
                        "there is nothing to compare with");
     if (!path)
         return true;
-    Against *against = *out = calloc(1, sizeof *against);
-    if (!against || !(against->rows = json_object()))
-        return err_no_memory(err, "bench", "");
+    *out = against;
     against->options = options;
+    against->rows = json_object();
     return parse_fail_limit(options->fail, &against->fail, err) &&
            load_old_rows(against, path, err);
-}
-
-static void against_close(Against *against) {
-    if (against) {
-        json_decref(against->head);
-        json_decref(against->rows);
-    }
-    free(against);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -357,12 +349,10 @@ static bool bench_recorded(const Options *options, Err *err) {
                                  &set.recordings[i].rows[j]);
     recorded_free(&set);
     free(names);
-    bool ok = report.row_count > 0
-                  ? output_report(options, &report, json_object(), err)
-                  : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
-                            "nothing recorded fits");
-    report_free(&report);
-    return ok;
+    return report.row_count > 0
+               ? output_report(options, &report, json_object(), err)
+               : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
+                         "nothing recorded fits");
 }
 
 /* ---- bench --published ----------------------------------------------------------------------- */
@@ -441,9 +431,7 @@ static bool bench_published(const Options *options, Err *err) {
              "maps, through a TensorRT plugin. On the RTX A6000 it has one configuration, and "
              "11 to 22 times over V2 over all six.\nRecorded: this program's kernels and maps; "
              "the clear is counted. A ratio is of one machine.\n"}};
-    bool ok = output_tables(options, tables, 2, json_object(), err);
-    report_free(&report);
-    return ok;
+    return output_tables(options, tables, 2, json_object(), err);
 }
 
 /* ---- measured here --------------------------------------------------------------------------- */
@@ -647,7 +635,6 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
     bench.records.context = &bench;
     bool ok = against_open(options, &bench.against, err) &&
               (files ? take_rows(&bench, files, count, err) : measure_rows(&bench, err));
-    against_close(bench.against);
     records_close(&bench.records);
     return ok;
 }

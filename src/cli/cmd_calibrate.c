@@ -271,9 +271,7 @@ static void mark_cuts(CalibrationChart *chart, const Options *options, const Ten
 static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
                              const Tensor *tensor, Err *err) {
     const Histogram *histogram = tensor->histogram;
-    CalibrationChart *chart = calloc(1, sizeof *chart);
-    if (!chart)
-        return err_no_memory(err, "plot", "");
+    static CalibrationChart one, *const chart = &one;
     mark_cuts(chart, request->options, tensor);
     make_curve(histogram, chart);
     double lo = histogram->largest, least = 1;
@@ -301,9 +299,7 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
         .series_count = 1,
         .marks = chart->marks,
         .mark_count = chart->mark_count};
-    bool ok = output_chart(request->options, &spec, request->options->output, err);
-    free(chart);
-    return ok;
+    return output_chart(request->options, &spec, request->options->output, err);
 }
 
 bool plot_calibration(const PlotRequest *request, Err *err) {
@@ -344,21 +340,11 @@ static bool print_calibration(const Options *options, const TensorHistograms *hi
              (long long)ranges->moments, (long long)ranges->channels);
     const OutputTable tables[] = {{.above = above, .report = &tensors},
                                   {"\n", &channels, "channels", NULL}};
-    bool ok = add_rows(options, histograms, ranges->scenes, dtype, &tensors, &channels, err) &&
-              output_tables(&to_screen, tables, 2,
-                            json_pack("{ss sI}", "scenes", ranges->scenes, "moments",
-                                      (json_int_t)ranges->moments),
-                            err);
-    report_free(&tensors);
-    report_free(&channels);
-    return ok;
-}
-
-static void name_scenes(const Options *options, char *text, size_t size) {
-    text[0] = '\0';
-    for (int i = 0; i < options->argument_count; i++)
-        text_add(text, size, "%s%s", i ? ", " : "", options->arguments[i]);
-    clean_text(text, text, size);
+    return add_rows(options, histograms, ranges->scenes, dtype, &tensors, &channels, err) &&
+           output_tables(&to_screen, tables, 2,
+                         json_pack("{ss sI}", "scenes", ranges->scenes, "moments",
+                                   (json_int_t)ranges->moments),
+                         err);
 }
 
 bool cmd_calibrate(const Options *options, Err *err) {
@@ -377,7 +363,8 @@ bool cmd_calibrate(const Options *options, Err *err) {
     progress_end();
     ok = ok && ranges_choose(&ranges, &histograms, &request, options->arguments[0], err);
     if (ok) {
-        name_scenes(options, ranges.scenes, sizeof ranges.scenes);
+        options_arguments(options, ", ", ranges.scenes, sizeof ranges.scenes);
+        clean_text(ranges.scenes, ranges.scenes, sizeof ranges.scenes);
         if (!options->output || strcmp(options->output, "-")) /* "-": ranges on standard output */
             ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
     }

@@ -8,14 +8,13 @@
 #include "src/scene/npz.h"
 #include "src/scene/slice.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The results of the kernels, until they are written. */
 typedef struct {
     const Options *options;
-    BevDtype dtype;
-    BevAlign align;
     Pooled forward, backward; /* a kernel of NULL: this direction is not wanted */
 } Export;
 
@@ -29,7 +28,7 @@ static bool choose_kernels(Export *export, Err *err) {
     if (!select_devices(options->device, &where, err))
         return false;
     if (options->dtype)
-        export->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
+        export->forward.config.dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
     if (direction == BEV_FORWARD)
         export->forward.config.kernel =
             options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
@@ -68,14 +67,9 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
 static bool write_beside(const Export *export, const char *what, const BevTensor *tensor, int rank,
                          const int64_t *shape, Err *err) {
     const char *name = export->options->pooled;
-    size_t size = strlen(name) + strlen(what) + 2;
-    char *path = malloc(size);
-    if (!path)
-        return err_no_memory(err, name, "");
-    snprintf(path, size, "%.*s-%s.npy", (int)strlen(name) - 4, name, what);
-    bool ok = write_npy(path, tensor, rank, shape, err);
-    free(path);
-    return ok;
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%.*s-%s.npy", (int)strlen(name) - 4, name, what);
+    return write_npy(path, tensor, rank, shape, err);
 }
 
 /* Lists the axes of a grid: (ny, nx, c), or (nz, ny, nx, c) if there are slices. Returns their
@@ -126,21 +120,22 @@ static bool write_results(const Export *export, Err *err) {
     if (!write_npy(export->options->pooled, &out, rank, axes, err))
         return false;
     char format[96];
-    ranges_format(side->problem.features.scales, export->dtype, format, sizeof format);
+    ranges_format(side->problem.features.scales, side->config.dtype, format, sizeof format);
     printf(", pooled by %s, %s, %s\n", side->config.kernel->name, format,
-           bev_aligns[export->align].title);
+           bev_aligns[side->config.align].title);
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
 /* Runs the kernels and writes their results. All results exist before the first is written. */
 static bool export_results(const Options *options, Workload *workload, BevAlign align, Err *err) {
-    Export export = {.options = options, .dtype = BEV_FP32, .align = align};
+    Export export = {.options = options, .forward.config = {NULL, BEV_FP32, align}};
     Pooled *forward = &export.forward, *backward = &export.backward;
     bool ok = choose_kernels(&export, err) &&
-              workload_problem(workload, export.dtype, align, &forward->problem, err) &&
+              workload_problem(workload, forward->config.dtype, align, &forward->problem, err) &&
               pooled_launch(forward, err);
     if (ok && backward->config.kernel)
-        ok = workload_problem_backward(workload, export.dtype, align, &backward->problem, err) &&
+        ok = workload_problem_backward(workload, forward->config.dtype, align, &backward->problem,
+                                       err) &&
              pooled_launch(backward, err);
     ok = ok && write_results(&export, err);
     pooled_free(forward);

@@ -219,8 +219,6 @@ static bool describe_scenes(const Options *options, Err *err) {
     Facts facts = {.objects = {.names_to = "object"},
                    .bands = {.names_to = "range"},
                    .faults = {.names_to = options->objects ? "range_m" : NULL}};
-    Report *const all[] = {&facts.report, &facts.cameras, &facts.images,
-                           &facts.faults, &facts.objects, &facts.bands};
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
@@ -242,11 +240,8 @@ static bool describe_scenes(const Options *options, Err *err) {
     const OutputTable objects[] = {{.report = &facts.objects},
                                    {"\n", &facts.bands, "by_range", NULL},
                                    {"\n", &facts.faults, "fault_by_range", NULL}};
-    ok = ok && output_tables(options, options->objects ? objects : info, options->objects ? 3 : 4,
-                             json_object(), err);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        report_free(all[i]);
-    return ok;
+    return ok && output_tables(options, options->objects ? objects : info, options->objects ? 3 : 4,
+                               json_object(), err);
 }
 
 /* ---- this machine ---------------------------------------------------------------------------- */
@@ -287,10 +282,8 @@ static bool describe_machine(const Options *options, Err *err) {
     machine_read(&machine);
     if (output_printer(options) == report_text)
         print_machine(&machine, stdout);
-    bool ok = output_report(options, &report,
-                            json_pack("{so}", "machine", output_machine(&machine)), err);
-    report_free(&report);
-    return ok;
+    return output_report(options, &report, json_pack("{so}", "machine", output_machine(&machine)),
+                         err);
 }
 
 /* ---- info --probe --------------------------------------------------------------------------- */
@@ -344,9 +337,7 @@ static bool describe_limits(const Options *options, Err *err) {
     if (device_opened())
         add = add_measured_limits;
 #endif
-    bool ok = add(&report, err) && output_report(options, &report, json_object(), err);
-    report_free(&report);
-    return ok;
+    return add(&report, err) && output_report(options, &report, json_object(), err);
 }
 
 /* ---- info --kernels: the GPU resources of each CUDA kernel ---------------------------------- */
@@ -405,7 +396,6 @@ static bool describe_functions(const Options *options, Err *err) {
     bool ok = visit_problems(options, &workload, add_functions, &functions, err) &&
               output_report(options, &functions.report, json_object(), err);
     workload_close(&workload);
-    report_free(&functions.report);
     return ok;
 }
 #else

@@ -451,7 +451,7 @@ static bool fill_counters(Regime *regime, Err *err) {
             return true;
         err_line(&why, line, sizeof line);
         fprintf(stderr, "bevscope: %s; recorded counters take their place\n", line);
-        report_free(&regime->counted);
+        regime->counted = (Report){0};
     }
     for (int i = 0; i < regime->model_count; i++)
         recall_counters(regime, &regime->models[i]);
@@ -595,8 +595,6 @@ static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     print(&predictions, out);
     fputs(latency_text, out);
     print_counters(regime, print, out);
-    report_free(&traffic);
-    report_free(&predictions);
     fprintf(out,
             "\nFindings (model, L2 warm; what would be gained without that alone, all else as it "
             "is; %s)\n\n",
@@ -630,11 +628,8 @@ static bool print_regime(const Regime *regime, Err *err) {
     json_t *root = json_object();
     if (regime->label[0])
         json_object_set_new(root, "machine", output_machine(&regime->machine));
-    bool ok = output_tables(regime->options, csv && counted ? tables + 2 : tables,
-                            csv ? 1 : 2 + counted, root, err);
-    report_free(&report);
-    report_free(&findings);
-    return ok;
+    return output_tables(regime->options, csv && counted ? tables + 2 : tables,
+                         csv ? 1 : 2 + counted, root, err);
 }
 
 bool cmd_regime(const Options *options, Err *err) {
@@ -649,6 +644,5 @@ bool cmd_regime(const Options *options, Err *err) {
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     recorded_free(&regime.chosen.recorded);
-    report_free(&regime.counted);
     return ok;
 }

@@ -227,7 +227,6 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     if (ok && output_printer(options))
         print_rig(&model, stdout);
     ok = ok && output_report(&to_screen, &report, json_object(), err);
-    report_free(&report);
     scene_model_close(&model);
     recorded_free(&chosen.recorded);
     if (file >= 0)

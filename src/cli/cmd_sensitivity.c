@@ -148,8 +148,6 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
                                       {.above = of_recorded},
                                       {"\nBy groups of channels:\n\n", &groups, "groups", NULL}};
     bool ok = output_tables(options, all_tables, 3, json_object(), err);
-    report_free(&tensors);
-    report_free(&groups);
     recorded_free(&recorded);
     return ok;
 }

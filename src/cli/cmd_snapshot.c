@@ -57,7 +57,6 @@ static void snapshot_free(Snapshot *snapshot) {
     camera_views_free(&snapshot->views);
     recorded_free(&snapshot->recorded);
     free(snapshot->sweep_m);
-    free(snapshot);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -572,12 +571,10 @@ static bool make_snapshot(Snapshot *snapshot, Err *err) {
 }
 
 bool cmd_snapshot(const Options *options, Err *err) {
-    Snapshot *snapshot = calloc(1, sizeof *snapshot);
-    if (!snapshot)
-        return err_no_memory(err, "snapshot", "");
-    snapshot->options = options;
-    live_init(&snapshot->live);
-    bool ok = make_snapshot(snapshot, err);
-    snapshot_free(snapshot);
+    static Snapshot snapshot;
+    snapshot.options = options;
+    live_init(&snapshot.live);
+    bool ok = make_snapshot(&snapshot, err);
+    snapshot_free(&snapshot);
     return ok;
 }

@@ -197,7 +197,6 @@ static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err
                trial->scene, (long long)problem->shape.channels,
                trial->kernel.cuda ? machine.gpu : machine.cpu);
     report_text(&report, stdout);
-    report_free(&report);
     return count;
 }
 

@@ -367,9 +367,7 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
                                   {"\nBy scene and class: the largest error and the lowest "
                                    "cosine of any moment, rel L2 of all moments together:\n\n",
                                    &classes, NULL, NULL}};
-    bool ok = records_print(records, tables, verified->many ? 3 : 2, root, err);
-    report_free(&classes);
-    return ok;
+    return records_print(records, tables, verified->many ? 3 : 2, root, err);
 }
 
 /* Prints the rows and judges them. `plan` NULL: they were read from files. */

@@ -500,11 +500,10 @@ static bool print_meaning(const char *word) {
 }
 
 bool cmd_glossary(const Options *options, Err *err) {
-    char words[128] = ""; /* all arguments, which may be one term of several words */
-    for (int i = 0; options->argument_count > 1 && i < options->argument_count; i++)
-        text_add(words, sizeof words, "%s%s", i ? " " : "", options->arguments[i]);
-    if (words[0] && glossary_find(words))
-        return print_meaning(words);
+    char words[128]; /* all arguments, which may be one term of several words */
+    options_arguments(options, " ", words, sizeof words);
+    if (options->argument_count > 1 && print_meaning(words))
+        return true;
     for (int i = 0; i < options->argument_count; i++) {
         const char *word = options->arguments[i];
         char hint[128];

@@ -59,7 +59,9 @@ static bool find_objects(const Workload *workload, ObjectTable *table, Err *err)
 
 bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
-    *table = (ObjectTable){.scales = workload->features->scales};
+    static ObjectError errors[PHOTOS_MAX_BOXES], baseline[PHOTOS_MAX_BOXES];
+    *table =
+        (ObjectTable){.errors = errors, .baseline = baseline, .scales = workload->features->scales};
     if (!scene->has_rig)
         return err_set(err, ERR_USAGE, scene->name, "export it with its calibration and boxes",
                        "objects are measured by a rig, and this scene has none");
@@ -69,14 +71,9 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     bool fault;
     if (!select_fault(options, &fault, err) || !find_objects(workload, table, err))
         return false;
-    size_t count = (size_t)table->objects.count;
-    if (!count)
+    if (!table->objects.count)
         return err_set(err, ERR_USAGE, scene->name, "a file brings them as its array boxes",
                        "this scene has no true boxes");
-    table->errors = calloc(count, sizeof *table->errors);
-    table->baseline = calloc(count, sizeof *table->baseline);
-    if (!table->errors || !table->baseline)
-        return err_no_memory(err, "objects", "");
     warn_of_boxes(&table->objects, &scene->rig.grid, scene->name);
     return object_table_measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
            select_use_fault(options, workload, err) && find_objects(workload, table, err);
@@ -84,8 +81,6 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
 
 void object_table_close(ObjectTable *table) {
     objects_free(&table->objects);
-    free(table->errors);
-    free(table->baseline);
     *table = (ObjectTable){.errors = NULL};
 }
 
@@ -233,11 +228,11 @@ void fault_table_add(const Workload *workload, const char *scene, Report *report
 
 enum { WORST = 5 };
 
-/* The dots of the chart, a range and errors for each object. The four arrays of numbers are one
- * block of memory. */
+/* The dots of the chart, a range and errors for each object. */
 typedef struct {
-    double *range_m, *along_m, *across_m, *error_m; /* [count] */
-    const char **labels;                            /* [count]; NULL: not one of the WORST */
+    double range_m[PHOTOS_MAX_BOXES], along_m[PHOTOS_MAX_BOXES], across_m[PHOTOS_MAX_BOXES];
+    double error_m[PHOTOS_MAX_BOXES];
+    const char *labels[PHOTOS_MAX_BOXES]; /* NULL: not one of the WORST */
     char names[WORST][48], title[160], subtitle[256];
 } ObjectDots;
 
@@ -270,17 +265,8 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
                          Err *err) {
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count, lost = 0;
-    double *values = calloc((size_t)count * 4, sizeof *values), far_m = 10, most_m = 1;
-    ObjectDots dots = {.range_m = values,
-                       .along_m = values + count,
-                       .across_m = values + 2 * count,
-                       .error_m = values + 3 * count,
-                       .labels = calloc((size_t)count, sizeof *dots.labels)};
-    if (!values || !dots.labels) {
-        free(values);
-        free(dots.labels);
-        return err_no_memory(err, "plot", "");
-    }
+    double far_m = 10, most_m = 1;
+    static ObjectDots dots;
     for (int i = 0; i < count; i++) {
         const ObjectError *now = &table->errors[i];
         dots.range_m[i] = now->range_m;
@@ -310,10 +296,7 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
         .series = series,
         .series_count = 2,
     };
-    bool ok = output_chart(request->options, &spec, request->options->output, err);
-    free(values);
-    free(dots.labels);
-    return ok;
+    return output_chart(request->options, &spec, request->options->output, err);
 }
 
 bool plot_objects(const PlotRequest *request, Err *err) {

@@ -211,8 +211,7 @@ typedef struct {
 #define SCALED                                                                                     \
     (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
      ON(SENSITIVITY))
-#define FAULTY                                                                                     \
-    (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT) | ON(REGIME))
+#define FAULTY                (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT) | ON(REGIME))
 #define ROW_FLAG              .kind = KIND_FLAG
 #define ROW_TEXT              .kind = KIND_TEXT
 #define ROW_PRUNE             .kind = KIND_PRUNE
@@ -229,7 +228,7 @@ typedef struct {
     {name_, letter_, argument_, commands_, offsetof(Options, field), ROW_##kind_,                  \
      .help = __VA_ARGS__},
 /* clang-format on */
-#define AGAIN OPTION
+#define AGAIN                 OPTION
 #define SAME(kind_, field, id, letter_, argument_, commands_)                                      \
     OPTION(kind_, field, NULL, letter_, argument_, commands_, NULL, AS(id))
 #define SAME_IN SAME
@@ -327,62 +326,51 @@ static bool store_option(Options *options, const OptionRow *row, const char *val
     return true;
 }
 
-/* Finds the row of a long name with `length` characters, or of a letter if `name` is NULL. */
-static const OptionRow *find_row(const char *name, size_t length, char letter, CommandId command) {
+/* Finds the row of a name with `length` characters, or of the letter *name. */
+static const OptionRow *find_row(const char *name, size_t length, bool letter, CommandId command) {
     for (int i = 0; i < ROW_COUNT; i++) {
         const OptionRow *row = row_at(i);
-        bool equal = name ? strlen(row->name) == length && !strncmp(row->name, name, length)
-                          : row->letter == letter;
+        bool equal = letter ? row->letter == *name
+                            : strlen(row->name) == length && !strncmp(row->name, name, length);
         if (equal && applies_to(row, command))
             return row;
     }
     return NULL;
 }
 
-static bool refuse_unknown_option(const char *word, const char *name, CommandId command, Err *err) {
-    char suggestion[64];
+/* Suggests the name that is nearest to the first `length` characters of `name`. */
+static bool refuse_unknown_option(const char *word, const char *name, size_t length,
+                                  CommandId command, Err *err) {
+    char suggestion[64], typed[64];
     const char *names[ROW_COUNT];
     size_t count = 0;
     for (int i = 0; i < ROW_COUNT; i++)
         if (applies_to(&rows[i], command))
             names[count++] = row_at(i)->name;
-    const char *nearest = nearest_name(name, names, count);
+    snprintf(typed, sizeof typed, "%.*s", (int)length, name);
+    const char *nearest = nearest_name(typed, names, count);
     snprintf(suggestion, sizeof suggestion, "--%s", nearest ? nearest : "");
     return refuse_word(err, command, word, nearest ? suggestion : NULL, "no such option");
 }
 
-/* Stores `value`. NULL: stores the next word of the command line, and moves *i to this word. */
-static bool store_value(Options *options, const OptionRow *row, const char *value, int argc,
-                        char **argv, int *i, Err *err) {
-    if (!value && *i + 1 == argc)
-        return refuse_word(err, options->command, argv[*i], NULL, "needs a value");
-    return store_option(options, row, value ? value : argv[++*i], err);
-}
-
-/* Parses "--name", "--name=value" or "--name value". */
-static bool parse_long(Options *options, int argc, char **argv, int *i, Err *err) {
-    char name[64];
-    const char *text = argv[*i] + 2;
-    size_t length = strcspn(text, "=");
-    const OptionRow *row = find_row(text, length, 0, options->command);
-    const char *value = text[length] ? text + length + 1 : NULL;
-    snprintf(name, sizeof name, "%.*s", (int)length, text);
-    if (!row)
-        return refuse_unknown_option(argv[*i], name, options->command, err);
-    if (row->kind != KIND_FLAG)
-        return store_value(options, row, value, argc, argv, i, err);
-    return value ? refuse_word(err, options->command, argv[*i], NULL, "takes no value")
-                 : store_option(options, row, NULL, err);
-}
-
-/* Parses "-k", "-kvalue", "-k value", or flags in one word: "-qr". */
-static bool parse_short(Options *options, int argc, char **argv, int *i, Err *err) {
-    for (const char *letter = argv[*i] + 1; *letter; letter++) {
-        const OptionRow *row = find_row(NULL, 0, *letter, options->command);
+/* Parses argv[*i]: "--name", "--name=value", "-k", "-kvalue" or flags in one word, "-qr". A value
+ * may be the next word; *i then moves to it. */
+static bool parse_option(Options *options, int argc, char **argv, int *i, Err *err) {
+    const char *word = argv[*i], *at = word + 1;
+    const bool is_long = *at == '-';
+    for (at += is_long; *at;) {
+        size_t length = is_long ? strcspn(at, "=") : 1;
+        const OptionRow *row = find_row(at, length, !is_long, options->command);
         if (!row)
-            return refuse_word(err, options->command, argv[*i], NULL, "no such option");
-        if (row->kind != KIND_FLAG)
-            return store_value(options, row, letter[1] ? letter + 1 : NULL, argc, argv, i, err);
+            return refuse_unknown_option(word, is_long ? at : "", length, options->command, err);
+        at += length;
+        if (row->kind != KIND_FLAG) {
+            if (!*at && *i + 1 == argc)
+                return refuse_word(err, options->command, word, NULL, "needs a value");
+            return store_option(options, row, *at ? at + is_long : argv[++*i], err);
+        }
+        if (is_long && *at)
+            return refuse_word(err, options->command, word, NULL, "takes no value");
         store_option(options, row, NULL, err);
     }
     return true;
@@ -448,8 +436,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
         } else if (!strcmp(word, "--"))
             only_arguments = true;
         else
-            ok = word[1] == '-' ? parse_long(options, argc, argv, &i, err)
-                                : parse_short(options, argc, argv, &i, err);
+            ok = parse_option(options, argc, argv, &i, err);
         if (!ok)
             return false;
     }
@@ -466,7 +453,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err) {
     for (char name[CHOICE_ITEM], where[CHOICE_ITEM + 2]; choices_item(&names, name);) {
-        const OptionRow *row = find_row(name, strlen(name), 0, options->command);
+        const OptionRow *row = find_row(name, strlen(name), false, options->command);
         snprintf(where, sizeof where, "--%s", name);
         if (row && options->given[row - rows])
             return err_set(err, ERR_USAGE, where, hint, "%s", what);
@@ -485,6 +472,12 @@ bool options_describe(CommandId command, int i, OptionHelp *help) {
         return true;
     }
     return false;
+}
+
+void options_arguments(const Options *options, const char *between, char *text, size_t size) {
+    text[0] = '\0';
+    for (int i = 0; i < options->argument_count; i++)
+        text_add(text, size, "%s%s", i ? between : "", options->arguments[i]);
 }
 
 void options_given(const Options *options, char *text, size_t size) {

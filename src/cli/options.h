@@ -105,6 +105,9 @@ bool options_describe(CommandId command, int i, OptionHelp *help);
  * the table. Returns its Action (src/state/keys.h) and sets its value. -1: there are fewer. */
 int options_control(const Options *options, int i, const char **value);
 
+/* Writes all arguments with `between` between two of them. */
+void options_arguments(const Options *options, const char *between, char *text, size_t size);
+
 /* Writes the given options on which the figures of a result depend: "--kernel v4 --dtype fp8". */
 void options_given(const Options *options, char *text, size_t size);
 

@@ -59,19 +59,17 @@ static bool plot_race(const PlotRequest *request, Err *err) {
     app_word(&words, "dtype", options->dtype);
     app_word(&words, "align", options->align);
     app_word(&words, "race", "on");
-    App *app = calloc(1, sizeof *app);
-    bool ok = app ? app_open(app, &words, &engine, err) : err_no_memory(err, "race", "");
-    const LiveData *live = ok ? app_live(app) : NULL;
+    static App app;
+    bool ok = app_open(&app, &words, &engine, err);
+    const LiveData *live = ok ? app_live(&app) : NULL;
     if (ok && (!live->race || live->race->count < 2))
         ok = err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",
                      "the kernels of the race do not take this configuration");
     if (ok) {
-        const RaceView view = {live->race, &app_picture(app)->bev.image, request->model->label};
+        const RaceView view = {live->race, &app_picture(&app)->bev.image, request->model->label};
         ok = write_page(options, &view, !strcmp(options->arguments[0], "straggler"), err);
     }
-    if (app)
-        app_close(app, 0);
-    free(app);
+    app_close(&app, 0);
     return ok;
 }
 
@@ -258,16 +256,15 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     BevShape shape = rig_shape(&rig, channels);
     BevMap map = {0};
     HostProblem problem = {0};
-    MemoryModel *memory = malloc(sizeof *memory);
+    static MemoryModel memory;
     bool ok = rig_check(&rig, "sweep", err) && scene_check_size(&shape, "sweep", err) &&
               scatter_build(&rig, like->align, UINT32_MAX, NULL, &map, err) &&
-              problem_init(&problem, &shape, like->dtype, like->align, &map, err) &&
-              (memory || err_no_memory(err, "plot", ""));
+              problem_init(&problem, &shape, like->dtype, like->align, &map, err);
     if (ok) {
-        model_begin(memory, &problem.view, request->chosen->gpus, 1);
-        ok = model_replay(memory, &problem.view, sweep->mask, err);
+        model_begin(&memory, &problem.view, request->chosen->gpus, 1);
+        ok = model_replay(&memory, &problem.view, sweep->mask, err);
         for (int r = 0; r < sweep->kernel_count; r++) {
-            const PredictedKernel *kernel = model_kernel(memory, sweep->kernels[r]);
+            const PredictedKernel *kernel = model_kernel(&memory, sweep->kernels[r]);
             sweep->latency[r][sweep->count] = kernel ? kernel->predicted[0].latency_us : NAN;
         }
     }
@@ -276,7 +273,6 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
         sweep->footprint[sweep->count] = bev_footprint_total(bev_footprint(&problem.view));
         sweep->count++;
     }
-    free(memory);
     problem_free(&problem);
     scatter_free(&map);
     return ok;

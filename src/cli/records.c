@@ -416,7 +416,6 @@ void records_close(Records *records) {
     Err ignored;
     if (records->junit.stream && memory_stream_close(&records->junit, "JUnit", &ignored))
         free(records->junit.bytes);
-    report_free(&records->row);
 }
 
 /* ---- a file of records ----------------------------------------------------------------------- */

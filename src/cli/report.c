@@ -38,8 +38,11 @@ const char *row_text(const json_t *row, const char *key) {
 }
 
 void report_row(Report *report) {
+    static json_t *rows_of_all; /* the rows of all reports, which nobody frees */
+    if (!rows_of_all)
+        rows_of_all = json_array();
     if (!report->rows)
-        report->rows = json_array();
+        json_array_append_new(rows_of_all, report->rows = json_array());
     json_array_append_new(report->rows, json_object());
     report->row_count++;
     report->unknown = false;
@@ -90,14 +93,8 @@ void report_add_config(Report *report, const char *scene, const KernelConfig *co
 }
 
 void report_clear(Report *report) {
-    json_decref(report->rows);
-    report->rows = NULL;
+    json_array_clear(report->rows);
     report->row_count = 0;
-}
-
-void report_free(Report *report) {
-    report_clear(report);
-    *report = (Report){0};
 }
 
 void report_number(char *text, size_t size, double value, int digits) {
@@ -244,12 +241,16 @@ static void print_columns(const Report *report, const int *widths, bool markdown
 
 enum { BETWEEN = 2 }; /* blanks between two columns */
 
+static int room_of(int width) {
+    return width ? width + BETWEEN : 0;
+}
+
 /* Sets the width of each shown column, and 0 for all others. Returns the width of the table. */
 static int measure_columns(const Report *report, int *widths) {
     int width = -BETWEEN;
     for (int column = 0; column < report->column_count; column++) {
         widths[column] = shows_column(report, column) ? column_width(report, column) : 0;
-        width += widths[column] ? widths[column] + BETWEEN : 0;
+        width += room_of(widths[column]);
     }
     return width;
 }
@@ -265,48 +266,33 @@ static int count_name_columns(const Report *report) {
     return names;
 }
 
-/* Adds as many columns from `next` on as the screen holds, at least one, to the widths `shown`.
- * `used` is the width that the screen has no more. Returns the next column. */
-static int fill_screen(int next, int column_count, int used, const int *widths, int *shown) {
-    for (bool any = false; next < column_count; next++) {
-        int width = widths[next] ? widths[next] + BETWEEN : 0;
-        if (any && used + width > report_screen_columns + BETWEEN)
-            break;
-        used += width;
-        shown[next] = widths[next];
-        any |= width > 0;
-    }
-    return next;
-}
-
-/* Prints several tables that fit the screen. Each begins with the columns that identify a row. */
-static void print_split(const Report *report, const int *widths, FILE *out) {
-    const int names = count_name_columns(report);
-    int used = 0;
-    for (int column = 0; column < names; column++)
-        used += widths[column] ? widths[column] + BETWEEN : 0;
-    for (int next = names; next < report->column_count;) {
-        int shown[REPORT_COLUMNS] = {0};
-        memcpy(shown, widths, (size_t)names * sizeof *shown);
-        fputs(next > names ? "\n" : "", out);
-        next = fill_screen(next, report->column_count, used, widths, shown);
-        print_columns(report, shown, false, out);
-    }
-}
-
-/* Prints the folded columns as words, then the table. `narrow`: a table that is wider than the
- * screen is split. */
-static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
+/* Prints the folded columns as words, then the table. A table that is wider than the screen is
+ * split. Each part begins with the columns that identify a row, and has at least one other. */
+static void print_whole(const Report *report, bool markdown, FILE *out) {
     int widths[REPORT_COLUMNS];
     char folded[512];
-    int width = measure_columns(report, widths);
+    const int width = measure_columns(report, widths), count = report->column_count;
+    const int screen = markdown || !report_screen_columns ? width : report_screen_columns;
+    const int names = width > screen ? count_name_columns(report) : 0;
+    int next = names;
     describe_folded(report, folded, sizeof folded);
     if (folded[0])
         fprintf(out, "In every row: %s.\n\n", folded);
-    if (narrow && width > report_screen_columns)
-        print_split(report, widths, out);
-    else
-        print_columns(report, widths, markdown, out);
+    do {
+        int shown[REPORT_COLUMNS] = {0}, used = -BETWEEN;
+        bool any = false;
+        fputs(next > names ? "\n" : "", out);
+        for (int column = 0; column < names; column++) {
+            shown[column] = widths[column];
+            used += room_of(widths[column]);
+        }
+        for (; next < count && !(any && used + room_of(widths[next]) > screen); next++) {
+            shown[next] = widths[next];
+            used += room_of(widths[next]);
+            any |= widths[next] > 0;
+        }
+        print_columns(report, shown, markdown, out);
+    } while (next < count);
 }
 
 /* Prints a table for each run of rows with equal values in the column `group`. */
@@ -321,7 +307,7 @@ static void print_groups(const Report *report, FILE *out) {
             json_array_append(part.rows, report_at(report, end));
         part.row_count = end - first;
         fputs(first ? "\n" : "", out);
-        print_whole(&part, false, true, out);
+        print_whole(&part, false, out);
         json_decref(part.rows);
     }
 }
@@ -335,7 +321,7 @@ static void print_table(const Report *report, bool markdown, FILE *out) {
     if (narrow && report->group)
         print_groups(&table, out);
     else
-        print_whole(&table, markdown, narrow, out);
+        print_whole(&table, markdown, out);
 }
 
 void report_text(const Report *report, FILE *out) {

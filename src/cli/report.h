@@ -30,7 +30,8 @@ typedef struct {
 /* DIGITS_BLANK as digits: an empty cell stays blank */
 enum { REPORT_COLUMNS = 64, DIGITS_BLANK = -1 };
 
-/* A table, which starts as (Report){0}. The first row defines the columns. */
+/* A table, which starts as (Report){0}. The first row defines the columns. The rows stay in memory
+ * until the program ends. */
 typedef struct {
     ReportColumn columns[REPORT_COLUMNS];
     json_t *rows; /* objects; NULL: there are no rows */
@@ -68,7 +69,6 @@ void report_add_object(Report *report, const json_t *row);
 void report_hide(Report *report, const char *key);
 
 void report_clear(Report *report); /* removes the rows, keeps the columns */
-void report_free(Report *report);
 
 /* Returns the column with that key. -1: there is none. */
 int report_column(const Report *report, const char *key);
