@@ -333,22 +333,18 @@ static void add_recorded_row(Report *report, const Options *options, const char 
 
 /* Prints the rows of samples/recorded/ that the options choose. Fails if they choose no row. */
 static bool bench_recorded(const Options *options, Err *err) {
-    RecordedSet set;
+    static RecordedSet set;
+    static SceneLabel *names;
     Report report = {.names_to = "cache", .group = "machine"};
-    SceneLabel *names = calloc((size_t)options->argument_count + 1, sizeof *names);
-    if (!names)
+    if (!(names = calloc((size_t)options->argument_count + 1, sizeof *names)))
         return err_no_memory(err, "bench", "");
-    if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err)) {
-        free(names);
+    if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err))
         return false;
-    }
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
             if (is_wanted_row(options, names, &set.recordings[i].rows[j]))
                 add_recorded_row(&report, options, set.recordings[i].label,
                                  &set.recordings[i].rows[j]);
-    recorded_free(&set);
-    free(names);
     return report.row_count > 0
                ? output_report(options, &report, json_object(), err)
                : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
@@ -416,14 +412,13 @@ static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu
 /* Prints the article's table of latencies, and the recorded latencies of the same configurations
  * and columns. Both latencies of a ratio are of one machine. */
 static bool bench_published(const Options *options, Err *err) {
-    RecordedSet set;
+    static RecordedSet set;
     Report report = {.names_to = "scene", .group = "from"};
     if (!recorded_load_samples(&set, err))
         return false;
     for (int recorded = 0; recorded < 2; recorded++)
         for (int g = 0; g < gpu_count; g++)
             add_published(&report, recorded ? &set : NULL, &gpus[g]);
-    recorded_free(&set);
     const OutputTable tables[] = {
         {.report = &report},
         {.above =
@@ -624,19 +619,18 @@ static bool take_rows(Bench *bench, RecordFile *files, int count, Err *err) {
 }
 
 bool bench_results(const Options *options, RecordFile *files, int count, Err *err) {
-    Bench bench = {.records = {.options = options,
-                               .command = "bench",
-                               .worst_by = options->against ? "ratio" : "median_us",
-                               .mean_of = options->once ? NULL : "mean_us",
-                               .judge = judge_bench_row,
-                               .row.names_to = options->once ? "range" : "cache"},
-                   .begun = load_now(),
-                   .progress = isatty(STDERR_FILENO) && !options->quiet};
-    bench.records.context = &bench;
-    bool ok = against_open(options, &bench.against, err) &&
-              (files ? take_rows(&bench, files, count, err) : measure_rows(&bench, err));
-    records_close(&bench.records);
-    return ok;
+    static Bench bench;
+    bench = (Bench){.records = {.options = options,
+                                .command = "bench",
+                                .worst_by = options->against ? "ratio" : "median_us",
+                                .mean_of = options->once ? NULL : "mean_us",
+                                .judge = judge_bench_row,
+                                .context = &bench,
+                                .row.names_to = options->once ? "range" : "cache"},
+                    .begun = load_now(),
+                    .progress = isatty(STDERR_FILENO) && !options->quiet};
+    return against_open(options, &bench.against, err) &&
+           (files ? take_rows(&bench, files, count, err) : measure_rows(&bench, err));
 }
 
 bool cmd_bench(const Options *options, Err *err) {

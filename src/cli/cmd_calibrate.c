@@ -305,8 +305,8 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
 bool plot_calibration(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
     RangesRequest shown = ranges_request(options);
-    TensorHistograms histograms = {0};
-    Histogram feat = {0};
+    static TensorHistograms histograms;
+    static Histogram feat;
     Tensor tensors[TENSORS];
     int wanted = choices_or(CHOICE_TENSOR, options->tensor, 1);
     if (!require_single_scale(&shown, err))
@@ -324,10 +324,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
         ok = err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
                      "an empty histogram: all values of %s are %s", tensor->name,
                      histogram_kinds(tensor->histogram));
-    ok = ok && draw_calibration(request, &histograms, tensor, err);
-    histogram_free(&feat);
-    tensor_histograms_free(&histograms);
-    return ok;
+    return ok && draw_calibration(request, &histograms, tensor, err);
 }
 
 static bool print_calibration(const Options *options, const TensorHistograms *histograms,
@@ -349,7 +346,7 @@ static bool print_calibration(const Options *options, const TensorHistograms *hi
 
 bool cmd_calibrate(const Options *options, Err *err) {
     static ScaleRanges ranges;
-    TensorHistograms histograms = {0};
+    static TensorHistograms histograms;
     const RangesRequest request = ranges_request(options);
     if (!require_single_scale(&request, err))
         return false;
@@ -368,7 +365,5 @@ bool cmd_calibrate(const Options *options, Err *err) {
         if (!options->output || strcmp(options->output, "-")) /* "-": ranges on standard output */
             ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
     }
-    ok = ok && (!options->output || ranges_write(&ranges, options->output, err));
-    tensor_histograms_free(&histograms);
-    return ok;
+    return ok && (!options->output || ranges_write(&ranges, options->output, err));
 }

@@ -128,7 +128,8 @@ static bool write_results(const Export *export, Err *err) {
 
 /* Runs the kernels and writes their results. All results exist before the first is written. */
 static bool export_results(const Options *options, Workload *workload, BevAlign align, Err *err) {
-    Export export = {.options = options, .forward.config = {NULL, BEV_FP32, align}};
+    static Export export;
+    export = (Export){.options = options, .forward.config = {NULL, BEV_FP32, align}};
     Pooled *forward = &export.forward, *backward = &export.backward;
     bool ok = choose_kernels(&export, err) &&
               workload_problem(workload, forward->config.dtype, align, &forward->problem, err) &&
@@ -137,10 +138,7 @@ static bool export_results(const Options *options, Workload *workload, BevAlign 
         ok = workload_problem_backward(workload, forward->config.dtype, align, &backward->problem,
                                        err) &&
              pooled_launch(backward, err);
-    ok = ok && write_results(&export, err);
-    pooled_free(forward);
-    pooled_free(backward);
-    return ok;
+    return ok && write_results(&export, err);
 }
 
 /* Refuses options that have no effect without --pooled, and a call that names no file. */
@@ -186,7 +184,7 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
 }
 
 bool cmd_export(const Options *options, Err *err) {
-    Workload workload;
+    static Workload workload;
     if (!check_export(options, err) || !select_open(&workload, options->arguments[0], options, err))
         return false;
     const BevAlign usual = workload_has_align(&workload, BEV_NEAREST) ? BEV_NEAREST : BEV_BILINEAR;
@@ -196,8 +194,6 @@ bool cmd_export(const Options *options, Err *err) {
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points,
                             &workload.maps[align]->intervals.pruned);
-    bool ok = map && (!options->pooled || export_results(options, &workload, align, err)) &&
-              (options->argument_count < 2 || write_tensors(options, &workload, map, err));
-    workload_close(&workload);
-    return ok;
+    return map && (!options->pooled || export_results(options, &workload, align, err)) &&
+           (options->argument_count < 2 || write_tensors(options, &workload, map, err));
 }

@@ -306,7 +306,7 @@ static void add_limits(Report *report, const char *name, const Gpu *gpu, const L
 }
 
 static bool add_recorded_limits(Report *report, Err *err) {
-    RecordedSet set;
+    static RecordedSet set;
     if (!recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < gpu_count; i++) {
@@ -314,7 +314,6 @@ static bool add_recorded_limits(Report *report, Err *err) {
         if (limits_any(&limits))
             add_limits(report, gpus[i].title, &gpus[i], &limits, "recorded");
     }
-    recorded_free(&set);
     return report->row_count > 0 ||
            err_set(err, ERR_DEVICE, "info --probe", "", "no GPU here, and none recorded");
 }

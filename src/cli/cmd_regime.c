@@ -633,16 +633,13 @@ static bool print_regime(const Regime *regime, Err *err) {
 }
 
 bool cmd_regime(const Options *options, Err *err) {
-    Regime regime = {.options = options};
+    static Regime regime;
+    regime.options = options;
     /* By default these are the article's two GPUs and the GPU of the recordings. */
     unsigned usual = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
                      1u << (gpu_find("h200") - gpus);
     progress_begin("regime", options->quiet);
     bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
     progress_end();
-    ok = ok && fill_counters(&regime, err) && print_regime(&regime, err);
-    for (int i = 0; i < regime.model_count; i++)
-        scene_model_close(&regime.models[i]);
-    recorded_free(&regime.chosen.recorded);
-    return ok;
+    return ok && fill_counters(&regime, err) && print_regime(&regime, err);
 }

@@ -209,8 +209,8 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     bool ok = (file >= 0 && data_write_all(file, text, strlen(text))) ||
               err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
-    ChosenGpus chosen = {0};
-    SceneModel model = {0};
+    static ChosenGpus chosen;
+    static SceneModel model;
     Report report = {0};
     Options to_screen = *options; /* -o names the file of the rig, not of the table */
     to_screen.output = NULL;
@@ -227,8 +227,6 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     if (ok && output_printer(options))
         print_rig(&model, stdout);
     ok = ok && output_report(&to_screen, &report, json_object(), err);
-    scene_model_close(&model);
-    recorded_free(&chosen.recorded);
     if (file >= 0)
         close(file);
     return ok;

@@ -126,7 +126,7 @@ static void add_harm_row(Report *report, const RecordedSet *recorded, const Harm
 
 static bool print_harms(const Options *options, Harms *all, Err *err) {
     Report tensors = {.names_to = "align"}, groups = {.names_to = "align"};
-    RecordedSet recorded;
+    static RecordedSet recorded;
     bool many = false;
     recorded_load_samples(&recorded, NULL); /* after a failure there are no recordings */
     for (int i = 0; i < all->count; i++) {
@@ -147,9 +147,7 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
     const OutputTable all_tables[] = {{.report = &tensors},
                                       {.above = of_recorded},
                                       {"\nBy groups of channels:\n\n", &groups, "groups", NULL}};
-    bool ok = output_tables(options, all_tables, 3, json_object(), err);
-    recorded_free(&recorded);
-    return ok;
+    return output_tables(options, all_tables, 3, json_object(), err);
 }
 
 /* Reads three formats, as in "int8,fp8,fp16". */
@@ -171,7 +169,7 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     BevDtype mixed[TENSOR_ALL];
     if (options->mixed && !read_mixed(options->mixed, mixed, err))
         return false;
-    Harms all = {.count = 0};
+    static Harms all;
     Options here = *options;
     here.device = "cpu"; /* no kernel runs, so no GPU is searched */
     if (!select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
@@ -180,7 +178,5 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     bool ok = sensitivity_run(&plan, options->mixed ? mixed : NULL, add_moment, &all, err);
     if (ok && all.out_of_memory)
         ok = err_no_memory(err, "sensitivity", "choose fewer scenes");
-    ok = ok && print_harms(options, &all, err);
-    free(all.harms);
-    return ok;
+    return ok && print_harms(options, &all, err);
 }

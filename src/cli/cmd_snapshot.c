@@ -22,42 +22,25 @@ typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
 /* The inputs of a scene, and the grid that was pooled from them. */
 typedef struct {
     Workload workload;
-    bool open;
     FrameInputs inputs;
     Runner runner;
 } Side;
 
+/* All data of the figure. The program ends after it, and so does their memory. */
 typedef struct {
     const Options *options;
     unsigned where;
     RecordedSet recorded; /* empty if no recorded latency is shown */
     GradOutFile grad_out; /* the file of --grad-out */
     Side a, b;            /* `b`: the second kernel or scene of a comparison */
-    CameraViews views;    /* owned */
-    Photos photos;        /* borrowed */
-    float *sweep_m;       /* owned: the LiDAR sweep of a world in `photos`; NULL: none */
+    CameraViews views;
+    Photos photos;
     StateMenu menu;
     const char *scenes[2];
     State state;
     LiveData live;
     char title[160], subtitle[256];
 } Snapshot;
-
-static void side_free(Side *side) {
-    runner_clear(&side->runner);
-    frame_inputs_drop(&side->inputs);
-    if (side->open)
-        workload_close(&side->workload);
-}
-
-static void snapshot_free(Snapshot *snapshot) {
-    side_free(&snapshot->b);
-    side_free(&snapshot->a);
-    grad_out_free(&snapshot->grad_out);
-    camera_views_free(&snapshot->views);
-    recorded_free(&snapshot->recorded);
-    free(snapshot->sweep_m);
-}
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -208,9 +191,8 @@ static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const 
 static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *err) {
     const char *name = snapshot->options->compare;
     Workload *workload = &snapshot->a.workload, *other = &snapshot->b.workload;
-    snapshot->b.open = select_open(other, name, snapshot->options, err);
     snapshot->state.job.other = 2;
-    return snapshot->b.open &&
+    return select_open(other, name, snapshot->options, err) &&
            scene_check_same_grid(&workload->seen->shape, workload->scene->name, &other->seen->shape,
                                  name, err) &&
            select_use_fault(snapshot->options, other, err) &&
@@ -411,7 +393,7 @@ static bool fill_latencies(Snapshot *snapshot, Err *err) {
     if (latency == LATENCY_RECORDED && !recorded_load_samples(&snapshot->recorded, err))
         return false;
     timed_kernel_fill_recorded(&snapshot->recorded, &snapshot->a.inputs, job, live);
-    if (snapshot->b.open)
+    if (snapshot->state.job.other)
         timed_kernel_show_recorded(recorded_scene(&snapshot->recorded, &snapshot->b.inputs),
                                    job->baseline.dtype, job->baseline.align, &live->baseline);
     if (latency == LATENCY_MEASURED && !time_all_kernels(snapshot, err))
@@ -473,11 +455,9 @@ static bool fill_lidar(Snapshot *snapshot, Err *err) {
     Photos *photos = &snapshot->photos;
     if (!state->lidar && !(state->truth & TRUTH_LIDAR))
         return true;
-    if (scene->has_world && !photos->sweep_count) {
-        if (!photos_world_sweep(&scene->world, snapshot->options->time_s, photos, err))
-            return false;
-        snapshot->sweep_m = photos->sweep_m;
-    }
+    if (scene->has_world && !photos->sweep_count &&
+        !photos_world_sweep(&scene->world, snapshot->options->time_s, photos, err))
+        return false;
     return !state->lidar || (scene->has_rig && photos->sweep_count) ||
            err_set(err, ERR_USAGE, "--lidar", "choose a world, or a file with the array lidar",
                    scene->has_rig ? "this scene came without a LiDAR"
@@ -541,8 +521,6 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
         page.page.scale = file.w > 0 ? file.w * file.scale / page.page.w : 1;
         ok = output_page(&page.page, file.format, options->output, err);
     }
-    bev_picture_free(&difference);
-    ref_drop(picture);
     return ok;
 }
 
@@ -556,8 +534,7 @@ static bool make_snapshot(Snapshot *snapshot, Err *err) {
         !output_picture(options, options->output, "snapshot", &file, err) ||
         !select_devices(options->device, &snapshot->where, err))
         return false;
-    snapshot->a.open = select_open(workload, scene, options, err);
-    if (!snapshot->a.open)
+    if (!select_open(workload, scene, options, err))
         return false;
     workload->grad_file = options->grad_out ? &snapshot->grad_out : NULL;
     if (!select_use_fault(options, workload, err))
@@ -574,7 +551,5 @@ bool cmd_snapshot(const Options *options, Err *err) {
     static Snapshot snapshot;
     snapshot.options = options;
     live_init(&snapshot.live);
-    bool ok = make_snapshot(&snapshot, err);
-    snapshot_free(&snapshot);
-    return ok;
+    return make_snapshot(&snapshot, err);
 }

@@ -162,18 +162,14 @@ static bool show_steps(StepsCommand *command, Err *err) {
 }
 
 bool cmd_steps(const Options *options, Err *err) {
-    StepsCommand command = {.options = options};
+    static StepsCommand command;
+    command.options = options;
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     if (!select_single(options, "steps are of one format", "", err) ||
         !select_open(&command.workload, scene, options, err))
         return false;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
-    bool ok = workload_problem(&command.workload, dtype, align, &command.problem, err) &&
-              record_kernels(&command, err) && show_steps(&command, err);
-    for (int i = 0; i < command.sides; i++)
-        steps_free(&command.steps[i]);
-    problem_free(&command.problem);
-    workload_close(&command.workload);
-    return ok;
+    return workload_problem(&command.workload, dtype, align, &command.problem, err) &&
+           record_kernels(&command, err) && show_steps(&command, err);
 }

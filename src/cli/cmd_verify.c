@@ -409,25 +409,23 @@ static bool judge_plan(Verified *verified, Err *err) {
 }
 
 bool verify_results(const Options *options, RecordFile *files, int count, Err *err) {
-    Verified verified = {.records = {.options = options,
-                                     .command = "verify",
-                                     .worst_by = "rel_l2",
-                                     .most_of = "max_abs",
-                                     .most_keys = most_keys,
-                                     .judge = judge_verify_row,
-                                     .all = strcmp(options->format, "json") ? NULL : json_array()},
-                         .classes = json_object(),
-                         .many = options->moments > 0};
-    verified.records.context = &verified;
+    static Verified verified;
+    verified = (Verified){.records = {.options = options,
+                                      .command = "verify",
+                                      .worst_by = "rel_l2",
+                                      .most_of = "max_abs",
+                                      .most_keys = most_keys,
+                                      .judge = judge_verify_row,
+                                      .context = &verified,
+                                      .all = strcmp(options->format, "json") ? NULL : json_array()},
+                          .classes = json_object(),
+                          .many = options->moments > 0};
     const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
     if (files)
         add_verify_columns(&verified.records.row, &none);
-    bool ok = files ? records_open_files(&verified.records, files, count, err) &&
-                          judge_rows(&verified, NULL, err)
-                    : judge_plan(&verified, err);
-    json_decref(verified.classes);
-    records_close(&verified.records);
-    return ok;
+    return files ? records_open_files(&verified.records, files, count, err) &&
+                       judge_rows(&verified, NULL, err)
+                 : judge_plan(&verified, err);
 }
 
 bool cmd_verify(const Options *options, Err *err) {

@@ -51,7 +51,7 @@ struct ChosenGpus {
     int count;
     GpuFile file;         /* the file of --gpu-file */
     Stores stores;        /* how all kernels store their outputs, by --stores */
-    RecordedSet recorded; /* all recordings; the caller frees them with recorded_free() */
+    RecordedSet recorded; /* all recordings */
 };
 
 /* Lists the GPUs of --gpu and --gpu-file. --l2-mb, --dram-gb-s, --sms and --clock-ghz change them.

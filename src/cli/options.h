@@ -75,7 +75,8 @@ typedef struct {
     CommandFunction *run;
 } Subcommand;
 
-/* In the order of CommandId. The functions are in cmd_*.c, plots.c, records.c and help.c. */
+/* In the order of CommandId. A command runs once, and the program ends after it: what a command has
+ * once is static and is not freed. The functions are in cmd_*.c, plots.c, records.c and help.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
     cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,

@@ -510,8 +510,8 @@ static const PlotKind *plot_kind_find(const char *name, Err *err) {
 
 bool cmd_plot(const Options *options, Err *err) {
     const PlotKind *kind = plot_kind_find(options->arguments[0], err);
-    ChosenGpus chosen = {0};
-    SceneModel model = {0};
+    static ChosenGpus chosen;
+    static SceneModel model;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool fault, all_kernels = kind && charts[kind->chart].replays == REPLAYS_KERNELS;
@@ -543,7 +543,5 @@ bool cmd_plot(const Options *options, Err *err) {
                     ? draw_dtype(&request, err)
                     : draw_chart(&request, kind->chart, NULL, err));
     progress_end();
-    scene_model_close(&model);
-    recorded_free(&chosen.recorded);
     return ok;
 }

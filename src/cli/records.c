@@ -397,27 +397,6 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
            (!is_format(records, "jsonl") || open_record_lines(records, err));
 }
 
-void records_close(Records *records) {
-    if (records->fd > STDERR_FILENO)
-        close(records->fd);
-    for (int i = 0; i < records->selection_count; i++) {
-        json_decref(records->selections[i].row);
-        json_decref(records->selections[i].left_out);
-        json_decref(records->selections[i].most);
-    }
-    free(records->selections);
-    free(records->names);
-    free(records->listed);
-    grad_out_free(&records->grad_out);
-    json_t *const owned[] = {records->rows, records->head, records->done, records->all,
-                             records->index};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        json_decref(owned[i]);
-    Err ignored;
-    if (records->junit.stream && memory_stream_close(&records->junit, "JUnit", &ignored))
-        free(records->junit.bytes);
-}
-
 /* ---- a file of records ----------------------------------------------------------------------- */
 
 bool record_file_next(RecordFile *file, Err *err) {

@@ -66,10 +66,8 @@ bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char
                   int count, BenchPlan *plan, Err *err);
 
 /* Begins the records of a plan, and sets `plan->each`; NULL: there is no plan. With --format jsonl
- * and --output the records that the file has already are added. Then call records_close in all
- * cases. */
+ * and --output the records that the file has already are added. */
 bool records_open(Records *records, BenchPlan *plan, Err *err);
-void records_close(Records *records);
 
 /* Ends the row that was added to records->row. Returns the row as JSON, borrowed. */
 json_t *records_row(Records *records);
