@@ -59,7 +59,7 @@ static void row_key(const json_t *row, char key[ROW_KEY]) {
 
 /* Loads the rows of the old file that have a latency with its noise. */
 static bool load_old_rows(Against *against, const char *path, Err *err) {
-    RecordFile file;
+    static RecordFile file;
     bool ok = record_file_open(&file, path, err);
     against->head = json_incref(file.head);
     for (; ok && file.record; ok = ok && record_file_next(&file, err)) {
@@ -75,7 +75,6 @@ static bool load_old_rows(Against *against, const char *path, Err *err) {
             json_object_set(against->rows, key, row);
         }
     }
-    record_file_close(&file);
     return ok &&
            (against->where || err_set(err, ERR_USAGE, path, recorded_hint,
                                       "no latency that bench measured, with its noise, in it"));

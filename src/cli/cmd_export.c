@@ -161,7 +161,7 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
     Scene scene = *workload->scene;
     const Rig right = inputs_rig_at(workload->seen);
-    Photos taken = {.srgb = NULL}; /* the photographs of a world */
+    static Photos taken; /* the photographs of a world */
     bool ok = true;
     scene.shape = *shape;
     scene.channels = shape->channels;
@@ -172,7 +172,6 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
     }
     scene.rig = workload_rig(workload);
     ok = ok && scene_write_npz(path, &scene, workload->features, map, options->half, err);
-    photos_free(&taken);
     if (!ok)
         return false;
     clean_print(stdout, path);

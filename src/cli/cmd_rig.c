@@ -140,24 +140,19 @@ static bool change_rig(json_t *rig, const Options *options, Err *err) {
 }
 
 /* Makes the JSON text of the rig of --from, changed by all other options. The text is a valid
- * scene. The caller frees the text. */
+ * scene. */
 static bool make_rig_text(const Options *options, char **text, Err *err) {
+    static json_t *rig;
+    static Scene scene;
     char path[PATH_MAX];
-    Scene scene;
-    json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
-                      ? fields_load(path, SCENE_MAX_JSON_BYTES,
-                                    "--from takes a rig in JSON, as samples/rigs has them", err)
-                      : NULL;
-    bool ok = rig && change_rig(rig, options, err);
-    *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
-    json_decref(rig);
-    ok = ok && (*text || err_no_memory(err, "rig", "")) &&
-         scene_read_json(*text, strlen(*text), path, true, &scene, err);
-    if (ok)
-        scene_free(&scene);
-    else
-        free(*text);
-    return ok;
+    if (!rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err))
+        return false;
+    rig = fields_load(path, SCENE_MAX_JSON_BYTES,
+                      "--from takes a rig in JSON, as samples/rigs has them", err);
+    if (!rig || !change_rig(rig, options, err))
+        return false;
+    *text = json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    return scene_read_json(*text, strlen(*text), path, true, &scene, err);
 }
 
 /* ---- the size of the problem ----------------------------------------------------------------- */
@@ -234,12 +229,9 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
 
 bool cmd_rig(const Options *options, Err *err) {
     const char *path = options->output;
-    char *text;
-    if (!make_rig_text(options, &text, err))
-        return false;
-    bool ok = !path || data_write(path, text, strlen(text), err);
-    if (!path || strcmp(path, "-")) /* "-": the rig is on standard output */
-        ok = ok && describe_rig(options, text, err);
-    free(text);
-    return ok;
+    static char *text;
+    const bool printed = path && !strcmp(path, "-"); /* the rig is on standard output */
+    return make_rig_text(options, &text, err) &&
+           (!path || data_write(path, text, strlen(text), err)) &&
+           (printed || describe_rig(options, text, err));
 }

@@ -132,7 +132,7 @@ static void print_text(const StepsCommand *command, Cells *cells) {
 }
 
 static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
-    Image image;
+    static Image image;
     int y = 0;
     cells->color = true;
     for (int part = -1; part <= command->count; part++) {
@@ -140,25 +140,20 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
         y += rows + (rows > 0 && part < command->count);
     }
     cells->rows = y < cells->rows ? y : cells->rows; /* the other rows are blank */
-    if (!cells_image(cells, 1, &image, err))
-        return false;
-    bool ok = image_write(&image, command->options->png, false, err);
-    image_free(&image);
-    return ok;
+    return cells_image(cells, 1, &image, err) &&
+           image_write(&image, command->options->png, false, err);
 }
 
 static bool show_steps(StepsCommand *command, Err *err) {
-    Cells cells;
+    static Cells cells;
     const bool picture = command->options->png != NULL;
     if (!read_step_range(command, err) ||
         !cells_init(&cells, command->sides * (SIDE_W + 1),
                     (picture ? command->count + 1 : 1) * ROWS_A_STEP, err))
         return false;
-    bool ok = !picture || write_picture(command, &cells, err);
     if (!picture)
         print_text(command, &cells);
-    cells_free(&cells);
-    return ok;
+    return !picture || write_picture(command, &cells, err);
 }
 
 bool cmd_steps(const Options *options, Err *err) {

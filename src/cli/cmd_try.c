@@ -213,19 +213,15 @@ static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
     Trial trial = {.options = options};
-    Workload workload = {0};
-    HostProblem host = {0};
+    static Workload workload;
+    static HostProblem host;
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);
-    if (ok && select_open(&workload, scene, options, err)) {
-        ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
-             judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);
-        problem_free(&host);
-        workload_close(&workload);
-    } else
-        ok = false;
+    ok = ok && select_open(&workload, scene, options, err) &&
+         workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
+         judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);
     try_kernel_free(&trial.kernel);
     return ok;
 }

@@ -302,17 +302,13 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
 bool plot_objects(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
     const BevProblem *problem = &model->problem.view;
-    Workload workload; /* a workload for this chart, because the fault changes its rig */
-    ObjectTable table;
+    static Workload workload; /* a workload for this chart, because the fault changes its rig */
+    static ObjectTable table;
     char title[160];
-    if (!workload_open(&workload, model->scene, &model->workload.job, err))
+    if (!workload_open(&workload, model->scene, &model->workload.job, err) ||
+        !object_table_open(request->options, &workload, &table, err) ||
+        !object_table_measure(&table, &workload, problem->dtype, problem->align, table.errors, err))
         return false;
-    bool ok =
-        object_table_open(request->options, &workload, &table, err) &&
-        object_table_measure(&table, &workload, problem->dtype, problem->align, table.errors,
-                             err) &&
-        (workload_title(&workload, title, sizeof title), draw_objects(request, &table, title, err));
-    object_table_close(&table);
-    workload_close(&workload);
-    return ok;
+    workload_title(&workload, title, sizeof title);
+    return draw_objects(request, &table, title, err);
 }

@@ -306,7 +306,7 @@ static bool check_same_run(const json_t *own, const json_t *other, const char *a
 
 /* Adds the records of an earlier run, and cuts off a line that was not completed. */
 static bool resume_records(Records *records, Err *err) {
-    RecordFile file;
+    static RecordFile file;
     const char *path = records->options->output;
     bool ok = record_file_open(&file, path, err);
     while (ok && file.record) {
@@ -320,7 +320,6 @@ static bool resume_records(Records *records, Err *err) {
     records->ended = file.ended;
     if (ok && ftruncate(records->fd, file.whole) != 0)
         ok = err_set(err, ERR_FAILED, path, "", "cannot be cut: %s", strerror(errno));
-    record_file_close(&file);
     return ok;
 }
 
@@ -447,15 +446,6 @@ bool record_file_open(RecordFile *file, const char *path, Err *err) {
     return lines ? record_file_next(file, err) : read_whole(file, err);
 }
 
-void record_file_close(RecordFile *file) {
-    if (file->file)
-        fclose(file->file);
-    json_decref(file->head);
-    json_decref(file->record);
-    free(file->line);
-    *file = (RecordFile){.path = NULL};
-}
-
 /* ---- bevscope merge: the records of several files -------------------------------------------- */
 
 /* Refuses files of different runs, a shard that two files have, and a shard that no file has. */
@@ -513,20 +503,15 @@ bool records_open_files(Records *records, RecordFile *files, int count, Err *err
 }
 
 bool cmd_merge(const Options *options, Err *err) {
-    int count = options->argument_count, opened = 0;
-    RecordFile *files = calloc((size_t)count, sizeof *files);
-    bool ok = files || err_no_memory(err, "merge", "");
-    while (ok && opened < count) {
-        ok = record_file_open(&files[opened], options->arguments[opened], err);
-        opened++;
-    }
-    ok = ok && check_shards(files, count, err);
-    if (ok) {
-        bool verified = !strcmp(row_text(files[0].head, "command"), "verify");
-        ok = (verified ? verify_results : bench_results)(options, files, count, err);
-    }
-    while (opened > 0)
-        record_file_close(&files[--opened]);
-    free(files);
-    return ok;
+    static RecordFile *files;
+    const int count = options->argument_count;
+    if (!(files = calloc((size_t)count, sizeof *files)))
+        return err_no_memory(err, "merge", "");
+    for (int i = 0; i < count; i++)
+        if (!record_file_open(&files[i], options->arguments[i], err))
+            return false;
+    if (!check_shards(files, count, err))
+        return false;
+    bool verified = !strcmp(row_text(files[0].head, "command"), "verify");
+    return (verified ? verify_results : bench_results)(options, files, count, err);
 }

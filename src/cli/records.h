@@ -104,9 +104,8 @@ typedef struct {
     bool ended;     /* the last line says that the end of the plan was reached */
 } RecordFile;
 
-/* Opens the file and reads its first record. Call record_file_close in all cases. */
+/* Opens the file and reads its first record. The file stays open. */
 bool record_file_open(RecordFile *file, const char *path, Err *err);
-void record_file_close(RecordFile *file);
 
 /* Reads the next record. A last line without its end is left out: a kill has cut this line. */
 bool record_file_next(RecordFile *file, Err *err);
