@@ -151,12 +151,9 @@ static void add_bar(Against *against, const json_t *row, Verdict verdict, double
     snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
 }
 
-static void against_columns(Report *report) {
-    static const ReportColumn columns[] = {{"old_us", "old us", 4},   {"old_noise", "old noise", 2},
-                                           {"ratio", "new/old", 4},   {"ratio_noise", "+-", 2},
-                                           {"against", "against", 0}, {"against_passed", NULL, 0}};
-    report_columns(report, columns, sizeof columns / sizeof *columns);
-}
+static const ReportColumn against_columns[] = {
+    {"old_us", "old us", 4},  {"old_noise", "old noise", 2}, {"ratio", "new/old", 4},
+    {"ratio_noise", "+-", 2}, {"against", "against", 0},     {"against_passed", NULL, 0}};
 
 static Timing timing_of(const json_t *row) {
     return (Timing){.median_us = row_number(row, "median_us"),
@@ -554,7 +551,8 @@ static json_t *this_machine(void) {
 static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *err) {
     Records *records = &bench->records;
     if (bench->against)
-        against_columns(&records->row);
+        report_columns(&records->row, against_columns,
+                       sizeof against_columns / sizeof *against_columns);
     records_list_rows(records);
     if (!records->skipped)
         report_hide(&records->row, "skipped");

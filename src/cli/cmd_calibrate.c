@@ -311,20 +311,21 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
     int wanted = choices_or(CHOICE_TENSOR, options->tensor, 1);
     if (!require_single_scale(&shown, err))
         return false;
-    bool ok = count_scene(options, request->model->scene, &histograms, err) &&
-              (tensor_histograms_feat(&histograms, &feat) || err_no_memory(err, "plot", ""));
+    if (!count_scene(options, request->model->scene, &histograms, err) ||
+        !(tensor_histograms_feat(&histograms, &feat) || err_no_memory(err, "plot", "")))
+        return false;
     list_tensors(&histograms, &feat, shown.dtype, tensors);
     say_not_finite(request->model->scene, tensors);
     const Tensor *tensor = &tensors[wanted];
-    if (ok && !scale_is_single(tensor->element))
-        ok = err_set(err, ERR_USAGE, "--tensor", "choose another, or another --dtype",
-                     "%s is stored in %s, which has no scale", tensor->name,
-                     bev_dtypes[tensor->element].title);
-    if (ok && !(tensor->histogram->largest > 0))
-        ok = err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
-                     "an empty histogram: all values of %s are %s", tensor->name,
-                     histogram_kinds(tensor->histogram));
-    return ok && draw_calibration(request, &histograms, tensor, err);
+    if (!scale_is_single(tensor->element))
+        return err_set(err, ERR_USAGE, "--tensor", "choose another, or another --dtype",
+                       "%s is stored in %s, which has no scale", tensor->name,
+                       bev_dtypes[tensor->element].title);
+    if (!(tensor->histogram->largest > 0))
+        return err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
+                       "an empty histogram: all values of %s are %s", tensor->name,
+                       histogram_kinds(tensor->histogram));
+    return draw_calibration(request, &histograms, tensor, err);
 }
 
 static bool print_calibration(const Options *options, const TensorHistograms *histograms,

@@ -199,37 +199,21 @@ static bool describe_scene(const Options *options, Workload *workload, Facts *fa
            visit_problems(options, workload, add_scene_facts, facts, err);
 }
 
-static bool describe_objects(const Options *options, Workload *workload, Facts *facts, Err *err) {
-    KernelConfig formats[MAX_FORMATS];
-    int count = select_formats(options, formats);
-    ObjectTable table;
-    bool ok = object_table_open(options, workload, &table, err);
-    for (int i = 0; ok && i < count; i++) {
-        const BevDtype dtype = formats[i].dtype;
-        const BevAlign align = formats[i].align;
-        ok = object_table_measure(&table, workload, dtype, align, table.errors, err);
-        if (ok)
-            object_table_add(&table, facts->scene, dtype, align, &facts->objects, &facts->bands);
-    }
-    object_table_close(&table);
-    return ok;
-}
-
 static bool describe_scenes(const Options *options, Err *err) {
     Facts facts = {.objects = {.names_to = "object"},
                    .bands = {.names_to = "range"},
                    .faults = {.names_to = options->objects ? "range_m" : NULL}};
-    bool ok = true;
-    for (int i = 0; ok && i < options->argument_count; i++) {
-        Workload workload;
+    for (int i = 0; i < options->argument_count; i++) {
+        static Workload workload;
         facts.scene = options->arguments[i];
-        ok = select_open(&workload, facts.scene, options, err);
+        if (!select_open(&workload, facts.scene, options, err))
+            return false;
+        bool ok = options->objects ? objects_describe(options, &workload, facts.scene,
+                                                      &facts.objects, &facts.bands, err)
+                                   : describe_scene(options, &workload, &facts, err);
         if (!ok)
-            break;
-        ok = options->objects ? describe_objects(options, &workload, &facts, err)
-                              : describe_scene(options, &workload, &facts, err);
-        if (ok)
-            fault_table_add(&workload, facts.scene, &facts.faults);
+            return false;
+        fault_table_add(&workload, facts.scene, &facts.faults);
         workload_close(&workload);
     }
     ReportPrinter *list = output_printer(options) == report_text ? print_facts : NULL;
@@ -240,8 +224,8 @@ static bool describe_scenes(const Options *options, Err *err) {
     const OutputTable objects[] = {{.report = &facts.objects},
                                    {"\n", &facts.bands, "by_range", NULL},
                                    {"\n", &facts.faults, "fault_by_range", NULL}};
-    return ok && output_tables(options, options->objects ? objects : info, options->objects ? 3 : 4,
-                               json_object(), err);
+    return output_tables(options, options->objects ? objects : info, options->objects ? 3 : 4,
+                         json_object(), err);
 }
 
 /* ---- this machine ---------------------------------------------------------------------------- */

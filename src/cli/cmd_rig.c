@@ -199,32 +199,29 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
 /* Describes the rig with all kernels of the model, on the chosen GPUs. The rig is loaded from a
  * file in memory, because a signal could leave a file on disk behind. */
 static bool describe_rig(const Options *options, const char *text, Err *err) {
+    static ChosenGpus chosen;
+    static SceneModel model;
     char path[64];
     int file = memfd_create("rig", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    bool ok = (file >= 0 && data_write_all(file, text, strlen(text))) ||
-              err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
-    static ChosenGpus chosen;
-    static SceneModel model;
+    if (file < 0 || !data_write_all(file, text, strlen(text)))
+        return err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
     Report report = {0};
     Options to_screen = *options; /* -o names the file of the rig, not of the table */
     to_screen.output = NULL;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
-    ok = ok && chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-         scene_model_open(&model, path, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err) &&
-         (model.problem.view.map.points ||
-          err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
-                  "no camera sees a cell"));
+    bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
+              scene_model_open(&model, path, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err);
     progress_end();
+    if (ok && !model.problem.view.map.points)
+        return err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
+                       "no camera sees a cell");
     for (int i = 0; ok && i < chosen.count; i++)
         add_gpu(&report, &model, i);
     if (ok && output_printer(options))
         print_rig(&model, stdout);
-    ok = ok && output_report(&to_screen, &report, json_object(), err);
-    if (file >= 0)
-        close(file);
-    return ok;
+    return ok && output_report(&to_screen, &report, json_object(), err);
 }
 
 bool cmd_rig(const Options *options, Err *err) {

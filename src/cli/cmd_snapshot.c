@@ -35,6 +35,7 @@ typedef struct {
     Side a, b;            /* `b`: the second kernel or scene of a comparison */
     CameraViews views;
     Photos photos;
+    PictureFile file;
     StateMenu menu;
     const char *scenes[2];
     State state;
@@ -226,10 +227,9 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
     *loss = (GridLoss){.kind = LOSS_COUNT,
                        .class = CLASS_COUNT,
                        .inside = calloc((size_t)cells, 1),
-                       .grad_out = malloc(values * sizeof *loss->grad_out)};
-    if (!loss->inside || !loss->grad_out)
+                       .grad_out = workload->grad_out};
+    if (!loss->inside)
         return err_no_memory(err, "--grad-out", "choose a smaller scene");
-    memcpy(loss->grad_out, workload->grad_out, values * sizeof *loss->grad_out);
     for (size_t i = 0; i < values; i++) {
         loss->inside[i / (size_t)channels] |= loss->grad_out[i] != 0; /* true for NaN */
         loss->value += (double)pooled[i] * loss->grad_out[i];
@@ -496,10 +496,11 @@ static bool fill_frame(Snapshot *snapshot, Err *err) {
 static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
-    BevPicture difference = {.ready = false};
-    PictureFile file;
+    static BevPicture difference;
+    static Picture *picture;
+    const PictureFile *file = &snapshot->file;
     FigurePage page;
-    Picture *picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
+    picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
                        .picture = picture,
@@ -508,20 +509,18 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
                        .subtitle = options->backward ? snapshot->subtitle : NULL,
                        .outlines = !options->no_outlines,
                        .table = options->table};
-    bool ok = picture != NULL;
-    if (ok && options->compare) {
+    if (!picture)
+        return false;
+    if (options->compare) {
         state->compare = COMPARE_DIFFERENCE;
-        ok =
-            bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL, err);
         spec.difference = &difference;
+        if (!bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL,
+                                err))
+            return false;
     }
-    ok = ok && output_picture(options, options->output, "snapshot", &file, err);
-    if (ok) {
-        figure_page(&spec, 1, &page);
-        page.page.scale = file.w > 0 ? file.w * file.scale / page.page.w : 1;
-        ok = output_page(&page.page, file.format, options->output, err);
-    }
-    return ok;
+    figure_page(&spec, 1, &page);
+    page.page.scale = file->w > 0 ? file->w * file->scale / page.page.w : 1;
+    return output_page(&page.page, file->format, options->output, err);
 }
 
 static bool make_snapshot(Snapshot *snapshot, Err *err) {
@@ -529,9 +528,8 @@ static bool make_snapshot(Snapshot *snapshot, Err *err) {
     const char *scene = options->arguments[0];
     Workload *workload = &snapshot->a.workload;
     KernelConfig forward;
-    PictureFile file;
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
-        !output_picture(options, options->output, "snapshot", &file, err) ||
+        !output_picture(options, options->output, "snapshot", &snapshot->file, err) ||
         !select_devices(options->device, &snapshot->where, err))
         return false;
     if (!select_open(workload, scene, options, err))

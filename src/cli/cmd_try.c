@@ -16,11 +16,6 @@
 enum { SHOWN_CASES = 3, MESSAGE_LINES = 40, MAX_TEMPLATE = 1 << 16 };
 
 static const char default_scene[] = "canonical";
-static const double DEFAULT_LIMIT_S = 10;
-
-static double time_limit(const Options *options) {
-    return options->limit_s > 0 ? options->limit_s : DEFAULT_LIMIT_S;
-}
 
 /* Names the current work on standard error, if it is a terminal. "": the work has ended. */
 static void show_progress(const char *what) {
@@ -91,7 +86,7 @@ static bool show_result(Trial *trial, const char *name, const TryResult *result,
 static bool judge_case(Trial *trial, const char *name, const Case *c, const BevProblem *problem,
                        Err *err) {
     TryResult result = {.verdict = TRY_RIGHT};
-    const double limit_s = time_limit(trial->options);
+    const double limit_s = trial->options->limit_s;
     show_progress(name);
     bool ok = c ? try_case(&trial->kernel, c, limit_s, &result, err)
                 : try_problem(&trial->kernel, problem, limit_s, &result, err);
@@ -150,7 +145,7 @@ static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow r
                        Err *err) {
     const double launches = 8; /* the fewest launches of a timing, warm-up included */
     const TimingOptions *timing = trial->options->quick ? &timing_quick : &timing_default;
-    double limit_s = launches * time_limit(trial->options) + timing->max_s;
+    double limit_s = launches * trial->options->limit_s + timing->max_s;
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < LADDER - 1; i++)
         if (is_compared(&trial->kernel, bev_kernels[i], problem))

@@ -190,7 +190,10 @@ void help_command(CommandId command, FILE *out) {
             out);
 }
 
-const HelpWord help_words[] = {
+/* The words that the program takes in place of a command, without their dashes. */
+static const struct {
+    const char *word, *help;
+} help_words[] = {
     {"list", "scenes, configurations, kernels, formats, views and colour maps"},
     {"version", "version and what it was built with"},
     {"man", "the manual page (roff); --man COMMAND: that of a command"},

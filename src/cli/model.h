@@ -14,7 +14,27 @@
 #include "src/view/chart/chart.h"
 #include "src/scene/objects.h"
 
-typedef struct ChosenGpus ChosenGpus;
+/* ---- the GPUs and their known figures ------------------------------------------------------- */
+
+enum { CHOSEN_GPUS = 16 };
+
+typedef struct {
+    Gpu gpus[CHOSEN_GPUS];
+    char titles[CHOSEN_GPUS]
+               [128]; /* titles of GPUs that --dram-gb-s, --sms or --clock-ghz change */
+    int count;
+    GpuFile file;         /* the file of --gpu-file */
+    Stores stores;        /* how all kernels store their outputs, by --stores */
+    RecordedSet recorded; /* all recordings */
+} ChosenGpus;
+
+/* Lists the GPUs of --gpu and --gpu-file. --l2-mb, --dram-gb-s, --sms and --clock-ghz change them.
+ * Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed (bits by position in
+ * gpus[]). Reads --stores and all recordings. */
+bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
+
+/* Whether a recording was taken on this GPU, and no figure of the GPU was changed. */
+bool is_recorded_on(const Recording *recording, const Gpu *gpu);
 
 /* ---- a scene and its memory model ------------------------------------------------------------ */
 
@@ -27,7 +47,7 @@ typedef struct {
 } SceneModel;
 
 /* Loads the scene as select_open does, and replays the accesses of these kernels (model_bits) on
- * all cores. Call scene_model_close also after a failure. */
+ * all cores. A command with many models closes each, also after a failure. */
 bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
@@ -39,28 +59,6 @@ bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevPr
 
 /* Returns the form that V3 takes on this GPU, and the reason. */
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
-
-/* ---- the GPUs and their known figures ------------------------------------------------------- */
-
-enum { CHOSEN_GPUS = 16 };
-
-struct ChosenGpus {
-    Gpu gpus[CHOSEN_GPUS];
-    char titles[CHOSEN_GPUS]
-               [128]; /* titles of GPUs that --dram-gb-s, --sms or --clock-ghz change */
-    int count;
-    GpuFile file;         /* the file of --gpu-file */
-    Stores stores;        /* how all kernels store their outputs, by --stores */
-    RecordedSet recorded; /* all recordings */
-};
-
-/* Lists the GPUs of --gpu and --gpu-file. --l2-mb, --dram-gb-s, --sms and --clock-ghz change them.
- * Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed (bits by position in
- * gpus[]). Reads --stores and all recordings. */
-bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
-
-/* Whether a recording was taken on this GPU, and no figure of the GPU was changed. */
-bool is_recorded_on(const Recording *recording, const Gpu *gpu);
 
 /* Returns the published latency of a kernel on this GPU with warm caches. NaN: unknown. */
 double published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
@@ -95,30 +93,15 @@ bool plot_objects(const PlotRequest *request, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 
-/* The cells in which the mass of each true object lands, for info --objects. The rig has the fault
- * of the options. The baseline is the rig without the fault, in FP32 and nearest. */
-typedef struct {
-    Objects objects;
-    ObjectError *errors, *baseline; /* [objects.count] */
-    const ScaleRanges *scales;      /* scales of the workload */
-} ObjectTable;
-
-/* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's
- * rig. Fails if the scene has no rig or no box. Warns on standard error of boxes that cannot be
- * measured. Close with object_table_close. */
-bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err);
-void object_table_close(ObjectTable *table);
-
-/* Measures the workload in a format and an align, into table->errors. */
-bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype dtype,
-                          BevAlign align, ObjectError *errors, Err *err);
+/* Adds rows for info --objects in each --align and --dtype: a row for each true object, and a row
+ * for each band of range. They say where the mass of the object lands, with the fault of the
+ * options and without it, in FP32 and nearest. Afterwards the workload has the fault. Fails if the
+ * scene has no rig or no box. Warns on standard error of boxes that cannot be measured. */
+bool objects_describe(const Options *options, Workload *workload, const char *scene, Report *rows,
+                      Report *bands, Err *err);
 
 /* Adds the shift that a wrong calibration of a camera causes, in metres seen from above. There is a
  * row for 10, 30, 50 and 80 m from the camera. A row has the shift of the points at this range on
  * the pixels' rays. Points above and below the grid are left out. A camera with the same
  * calibration in both rigs has no rows. */
 void fault_table_add(const Workload *workload, const char *scene, Report *report);
-
-/* Adds a row for each object, and a row for each band of range. */
-void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
-                      Report *rows, Report *bands);

@@ -9,10 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The true objects of a scene, and where their mass lands. */
+typedef struct {
+    Objects objects;
+    ObjectError errors[PHOTOS_MAX_BOXES];   /* with the fault of the options */
+    ObjectError baseline[PHOTOS_MAX_BOXES]; /* without it, in FP32 and nearest */
+    const ScaleRanges *scales;              /* scales of the workload */
+} ObjectTable;
+
 /* ---- open ------------------------------------------------------------------------------------ */
 
-bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype dtype,
-                          BevAlign align, ObjectError *errors, Err *err) {
+/* Measures the workload in a format and an align. */
+static bool measure_objects(const ObjectTable *table, Workload *workload, BevDtype dtype,
+                            BevAlign align, ObjectError *errors, Err *err) {
     HostProblem problem = {0};
     if (!workload_problem(workload, dtype, align, &problem, err))
         return false;
@@ -57,11 +66,11 @@ static bool find_objects(const Workload *workload, ObjectTable *table, Err *err)
                             workload->seen->time_s, &table->objects, err);
 }
 
-bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
+/* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's
+ * rig. */
+static bool open_objects(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
-    static ObjectError errors[PHOTOS_MAX_BOXES], baseline[PHOTOS_MAX_BOXES];
-    *table =
-        (ObjectTable){.errors = errors, .baseline = baseline, .scales = workload->features->scales};
+    table->scales = workload->features->scales;
     if (!scene->has_rig)
         return err_set(err, ERR_USAGE, scene->name, "export it with its calibration and boxes",
                        "objects are measured by a rig, and this scene has none");
@@ -75,13 +84,8 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
         return err_set(err, ERR_USAGE, scene->name, "a file brings them as its array boxes",
                        "this scene has no true boxes");
     warn_of_boxes(&table->objects, &scene->rig.grid, scene->name);
-    return object_table_measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
+    return measure_objects(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) &&
            select_use_fault(options, workload, err) && find_objects(workload, table, err);
-}
-
-void object_table_close(ObjectTable *table) {
-    objects_free(&table->objects);
-    *table = (ObjectTable){.errors = NULL};
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -131,8 +135,8 @@ static void order_by_range(const ObjectError *errors, int64_t count, int64_t *or
     }
 }
 
-void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
-                      Report *rows, Report *bands) {
+static void add_objects(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
+                        Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
     char text[32];
     static int64_t order[PHOTOS_MAX_BOXES];
@@ -155,6 +159,21 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
         add_metres(bands, "along_m", "along ray m", now[band].along_m);
         add_metres(bands, "across_m", "across m", now[band].across_m);
     }
+}
+
+bool objects_describe(const Options *options, Workload *workload, const char *scene, Report *rows,
+                      Report *bands, Err *err) {
+    static ObjectTable table;
+    KernelConfig formats[MAX_FORMATS];
+    const int count = select_formats(options, formats);
+    bool ok = open_objects(options, workload, &table, err);
+    for (int i = 0; ok && i < count; i++) {
+        const KernelConfig *format = &formats[i];
+        ok = measure_objects(&table, workload, format->dtype, format->align, table.errors, err);
+        if (ok)
+            add_objects(&table, scene, format->dtype, format->align, rows, bands);
+    }
+    return ok;
 }
 
 /* ---- a fault by range ------------------------------------------------------------------------ */
@@ -306,8 +325,8 @@ bool plot_objects(const PlotRequest *request, Err *err) {
     static ObjectTable table;
     char title[160];
     if (!workload_open(&workload, model->scene, &model->workload.job, err) ||
-        !object_table_open(request->options, &workload, &table, err) ||
-        !object_table_measure(&table, &workload, problem->dtype, problem->align, table.errors, err))
+        !open_objects(request->options, &workload, &table, err) ||
+        !measure_objects(&table, &workload, problem->dtype, problem->align, table.errors, err))
         return false;
     workload_title(&workload, title, sizeof title);
     return draw_objects(request, &table, title, err);

@@ -83,13 +83,6 @@ const char *choices_name(ChoiceSet set, int i) {
                : *(const char *const *)((const char *)names->names + (size_t)i * names->stride);
 }
 
-static int choice_count(ChoiceSet set) {
-    int count = 0;
-    while (choices_name(set, count))
-        count++;
-    return count;
-}
-
 int choices_find(ChoiceSet set, const char *name) {
     for (int i = 0; choices_name(set, i); i++)
         if (!strcmp(choices_name(set, i), name))
@@ -155,8 +148,7 @@ static uint64_t list_bits(ChoiceSet set, const char *text, uint64_t fallback) {
     char item[CHOICE_ITEM];
     uint64_t bits = text ? 0 : fallback;
     while (choices_item(&text, item))
-        bits |=
-            strcmp(item, "all") ? choice_bits(set, item) : (UINT64_C(1) << choice_count(set)) - 1;
+        bits |= strcmp(item, "all") ? choice_bits(set, item) : UINT64_MAX;
     return bits;
 }
 
@@ -422,6 +414,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .warp = -1,
                          .lane = -1,
                          .skew = -1,
+                         .limit_s = 10,
                          .from = 1};
     int first;
     if (!find_command(options, argc, argv, &first, err))

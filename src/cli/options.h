@@ -112,13 +112,6 @@ void options_arguments(const Options *options, const char *between, char *text, 
 /* Writes the given options on which the figures of a result depend: "--kernel v4 --dtype fp8". */
 void options_given(const Options *options, char *text, size_t size);
 
-/* The words that the program takes in place of a command, without their dashes. The last row has
- * NULL. */
-typedef struct {
-    const char *word, *help;
-} HelpWord;
-extern const HelpWord help_words[];
-
 /* Print the help of one command, the help of the program, and manual pages (roff). `command` is
  * the name of a command; NULL: the page of the program. False: there is no such command. */
 void help_command(CommandId command, FILE *out);

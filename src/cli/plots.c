@@ -60,17 +60,14 @@ static bool plot_race(const PlotRequest *request, Err *err) {
     app_word(&words, "align", options->align);
     app_word(&words, "race", "on");
     static App app;
-    bool ok = app_open(&app, &words, &engine, err);
-    const LiveData *live = ok ? app_live(&app) : NULL;
-    if (ok && (!live->race || live->race->count < 2))
-        ok = err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",
-                     "the kernels of the race do not take this configuration");
-    if (ok) {
-        const RaceView view = {live->race, &app_picture(&app)->bev.image, request->model->label};
-        ok = write_page(options, &view, !strcmp(options->arguments[0], "straggler"), err);
-    }
-    app_close(&app, 0);
-    return ok;
+    if (!app_open(&app, &words, &engine, err))
+        return false;
+    const LiveData *live = app_live(&app);
+    if (!live->race || live->race->count < 2)
+        return err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",
+                       "the kernels of the race do not take this configuration");
+    const RaceView view = {live->race, &app_picture(&app)->bev.image, request->model->label};
+    return write_page(options, &view, !strcmp(options->arguments[0], "straggler"), err);
 }
 
 /* ---- plot published: known latencies beside the model, in the six configurations ------------- */
@@ -428,26 +425,26 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
     return ok;
 }
 
-/* Computes the relative L2 error of a format on the CPU against FP64 over the original inputs. The
- * first call computes `*fp64_original`, which all later calls use. */
-static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_original, double *rel_l2,
-                        Err *err) {
+/* Computes the relative L2 error of a format on the CPU against FP64 over the original inputs. */
+static bool dtype_error(SceneModel *model, BevDtype dtype, double *rel_l2, Err *err) {
+    static double *fp64_original; /* computed by the first call */
     KernelConfig config = {bev_default(BEV_CPU, BEV_FORWARD), dtype, model->problem.view.align};
     Pooled pooled = {.config = config};
     bool ok = workload_problem(&model->workload, dtype, config.align, &pooled.problem, err) &&
               pooled_launch(&pooled, err);
-    if (ok && !*fp64_original)
-        ok = (*fp64_original = fp64_of(&pooled.problem, err)) != NULL;
+    if (ok && !fp64_original)
+        ok = (fp64_original = fp64_of(&pooled.problem, err)) != NULL;
     int32_t *points = ok ? gate_terms(&pooled.problem.view, err) : NULL;
     if (points) {
         const FormatError error =
-            format_error(&pooled.problem.view, pooled.codes, *fp64_original, points);
+            format_error(&pooled.problem.view, pooled.codes, fp64_original, points);
         /* a chart cannot show that values were left out */
         *rel_l2 = error.left_out ? NAN : error.rel_l2;
     }
     ok = points != NULL;
     free(points);
-    pooled_free(&pooled);
+    problem_free(&pooled.problem);
+    free(pooled.codes);
     return ok;
 }
 
@@ -455,7 +452,7 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
     SceneModel *model = request->model;
     const BevProblem *own = &model->problem.view;
     unsigned kernels = model_bits(model_row(request->kernel));
-    double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
+    double rel_l2[BEV_DTYPE_COUNT] = {0};
     bool ok = true;
     progress_plan(BEV_DTYPE_COUNT * __builtin_popcount(kernels) * model_work(&own->shape));
     for (int i = 0; ok && i < BEV_DTYPE_COUNT; i++) {
@@ -463,9 +460,8 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
         const BevProblem problem =
             bev_bare_problem(&own->shape, &own->map, BEV_FORWARD, dtype, own->align);
         ok = scene_model_replay(model, request->chosen, &problem, kernels, err) &&
-             dtype_error(model, dtype, &fp64_original, &rel_l2[i], err);
+             dtype_error(model, dtype, &rel_l2[i], err);
     }
-    free(fp64_original);
     return ok && draw_chart(request, CHART_DTYPE, rel_l2, err);
 }
 

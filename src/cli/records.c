@@ -23,12 +23,12 @@ static bool is_format(const Records *records, const char *name) {
 /* ---- JUnit XML ------------------------------------------------------------------------------- */
 
 static void print_xml(FILE *out, const char *text) {
-    static const char *const named[] = {['&'] = "&amp;", ['<'] = "&lt;", ['"'] = "&quot;"};
     for (; *text; text++)
-        if (*text == '&' || *text == '<' || *text == '"')
-            fputs(named[(int)*text], out);
-        else
-            fputc(*text, out);
+        fputs(*text == '&'   ? "&amp;"
+              : *text == '<' ? "&lt;"
+              : *text == '"' ? "&quot;"
+                             : (char[]){*text, 0},
+              out);
 }
 
 /* Begins the test case of a moment; `error` "": the moment was done. */
@@ -341,39 +341,43 @@ static bool open_record_lines(Records *records, Err *err) {
 
 /* Reads the scenes of the plan from the file of --scenes. Empty lines are left out. */
 static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
+    static char *listed;
+    static const char **names; /* in `listed` */
     const char *path = records->options->scenes;
     size_t length, lines = 1;
     plan->scene_count = 0;
     if (records->options->argument_count)
         return err_set(err, ERR_USAGE, "--scenes", "leave the others out",
                        "scenes are named twice");
-    if (!data_read(path, SCENES_MAX_BYTES, &records->listed, &length, err))
+    if (!data_read(path, SCENES_MAX_BYTES, &listed, &length, err))
         return false;
     for (size_t i = 0; i < length; i++)
-        lines += records->listed[i] == '\n';
-    if (!(records->names = calloc(lines, sizeof *records->names)))
+        lines += listed[i] == '\n';
+    if (!(names = calloc(lines, sizeof *names)))
         return err_no_memory(err, path, "");
-    plan->scenes = records->names;
-    for (char *rest = records->listed, *name; (name = strtok_r(rest, "\r\n", &rest));)
-        records->names[plan->scene_count++] = name;
+    plan->scenes = names;
+    for (char *rest = listed, *name; (name = strtok_r(rest, "\r\n", &rest));)
+        names[plan->scene_count++] = name;
     return plan->scene_count > 0 || err_set(err, ERR_FAILED, path, "", "names no scene");
 }
 
 bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char *const *usual,
                   int count, BenchPlan *plan, Err *err) {
+    static GradOutFile grad_out;
     const Options *options = records->options;
     if (!select_plan(options, dtypes, aligns, usual, count, plan, err) ||
         (!(plan->directions >> BEV_BACKWARD & 1) &&
          !options_refuse(options, "grad-out", "add --direction backward",
                          "only backward has a gradient of the output", err)) ||
-        !select_grad_out(options, &records->grad_out, err))
+        !select_grad_out(options, &grad_out, err))
         return false;
     if (options->grad_out)
-        plan->grad_file = &records->grad_out;
+        plan->grad_file = &grad_out;
     return !options->scenes || read_scenes(records, plan, err);
 }
 
 bool records_open(Records *records, BenchPlan *plan, Err *err) {
+    static PlanMoments each;
     char options[1024], shard[32];
     records->fd = -1;
     records->rows = json_array();
@@ -382,8 +386,8 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
     if (!parse_shard(records, err))
         return false;
     if (plan) {
-        records->each = (PlanMoments){wants_moment, end_moment, records};
-        plan->each = &records->each;
+        each = (PlanMoments){wants_moment, end_moment, records};
+        plan->each = &each;
         records->scenes = plan->scenes;
         records->scene_count = plan->scene_count;
     }

@@ -40,9 +40,6 @@ typedef struct {
     void *context;
     const char *const *scenes; /* the scenes of the plan */
     int scene_count;
-    char *listed;         /* the text of --scenes */
-    const char **names;   /* the scenes of --scenes, in `listed` */
-    GradOutFile grad_out; /* the file of --grad-out */
 
     Report row;    /* the columns, and the row that is being added */
     json_t *rows;  /* the rows of the current moment */
@@ -57,7 +54,6 @@ typedef struct {
     int moments, broken, failing; /* moments so far; those with an error; those with a failed row */
     int passed, failed, skipped;  /* rows */
     bool ended; /* the file says that an earlier run reached the end of the plan */
-    PlanMoments each;
 } Records;
 
 /* Makes the plan of the options with select_plan(), and reads the files of --grad-out and of

@@ -37,6 +37,14 @@ const char *row_text(const json_t *row, const char *key) {
     return text ? text : "";
 }
 
+/* Returns the column with that key. -1: there is none. */
+static int column_of(const Report *report, const char *key) {
+    for (int column = 0; column < report->column_count; column++)
+        if (!strcmp(report->columns[column].key, key))
+            return column;
+    return -1;
+}
+
 void report_row(Report *report) {
     static json_t *rows_of_all; /* the rows of all reports, which nobody frees */
     if (!rows_of_all)
@@ -53,7 +61,7 @@ json_t *report_at(const Report *report, int row) {
 }
 
 void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell) {
-    if (report_column(report, key) < 0) {
+    if (column_of(report, key) < 0) {
         assert(report->row_count == 1 && report->column_count < REPORT_COLUMNS);
         report->columns[report->column_count++] = (ReportColumn){key, heading, digits};
     }
@@ -108,13 +116,6 @@ void report_number(char *text, size_t size, double value, int digits) {
     if (magnitude > 0 && magnitude < 1)
         decimals = digits - 1 - (int)floor(log10(magnitude));
     snprintf(text, size, "%.*f", decimals > 0 ? decimals : 0, value);
-}
-
-int report_column(const Report *report, const char *key) {
-    for (int column = 0; column < report->column_count; column++)
-        if (!strcmp(report->columns[column].key, key))
-            return column;
-    return -1;
 }
 
 static const json_t *cell_at(const Report *report, int row, int column) {
@@ -191,11 +192,6 @@ static bool is_text_column(const Report *report, int column) {
     return true;
 }
 
-static void print_padded(FILE *out, const char *text, int width, bool left) {
-    int pad = width - text_characters(text, strlen(text));
-    fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
-}
-
 /* Escapes the character |, which ends a cell of Markdown. */
 static void escape_bars(char *text, size_t size) {
     size_t length = strlen(text);
@@ -219,8 +215,9 @@ static void print_row(const Report *report, int row, const int *widths, const bo
             text_for_locale(report->columns[column].heading, text, sizeof text);
         if (markdown)
             escape_bars(text, sizeof text);
-        fputs(before, out);
-        print_padded(out, text, widths[column], words[column]);
+        int pad = widths[column] - text_characters(text, strlen(text));
+        fprintf(out, "%s%*s%s%*s", before, words[column] ? 0 : pad, "", text,
+                words[column] ? pad : 0, "");
         before = markdown ? " | " : "  ";
     }
     fputs(markdown ? " |\n" : "\n", out);
@@ -259,7 +256,7 @@ static int measure_columns(const Report *report, int *widths) {
 static int count_name_columns(const Report *report) {
     int names = 0;
     if (report->names_to)
-        return report_column(report, report->names_to) + 1;
+        return column_of(report, report->names_to) + 1;
     while (names < report->column_count &&
            (!shows_column(report, names) || is_text_column(report, names)))
         names++;
@@ -297,7 +294,7 @@ static void print_whole(const Report *report, bool markdown, FILE *out) {
 
 /* Prints a table for each run of rows with equal values in the column `group`. */
 static void print_groups(const Report *report, FILE *out) {
-    const int group = report_column(report, report->group);
+    const int group = column_of(report, report->group);
     for (int first = 0, end; first < report->row_count; first = end) {
         const json_t *shared = cell_at(report, first, group);
         Report part = *report;
@@ -394,7 +391,7 @@ void report_add_object(Report *report, const json_t *row) {
 }
 
 void report_hide(Report *report, const char *key) {
-    int column = report_column(report, key);
+    int column = column_of(report, key);
     if (column >= 0)
         report->columns[column].heading = NULL;
 }

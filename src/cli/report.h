@@ -70,9 +70,6 @@ void report_hide(Report *report, const char *key);
 
 void report_clear(Report *report); /* removes the rows, keeps the columns */
 
-/* Returns the column with that key. -1: there is none. */
-int report_column(const Report *report, const char *key);
-
 /* Writes one cell as people see it. Row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 

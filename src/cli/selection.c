@@ -383,9 +383,3 @@ bool pooled_launch(Pooled *pooled, Err *err) {
     session_close(session);
     return ok;
 }
-
-void pooled_free(Pooled *pooled) {
-    problem_free(&pooled->problem);
-    free(pooled->codes);
-    *pooled = (Pooled){0};
-}

@@ -80,7 +80,5 @@ typedef struct {
     void *codes; /* the output, or both gradients, in the stored format */
 } Pooled;
 
-/* Runs the kernel of `pooled` on its problem, which may be backward. Call pooled_free also after a
- * failure. */
+/* Runs the kernel of `pooled` on its problem, which may be backward. */
 bool pooled_launch(Pooled *pooled, Err *err);
-void pooled_free(Pooled *pooled);
