@@ -18,7 +18,7 @@
 
 enum { STACK_KB = 1024, MORE_STACK_KB = 8192, MOST_THREADS = 1024 };
 
-/* Raises a small stack as far as allowed: without room the process would end without a message. */
+/* Raises a small stack as far as allowed. Without room the process would end without a message. */
 static bool prepare_stack(Err *err) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= (rlim_t)STACK_KB << 10)

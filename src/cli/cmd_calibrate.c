@@ -11,7 +11,6 @@
 #include "src/scales/ranges.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORLD_MOMENTS = 12 };

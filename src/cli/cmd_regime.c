@@ -11,7 +11,6 @@
 #include "src/scene/scatter.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- tables: the requests of the kernels, and the predictions of the model ------------------- */
@@ -274,7 +273,7 @@ static bool open_models(Regime *regime, Err *err) {
 
 typedef struct {
     const SceneModel *model;
-    const char *kernel;
+    const BevKernel *kernel; /* NULL: the row only defines the columns */
     int gpu;            /* index of the GPU in the model; -1: the model does not have this GPU */
     const char *source; /* "measured" or "recorded", on `machine` */
     const char *machine;
@@ -289,16 +288,16 @@ static double percent_difference(double model, double counted) {
 static void add_counted(Report *report, const Counted *counted) {
     const Counters *counters = &counted->counters;
     const MemoryModel *memory = counted->model->memory;
-    const BevKernel *row = bev_kernel_find(counted->kernel);
     const PredictedKernel *kernel =
-        row && counted->gpu >= 0 ? model_of_kernel(memory, row, &memory->gpus[counted->gpu]) : NULL;
+        counted->gpu >= 0 ? model_of_kernel(memory, counted->kernel, &memory->gpus[counted->gpu])
+                          : NULL;
     const Prediction *model = kernel ? &kernel->predicted[counted->gpu] : NULL;
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
     double model_hits = model ? model->hit_rate : NAN, model_us = model ? model->latency_us : NAN;
     double model_dram = model ? prediction_dram_bytes(*model) : NAN;
     /* A problem that fits into the L2 reads little from DRAM, so that a percentage says nothing. */
     bool dram_counts = dram > 0.01 * bev_footprint_total(memory->footprint);
-    regime_row(report, counted->model, counted->kernel);
+    regime_row(report, counted->model, counted->kernel ? counted->kernel->name : "");
     add_text(report, "cache", NULL, cache_names[CACHE_WARM]);
     add_text(report, "source", "source", counted->source);
     add_text(report, "machine", NULL, counted->machine);
@@ -318,25 +317,22 @@ static void add_counted(Report *report, const Counted *counted) {
         add_real(report, counter_rows[i].key, counter_rows[i].heading, 3, counters->value[i]);
 }
 
-static bool measure_counted(CounterReader *reader, const BevKernel *kernel, Counted *counted,
-                            Err *err) {
+static bool measure_counted(CounterReader *reader, Counted *counted, Err *err) {
     Session *session;
     Timing timing;
-    if (!session_open(&session, kernel, &counted->model->problem.view, err))
+    if (!session_open(&session, counted->kernel, &counted->model->problem.view, err))
         return false;
     bool ok = session_time(session, CACHE_WARM, &timing_default, &timing, err) &&
               counters_read(reader, session, &counted->counters, err);
     session_close(session);
-    counted->kernel = kernel->name;
     counted->latency_us = timing.median_us;
     return ok;
 }
 
 /* Whether counters of this kernel are shown. The kernel must be forward. With --kernel the model
  * has only the named kernels, and the kernel must be one of them. */
-static bool is_counted(const Regime *regime, const SceneModel *model, const char *name) {
-    const BevKernel *kernel = bev_kernel_find(name);
-    return kernel && kernel->direction == BEV_FORWARD &&
+static bool is_counted(const Regime *regime, const SceneModel *model, const BevKernel *kernel) {
+    return kernel->direction == BEV_FORWARD &&
            (!regime->options->kernel || model_kernel(model->memory, kernel));
 }
 
@@ -357,11 +353,11 @@ static bool measure_all_kernels(Regime *regime, Err *err) {
             if (gpu_same(gpu, &model->memory->gpus[g]))
                 counted.gpu = g;
         for (int k = 0; ok && bev_kernels[k]; k++) {
-            const BevKernel *kernel = bev_kernels[k];
+            const BevKernel *kernel = counted.kernel = bev_kernels[k];
             if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view) ||
-                !is_counted(regime, model, kernel->name))
+                !is_counted(regime, model, kernel))
                 continue;
-            ok = measure_counted(reader, kernel, &counted, err);
+            ok = measure_counted(reader, &counted, err);
             if (ok)
                 add_counted(&regime->counted, &counted);
         }
@@ -370,31 +366,32 @@ static bool measure_all_kernels(Regime *regime, Err *err) {
     return ok;
 }
 
-/* Whether a recorded row was taken on the model's problem. */
-static bool is_of_model(const SceneModel *model, const RecordedRow *row) {
+/* Adds the counters of a model's kernels that one recording has. */
+static void recall_counters(Regime *regime, const SceneModel *model, int gpu,
+                            const Recording *from) {
+    const RecordedSet one = {(Recording *)from, 1};
     const BevProblem *problem = &model->problem.view;
-    return inputs_as_calibrated(model->workload.scene, &model->workload.job) &&
-           !strcmp(row->scene, model->label) &&
-           (!row->channels || row->channels == problem->shape.channels) &&
-           !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
-           !strcmp(row->align, bev_aligns[problem->align].name);
+    for (int k = 0; bev_kernels[k]; k++) {
+        const KernelConfig config = {bev_kernels[k], problem->dtype, problem->align};
+        const RecordedRow *row =
+            is_counted(regime, model, config.kernel)
+                ? recorded_counters(&one, model->label, problem->shape.channels, &config)
+                : NULL;
+        if (row)
+            add_counted(&regime->counted, &(Counted){model, config.kernel, gpu, "recorded",
+                                                     from->label, row->median_us, row->counters});
+    }
 }
 
 /* Takes the counters of a model from the recordings of the chosen GPUs. */
-static void recall_counters(Regime *regime, const SceneModel *model) {
+static void recall_all_counters(Regime *regime, const SceneModel *model) {
     const ChosenGpus *chosen = &regime->chosen;
-    for (int g = 0; g < chosen->count; g++)
-        for (int i = 0; i < chosen->recorded.count; i++) {
-            const Recording *from = &chosen->recorded.recordings[i];
-            for (int j = 0; is_recorded_on(from, &chosen->gpus[g]) && j < from->counted_count;
-                 j++) {
-                const RecordedRow *row = &from->counted[j];
-                if (is_counted(regime, model, row->kernel) && is_of_model(model, row))
-                    add_counted(&regime->counted,
-                                &(Counted){model, row->kernel, g, "recorded", from->label,
-                                           row->median_us, row->counters});
-            }
-        }
+    const RecordedSet *set = &chosen->recorded;
+    const bool calibrated = inputs_as_calibrated(model->workload.scene, &model->workload.job);
+    for (int g = 0; calibrated && g < chosen->count; g++)
+        for (int i = 0; i < set->count; i++)
+            if (is_recorded_on(&set->recordings[i], &chosen->gpus[g]))
+                recall_counters(regime, model, g, &set->recordings[i]);
 }
 
 static bool are_pair(const json_t *a, const json_t *b) {
@@ -454,9 +451,9 @@ static bool fill_counters(Regime *regime, Err *err) {
         regime->counted = (Report){0};
     }
     for (int i = 0; i < regime->model_count; i++)
-        recall_counters(regime, &regime->models[i]);
+        recall_all_counters(regime, &regime->models[i]);
     if (regime->counted.row_count == 0) { /* the columns, for the first line of a CSV */
-        add_counted(&regime->counted, &(Counted){.model = regime->models, .kernel = "", .gpu = -1});
+        add_counted(&regime->counted, &(Counted){.model = regime->models, .gpu = -1});
         report_clear(&regime->counted);
     }
     return true;

@@ -6,7 +6,6 @@
 #include "src/scene/scatter.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The true objects of a scene, and where their mass lands. */

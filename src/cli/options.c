@@ -203,7 +203,8 @@ typedef struct {
 #define SCALED                                                                                     \
     (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
      ON(SENSITIVITY))
-#define FAULTY                (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT) | ON(REGIME))
+#define FAULTY                                                                                     \
+    (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT) | ON(REGIME))
 #define ROW_FLAG              .kind = KIND_FLAG
 #define ROW_TEXT              .kind = KIND_TEXT
 #define ROW_PRUNE             .kind = KIND_PRUNE
