@@ -6,7 +6,6 @@
 #include "src/cli/model.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>

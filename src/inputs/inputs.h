@@ -7,7 +7,6 @@
 
 #include "src/base/give_up.h"
 #include "src/inputs/job.h"
-#include "src/scene/clip.h"
 #include "src/scene/objects.h"
 #include "src/scene/scene.h"
 

@@ -10,13 +10,11 @@
 enum { AXES = 3 };
 
 bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err) {
-    size_t named = strlen(path), most = sizeof grad->where - 1;
     const NpyArray *array = &grad->array;
     char shape[128];
     void *values;
-    *grad = (GradOutFile){.first = -1};
-    snprintf(grad->where, sizeof grad->where, "%s", named > most ? path + named - most : path);
-    if (!npy_read_file(file, grad->where, NPY_F4, &grad->array, &values, err))
+    *grad = (GradOutFile){.path = path, .first = -1};
+    if (!npy_read_file(file, path, NPY_F4, &grad->array, &values, err))
         return false;
     grad->values = values;
     npy_shape_text(array, shape, sizeof shape);
@@ -54,7 +52,7 @@ bool grad_out_check_shape(const GradOutFile *grad, const BevShape *shape, Err *e
     if (!memcmp(grad->array.shape, want, sizeof want))
         return true;
     npy_shape_text(&grad->array, has, sizeof has);
-    return err_set(err, ERR_FAILED, grad->where, "",
+    return err_set(err, ERR_FAILED, grad->path, "",
                    "grad_out has the shape %s, must be (ny, nx, channels) = (%lld, %lld, %lld)",
                    has, (long long)want[0], (long long)want[1], (long long)want[2]);
 }
@@ -64,6 +62,6 @@ void grad_out_describe(const GradOutFile *grad, char *text, size_t size) {
     if (grad->first >= 0)
         snprintf(text, size,
                  "%s: grad_out: %lld of %lld values are NaN, %lld infinite, the first at %s",
-                 grad->where, (long long)grad->nan, (long long)grad->array.count,
+                 grad->path, (long long)grad->nan, (long long)grad->array.count,
                  (long long)grad->infinite, npz_place("", &grad->array, grad->first).text);
 }

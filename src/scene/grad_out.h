@@ -8,7 +8,7 @@
 typedef struct {
     float *values; /* (ny, nx, channels) */
     NpyArray array;
-    char where[128];       /* the end of the path, for messages */
+    const char *path;      /* for messages, borrowed */
     int64_t nan, infinite; /* the numbers of NaN and of infinite values */
     int64_t first;         /* index of the first value that is not finite; -1: none */
 } GradOutFile;

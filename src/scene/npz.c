@@ -323,10 +323,9 @@ static bool list_members(Npz *npz, Err *err) {
         const char *name = zip_get_name(npz->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
         FAIL_IF(name && zip_name_locate(npz->zip, name, ZIP_FL_ENC_RAW) != i, npz->where, "",
                 "%.80s is in the archive twice", name);
-    }
-    for (zip_int64_t i = 0; i < count; i++)
         if (!list_member(npz, (zip_uint64_t)i, err))
             return false;
+    }
     return true;
 }
 

@@ -247,25 +247,23 @@ bool problem_turn_view(HostProblem *problem, Err *err) {
 
 bool problem_turn_backward(HostProblem *problem, Err *err) {
     BevProblem *view = &problem->view;
-    const BevTensor *like[] = {&view->depth, &view->feat};
-    BevTensor grads[2] = {{0}};
+    BevTensor *depth = &view->grad_depth, *feat = &view->grad_feat;
     if (!(backward_dtypes & 1u << view->dtype))
         return err_set(err, ERR_USAGE, "gradients", "choose fp32, fp16 or bf16",
                        "there are none in %s", bev_dtypes[view->dtype].title);
-    for (int i = 0; i < 2; i++) {
-        if (!tensor_init(&grads[i], view->dtype, like[i]->rows, like[i]->row_len)) {
-            tensor_free(&grads[0]);
-            tensor_free(&grads[1]);
-            return err_no_memory(err, "gradients", "choose a smaller scene");
-        }
-        tensor_clear(&grads[i]);
+    if (!tensor_init(depth, view->dtype, view->depth.rows, view->depth.row_len) ||
+        !tensor_init(feat, view->dtype, view->feat.rows, view->feat.row_len)) {
+        tensor_free(depth);
+        tensor_free(feat);
+        *depth = *feat = (BevTensor){0};
+        return err_no_memory(err, "gradients", "choose a smaller scene");
     }
+    tensor_clear(depth);
+    tensor_clear(feat);
     assert(view->out.dtype == view->dtype); /* holds for all backward_dtypes */
     view->grad_out = view->out;             /* grad_out takes over the output's memory */
     view->grad_out.scale = 1;
     tensor_clear(&view->grad_out);
-    view->grad_depth = grads[0];
-    view->grad_feat = grads[1];
     view->out.data = NULL;
     view->direction = BEV_BACKWARD;
     return true;

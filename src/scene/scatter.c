@@ -82,37 +82,26 @@ static bool sort_pass(Sort *sort, BevMap *map) {
     return !sort->unwanted;
 }
 
-/* Turns counts into the index of each cell's first point. Also counts points and intervals. The
- * caller checks that the points fit int32. */
+/* Turns counts into the index of each cell's first point. Also counts the points. The caller checks
+ * that they fit int32. */
 static void counts_to_places(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
-    for (int64_t cell = 0; cell < cells; cell++) {
-        int64_t before = map->points;
+    for (int64_t cell = 0; cell < cells; cell++)
         for (int64_t part = 0; part < sort->parts; part++) {
             int32_t *count = &sort->counts[part * cells + cell], points = *count;
             *count = (int32_t)map->points;
             map->points += points;
         }
-        map->intervals += map->points > before;
-    }
 }
 
-/* Fills the intervals and ranks_bev. After the second pass the counts of the last part hold the end
- * of each cell's points. */
-static void fill_intervals(const Sort *sort, BevMap *map) {
+/* Fills ranks_bev. After the second pass the counts of the last part hold the end of each cell's
+ * points. */
+static void fill_cells(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
     const int32_t *ends = sort->counts + (sort->parts - 1) * cells;
-    int32_t next = 0;
-    map->intervals = 0;
-    for (int64_t cell = 0; cell < cells; cell++) {
-        int32_t start = next, end = ends[cell];
-        if (start == end)
-            continue;
-        map->interval_starts[map->intervals] = start;
-        map->interval_lengths[map->intervals++] = end - start;
-        for (; next < end; next++)
+    for (int64_t cell = 0, next = 0; cell < cells; cell++)
+        for (; next < ends[cell]; next++)
             map->ranks_bev[next] = (int32_t)cell;
-    }
 }
 
 /* ---- building ------------------------------------------------------------------------------- */
@@ -144,11 +133,11 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                        (long long)map->points, INT32_MAX);
-    if (!scatter_allocate(map, map->points, map->intervals, sort->grid.align != BEV_NEAREST, err) ||
+    if (!scatter_allocate(map, map->points, 0, sort->grid.align != BEV_NEAREST, err) ||
         !sort_pass(sort, map))
         return false;
-    fill_intervals(sort, map);
-    return true;
+    fill_cells(sort, map);
+    return scatter_find_intervals(map, err);
 }
 
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const GiveUp *give_up,

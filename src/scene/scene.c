@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/scene/scene.h"
 
-#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 #include "src/scene/scene_internal.h"
 

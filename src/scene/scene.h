@@ -30,6 +30,7 @@
 #include "src/scene/photos.h"
 #include "src/scene/world.h"
 
+#include <dirent.h>
 #include <stdio.h>
 
 /* Limits of scene files. RIG_MAX_CAMERAS limits the cameras. */
@@ -59,7 +60,7 @@ typedef struct Scene {
     double temperature;
     Features tensors;    /* !has_world: depth and feat from the file, in FP32 */
     Photos photos;       /* photographs of the file; a world has none (photos_of_world) */
-    struct Clip *clip;   /* the clip of which the scene is a moment (clip.h); NULL: none */
+    struct Clip *clip;   /* the clip of which the scene is a moment; NULL: none */
     bool photo_features; /* the features are made from the photographs */
     bool has_map;        /* `map` is used; without a rig always */
     BevMap map;          /* has_map: the map from the file; else empty */
@@ -170,3 +171,29 @@ typedef struct {
 
 /* Describes array i, in the order of the table. False: i is past the last array. */
 bool scene_array_help(int i, SceneArrayHelp *help);
+
+/* ---- clips ----------------------------------------------------------------------------------- */
+
+extern const double clip_period_s; /* time between two moments without timestamps */
+
+/* A folder of .npz files of the same drive. Each is one moment, in order of their names. */
+typedef struct Clip {
+    char *path; /* path of the folder */
+    int count;
+    struct dirent **files; /* [count]: of the folder, in the order of their names */
+    double period_s;       /* mean time between two moments; each lasts so long */
+    const char *untimed;   /* why the timestamps are not used, static text; NULL: they are used */
+} Clip;
+
+/* Lists the folder, and reads the times of the first and the last moment. */
+bool clip_open(const char *folder, Clip **clip, Err *err);
+void clip_free(Clip *clip); /* accepts NULL */
+
+/* Returns the moment at a time. After its last moment the clip begins again. */
+int clip_moment_at(const Clip *clip, double time_s);
+
+/* Loads a moment of the clip whose first moment is `first`. The scene gets the name of the clip's
+ * folder, and `clip` is NULL. It has features of photographs if the first moment has. A moment with
+ * other arrays, shapes or grid than the first is refused. Only the numbers of points, boxes and
+ * LiDAR points may differ. */
+bool clip_load(const Scene *first, int moment, Scene *scene, Err *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of moments: which files are moments, what must be the same in all, the time between two,
  * and each kind of folder that is none. */
-#include "src/scene/clip.h"
 #include "tests/scene/npz_arrays.h"
 #include "tests/support/child.h"
 #include "tests/support/folder.h"
