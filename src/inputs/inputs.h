@@ -10,7 +10,7 @@
 #include "src/scene/objects.h"
 #include "src/scene/scene.h"
 
-/* ---- the moments of a clip, moments.c -------------------------------------------------------- */
+/* ---- the moments of a clip, loaded.c --------------------------------------------------------- */
 
 /* The most memory of loaded moments. A thread loads moments before they are shown. */
 #define MOMENTS_BYTES ((size_t)384 << 20)
@@ -22,11 +22,6 @@ typedef struct {
 } Moment;
 
 typedef struct Moments Moments;
-
-/* Starts the loading thread. `first` is the first moment, with its clip, which must outlive the
- * thread. `ahead`: moments are loaded before anything asks for them. */
-bool moments_open(const Scene *first, bool ahead, Moments **moments, Err *err);
-void moments_close(Moments *moments); /* accepts NULL; moments already taken stay valid */
 
 /* Waits for a moment and returns it; the caller drops it. The moments after it are loaded next.
  * NULL: it could not be loaded, or `give_up` was set, which leaves `err` as it is. */

@@ -5,7 +5,6 @@
 
 #include "src/inputs/inputs.h"
 #include "src/scales/histogram.h"
-#include "src/scene/grad_out.h"
 #include "src/scene/problem.h"
 
 typedef struct {

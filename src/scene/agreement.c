@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/scene/agreement.h"
+/* Compares index arrays with a calibration. Reports whether both mean the same cells, and which
+ * other convention explains a difference. */
+#include "src/scene/scene_internal.h"
 
 #include "src/base/units.h"
 

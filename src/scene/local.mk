@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 libscene_a_SOURCES = %D%/geometry.c %D%/pool.c %D%/scatter.c %D%/scatter_check.c
 if TOOL
-libscene_a_SOURCES += %D%/agreement.c %D%/features.c %D%/grad_out.c %D%/grid_loss.c %D%/npz.c \
+libscene_a_SOURCES += %D%/agreement.c %D%/features.c %D%/grid_loss.c %D%/npz.c \
 	%D%/objects.c %D%/operator/operator.c %D%/photos.c %D%/problem.c \
 	%D%/scatter_change.c %D%/scene.c %D%/scene_arrays.c %D%/scene_json.c %D%/scene_load.c \
 	%D%/scene_npz.c %D%/slice.c %D%/world.c

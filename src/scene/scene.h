@@ -24,7 +24,6 @@
 #pragma once
 
 #include "src/scene/features.h"
-#include "src/scene/agreement.h"
 #include "src/scene/geometry.h"
 #include "src/scene/operator/operator.h"
 #include "src/scene/photos.h"
@@ -45,6 +44,14 @@ enum {
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_TENSOR_BYTES ((uint64_t)2 << 30) /* depth, features and output in FP32 */
+
+/* How index arrays agree with a calibration. */
+typedef struct {
+    int64_t points; /* points with a cell by arrays or calibration; 0: not compared */
+    int64_t same;   /* points that both put into the same cell */
+    /* the part of `same` that lies on a cell's edge: FP32 rounding puts it in two cells */
+    int64_t edges;
+} MapAgreement;
 
 typedef struct Scene {
     /* "intersection", the name of a preset, or a file name without folder and suffix */
@@ -67,11 +74,10 @@ typedef struct Scene {
     /* The scene is made by an operator's rule. It has no rig and no world. */
     bool has_operator;
     OperatorSpec operator_spec;
-    BevShape shape;     /* shape of the pooling problem */
-    int64_t non_finite; /* number of NaN and Inf in the tensors; reported, but no error */
-    /* How the file's index arrays agree with its calibration; points 0: not compared. */
-    MapAgreement agreement;
-    char remark[512]; /* a line about a likely other meaning of the file; or "" */
+    BevShape shape;         /* shape of the pooling problem */
+    int64_t non_finite;     /* number of NaN and Inf in the tensors; reported, but no error */
+    MapAgreement agreement; /* of the file's index arrays */
+    char remark[512];       /* a line about a likely other meaning of the file; or "" */
 } Scene;
 
 /* Loads a scene by preset name ("canonical") or sample name ("highway"), or from a path. The path

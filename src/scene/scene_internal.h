@@ -155,6 +155,16 @@ static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
 void arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
                           double max);
 
+/* Compares a map that has one cell for each point with the rig's nearest map. A point on a cell's
+ * edge agrees with the cells on both sides. The edge is as wide as the rounding of FP32
+ * coordinates. Where less than 99.9 percent agree, `remark` says both numbers and names the
+ * convention that explains most. Otherwise `remark` is "". Without memory nothing is compared. */
+MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, size_t size);
+
+/* Whether a map without a calibration seems to have its cells numbered x * ny + y. Then the picture
+ * is mirrored. `map` has been checked. Without memory the answer is no. */
+bool numbering_is_transposed(const BevMap *map, const BevShape *shape);
+
 /* Members of a Field, for the tables of JSON scenes. */
 #define RANGE(min_, max_)   .min = min_, .max = max_
 #define OPTIONAL(fallback_) .optional = true, .fallback = fallback_

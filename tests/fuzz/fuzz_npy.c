@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: a gradient of the output, a .npy file, from any bytes. */
-#include "src/scene/grad_out.h"
+#include "src/scene/problem.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_values(const GradOutFile *file) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scatter map: published sizes, every point's cells and weights compared with its geometry.
  * Defects of maps from files: test_npz_refused.c. */
-#include "src/scene/agreement.h"
+#include "src/scene/scene_internal.h"
 #include "src/scene/scatter.h"
 #include "tests/support/maps.h"
 #include "tests/support/refused.h"
