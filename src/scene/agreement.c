@@ -47,16 +47,13 @@ static void describe_rule(const Rig *rig, const NumberingRule *rule, char *text,
     static const char *const flips[] = {"", "mirrored in x", "mirrored in y",
                                         "turned by 180 degrees"};
     const int flip = rule->flip_x + 2 * rule->flip_y;
-    char words[160];
     text[0] = '\0';
     if (rule->frame) {
         double degrees = atan2(rule->turn[2], rule->turn[0]) * 180 / M_PI;
         bool mirrored = rule->turn[0] * rule->turn[3] < rule->turn[1] * rule->turn[2];
-        snprintf(words, sizeof words,
-                 "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
+        snprintf(text, size, "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
                  mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees, rule->shift_m[0],
                  rule->shift_m[1]);
-        add_phrase(text, size, words);
     }
     if (order_names[rule->order])
         add_phrase(text, size, order_names[rule->order]);
@@ -324,27 +321,21 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
 enum { LEAST_TURNS = 64 };             /* fewer turns decide nothing */
 static const double CLEAR_SHARE = 0.9; /* the least share of turns that go one way */
 
-/* Turns between rays, and how many of them go to the right. */
-typedef struct {
-    int64_t all, right;
-} Turns;
-
-/* Adds a turn: from the ray through `near` and `far` to the ray through `beside`. A cell's number
- * is row * stride + column. */
-static void add_turn(Turns *turns, int32_t near, int32_t far, int32_t beside, int32_t stride) {
+/* Returns the turn from the ray through `near` and `far` to the ray through `beside`, positive to
+ * the left. A cell's number is row * stride + column. */
+static int64_t turn_between(int32_t near, int32_t far, int32_t beside, int32_t stride) {
     int64_t forward[] = {far % stride - near % stride, far / stride - near / stride},
             aside[] = {beside % stride - near % stride, beside / stride - near / stride};
-    int64_t cross = forward[0] * aside[1] - forward[1] * aside[0];
-    turns->all += cross != 0;
-    turns->right += cross < 0;
+    return forward[0] * aside[1] - forward[1] * aside[0];
 }
 
-/* Counts the turns of all cameras. Steps are an eighth of the bins and of the columns. */
-static Turns count_turns(const int32_t *cells, const BevShape *s, int64_t stride) {
+/* Returns the share of turns to the right, in all cameras. Steps are an eighth of the bins and of
+ * the columns. Without enough turns it is 1. */
+static double right_share(const int32_t *cells, const BevShape *s, int64_t stride) {
     const int64_t plane = s->feat_h * s->feat_w, deeper = 1 + s->depth_bins / 8;
     const int64_t further = 1 + s->feat_w / 8;
     const int32_t slice = (int32_t)(s->nx * s->ny / shape_slices(s));
-    Turns turns = {0};
+    int64_t turns = 0, right = 0;
     for (int64_t image = 0; image < s->cameras * s->depth_bins; image++)
         for (int64_t i = 0; i < plane; i++) {
             if (image % s->depth_bins + deeper >= s->depth_bins ||
@@ -352,15 +343,13 @@ static Turns count_turns(const int32_t *cells, const BevShape *s, int64_t stride
                 continue;
             const int32_t *at = cells + image * plane + i;
             int32_t near = at[0], far = at[deeper * plane], beside = at[further];
-            if (near >= 0 && far >= 0 && beside >= 0)
-                add_turn(&turns, near % slice, far % slice, beside % slice, (int32_t)stride);
+            if (near < 0 || far < 0 || beside < 0)
+                continue;
+            int64_t turn = turn_between(near % slice, far % slice, beside % slice, (int32_t)stride);
+            turns += turn != 0;
+            right += turn < 0;
         }
-    return turns;
-}
-
-/* Returns the share of turns to the right. Without enough turns it is 1. */
-static double right_share(Turns turns) {
-    return turns.all < LEAST_TURNS ? 1 : (double)turns.right / (double)turns.all;
+    return turns < LEAST_TURNS ? 1 : (double)right / (double)turns;
 }
 
 bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
@@ -368,8 +357,7 @@ bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
     int32_t *cells = cells_by_rank(map, shape);
     if (!cells)
         return false;
-    const double said = right_share(count_turns(cells, shape, shape->nx)),
-                 other = right_share(count_turns(cells, shape, ny));
+    const double said = right_share(cells, shape, shape->nx), other = right_share(cells, shape, ny);
     free(cells);
     return said < 1 - CLEAR_SHARE || (said < CLEAR_SHARE && other < 1 - CLEAR_SHARE);
 }

@@ -452,9 +452,9 @@ static void read_map(ArrayReader *reader, Scene *scene) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int64_t count_non_finite(const float *values, int64_t count) {
+static int64_t count_non_finite(const float *values, size_t count) {
     int64_t bad = 0;
-    for (int64_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         bad += !isfinite(values[i]);
     return bad;
 }
@@ -538,9 +538,9 @@ static void read_scene(ArrayReader *reader, void *to) {
         arrays_need(reader, scene_use_photo_features(scene, reader->err));
     remark_rig(scene);
     remark_depth(scene);
-    scene->non_finite = count_non_finite(scene->tensors.depth, reader->array[ARRAY_DEPTH].count);
-    if (has_feat)
-        scene->non_finite += count_non_finite(scene->tensors.feat, reader->array[ARRAY_FEAT].count);
+    scene->non_finite =
+        count_non_finite(scene->tensors.depth, features_depth_count(&scene->shape)) +
+        count_non_finite(scene->tensors.feat, features_feat_count(&scene->shape));
 }
 
 bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
