@@ -15,17 +15,11 @@
 /* The most memory of loaded moments. A thread loads moments before they are shown. */
 #define MOMENTS_BYTES ((size_t)384 << 20)
 
-/* A moment of a clip, reference counted. */
-typedef struct {
-    int number;
-    Scene scene;
-} Moment;
-
 typedef struct Moments Moments;
 
-/* Waits for a moment and returns it; the caller drops it. The moments after it are loaded next.
+/* Waits for a moment and returns it, reference counted. The moments after it are loaded next.
  * NULL: it could not be loaded, or `give_up` was set, which leaves `err` as it is. */
-Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err);
+Scene *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err);
 
 /* ---- the scene ------------------------------------------------------------------------------- */
 
@@ -46,6 +40,11 @@ typedef struct {
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
                           Err *err);
 
+/* Returns a moment of a clip, or the scene itself where the moment is NULL. */
+static inline const Scene *scene_of(const LoadedScene *loaded, const Scene *moment) {
+    return moment ? moment : &loaded->scene;
+}
+
 /* Whether the scene's file has a map of this align. */
 static inline bool scene_has_map(const Scene *scene, BevAlign align) {
     return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
@@ -55,7 +54,7 @@ static inline bool scene_has_map(const Scene *scene, BevAlign align) {
 
 typedef struct {
     LoadedScene *scene;
-    Moment *moment; /* of a clip: the moment whose tensors these are; NULL: the scene's own */
+    Scene *moment; /* of a clip: the moment whose tensors these are; NULL: the scene's own */
     double time_s, temperature, outlier;
     int scales;                       /* the job's SCALES_...; values.scales has the ranges */
     const char *scales_scene;         /* the job's */
@@ -87,7 +86,9 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
 
 /* Returns the scene that these features belong to, with its tensors, rig, map and photographs. For
  * a clip that is the moment's scene. */
-const Scene *inputs_scene_at(const SeenFeatures *features);
+static inline const Scene *inputs_scene_at(const SeenFeatures *features) {
+    return scene_of(features->scene, features->moment);
+}
 
 /* Whether these features are made from photographs: channels 0 to 2 are linear light. */
 static inline bool inputs_of_photos(const SeenFeatures *features) {
@@ -132,7 +133,7 @@ MapIntervals map_intervals(const BevMap *map, int64_t cells);
 
 typedef struct BuiltMap {
     LoadedScene *scene;
-    Moment *moment; /* of a clip: the moment with this rig or map; NULL: the scene's own */
+    Scene *moment; /* of a clip: the moment with this rig or map; NULL: the scene's own */
     BevAlign align;
     bool as_calibrated; /* inputs_as_calibrated() */
     double balance;

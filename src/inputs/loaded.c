@@ -19,15 +19,14 @@ struct Moments {
     int reach; /* how many of the kept moments the thread loads */
     Worker worker;
     /* The worker's lock guards the fields below. */
-    int wanted;      /* number of the moment asked for last; -1: none yet */
-    int failed;      /* number of the moment that failed to load; -1: none */
-    Err err;         /* why it failed */
-    Moment *there[]; /* loaded moments by number; NULL: not loaded */
+    int wanted;     /* number of the moment asked for last; -1: none yet */
+    int failed;     /* number of the moment that failed to load; -1: none */
+    Err err;        /* why it failed */
+    Scene *there[]; /* loaded moments by number; NULL: not loaded */
 };
 
 static void moment_destroy(void *contents) {
-    Moment *moment = contents;
-    scene_free(&moment->scene);
+    scene_free(contents);
 }
 
 /* Returns how many moments of this size fit into MOMENTS_BYTES. */
@@ -57,7 +56,7 @@ static int next_to_load(const Moments *moments) {
 static void drop_unwanted(Moments *moments) {
     int count = moments->clip->count;
     for (int i = moments->room; i < count; i++) {
-        Moment **other = &moments->there[(moments->wanted + i) % count];
+        Scene **other = &moments->there[(moments->wanted + i) % count];
         ref_drop(*other);
         *other = NULL;
     }
@@ -67,11 +66,9 @@ static void drop_unwanted(Moments *moments) {
 static void load_moment(Moments *moments, int number) {
     Err err;
     worker_unlock(&moments->worker);
-    Moment *moment = ref_new(sizeof *moment, moment_destroy);
-    if (moment)
-        moment->number = number;
+    Scene *moment = ref_new(sizeof *moment, moment_destroy);
     bool ok = (moment || err_no_memory(&err, moments->clip->path, "")) &&
-              clip_load(moments->first, number, &moment->scene, &err);
+              clip_load(moments->first, number, moment, &err);
     worker_lock(&moments->worker);
     if (ok)
         moments->there[number] = moment;
@@ -101,7 +98,7 @@ static void *load_moments(void *owner) {
  * thread. `ahead`: moments are loaded before anything asks for them. */
 static bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err) {
     const Clip *clip = first->clip;
-    Moments *moments = calloc(1, sizeof *moments + (size_t)clip->count * sizeof(Moment *));
+    Moments *moments = calloc(1, sizeof *moments + (size_t)clip->count * sizeof(Scene *));
     *out = NULL;
     if (!moments)
         return err_no_memory(err, clip->path, "");
@@ -118,16 +115,7 @@ static bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err
     return *out;
 }
 
-static void moments_close(Moments *moments) {
-    if (!moments)
-        return;
-    worker_end(&moments->worker);
-    for (int i = 0; i < moments->clip->count; i++)
-        ref_drop(moments->there[i]);
-    free(moments);
-}
-
-Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err) {
+Scene *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err) {
     const double look_ms = 5; /* how often the wait looks at give_up */
     worker_lock(&moments->worker);
     moments->wanted = number;
@@ -137,7 +125,7 @@ Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *e
     worker_tell(&moments->worker);
     while (!moments->there[number] && moments->failed != number && !given_up(give_up))
         worker_wait_ms(&moments->worker, look_ms);
-    Moment *moment = ref_keep(moments->there[number]);
+    Scene *moment = ref_keep(moments->there[number]);
     if (!moment && moments->failed == number)
         *err = moments->err;
     worker_unlock(&moments->worker);
@@ -148,7 +136,12 @@ Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *e
 
 static void loaded_destroy(void *contents) {
     LoadedScene *loaded = contents;
-    moments_close(loaded->moments);
+    Moments *moments = loaded->moments;
+    if (moments)
+        worker_end(&moments->worker);
+    for (int i = 0; moments && i < moments->clip->count; i++)
+        ref_drop(moments->there[i]);
+    free(moments);
     calibration_free(loaded->calibration);
     scene_free(&loaded->scene);
     free(loaded->path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the features of a moment, and the camera views. */
-#include "src/base/clock.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"
@@ -52,14 +51,6 @@ static bool allocate_tensors(SeenFeatures *seen, Err *err) {
            allocate_feat(seen, err);
 }
 
-static const Scene *scene_of(const LoadedScene *loaded, const Moment *moment) {
-    return moment ? &moment->scene : &loaded->scene;
-}
-
-const Scene *inputs_scene_at(const SeenFeatures *features) {
-    return scene_of(features->scene, features->moment);
-}
-
 static bool has_delays(const SeenFeatures *seen) {
     for (int i = 0; i < RIG_MAX_CAMERAS; i++)
         if (seen->delays_s[i])
@@ -93,7 +84,7 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
 
 /* Takes a moment of a clip. The first one is loaded with the clip: `*moment` stays NULL. */
 static bool take_moment(const LoadedScene *loaded, int number, const GiveUp *give_up,
-                        Moment **moment, Err *err) {
+                        Scene **moment, Err *err) {
     if (number)
         *moment = moments_take(loaded->moments, number, give_up, err);
     return !number || *moment;
@@ -107,7 +98,7 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         double at_s = fmax(seen->time_s - seen->delays_s[i], 0);
         if (!seen->delays_s[i])
             continue;
-        Moment *earlier = NULL;
+        Scene *earlier = NULL;
         ok = take_moment(loaded, clip_moment_at(loaded->scene.clip, at_s), give_up, &earlier, err);
         if (ok)
             scene_copy_camera(scene_of(loaded, earlier), i, &seen->values, seen->own_srgb);

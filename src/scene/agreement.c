@@ -68,7 +68,6 @@ static void describe_rule(const Rig *rig, const NumberingRule *rule, char *text,
 typedef struct {
     const Rig *rig;
     BevShape shape;
-    int slices;
     GridAxes axes;
     double edge_m;      /* a point that is nearer to a cell's edge may be in either cell */
     int32_t *cells;     /* [ranks_depth]: the cell of the point in the arrays; -1: none */
@@ -105,7 +104,7 @@ static int64_t cell_number(const Comparison *pair, const NumberingRule *rule,
     if (rule->order == X_MAJOR)
         return (at[2] * nx + x) * ny + y;
     if (rule->order == HEIGHT_LAST)
-        return (x * ny + y) * pair->slices + at[2];
+        return (x * ny + y) * pair->axes.count[2] + at[2];
     return (at[2] * ny + y) * nx + x;
 }
 
@@ -235,7 +234,7 @@ static NumberingRule find_best_rule(const Comparison *pair, int64_t step) {
                               .flip_y = i >> 2 & 1,
                               .order = (Order)(i >> 3)};
         double share = same_share(count_agreeing(pair, &rule, step));
-        if ((rule.order == HEIGHT_LAST && pair->slices < 2) || share <= most)
+        if ((rule.order == HEIGHT_LAST && pair->axes.count[2] < 2) || share <= most)
             continue;
         most = share;
         best = rule;
@@ -284,10 +283,7 @@ static int32_t *cells_by_rank(const BevMap *map, const BevShape *s) {
 /* Finds each frustum point's cell by the arrays, and its ray by the calibration. */
 static bool open_comparison(Comparison *pair, const Rig *rig, const BevMap *map) {
     const BevShape *s = &pair->shape;
-    *pair = (Comparison){.rig = rig,
-                         .shape = rig_shape(rig, 1),
-                         .slices = grid_slices(&rig->grid),
-                         .axes = axes_of_grid(&rig->grid)};
+    *pair = (Comparison){.rig = rig, .shape = rig_shape(rig, 1), .axes = axes_of_grid(&rig->grid)};
     for (int i = 0; i < 3; i++)
         pair->edge_m = fmax(
             pair->edge_m, EDGE_SHARE * fmax(fabs(pair->axes.min_m[i]), fabs(pair->axes.max_m[i])));

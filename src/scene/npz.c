@@ -6,7 +6,6 @@
 #include "src/base/data.h"
 #include "src/base/units.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
