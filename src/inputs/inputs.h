@@ -41,7 +41,7 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
                           Err *err);
 
 /* Returns a moment of a clip, or the scene itself where the moment is NULL. */
-static inline const Scene *scene_of(const LoadedScene *loaded, const Scene *moment) {
+static inline const Scene *moment_or_scene(const LoadedScene *loaded, const Scene *moment) {
     return moment ? moment : &loaded->scene;
 }
 
@@ -87,7 +87,7 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
 /* Returns the scene that these features belong to, with its tensors, rig, map and photographs. For
  * a clip that is the moment's scene. */
 static inline const Scene *inputs_scene_at(const SeenFeatures *features) {
-    return scene_of(features->scene, features->moment);
+    return moment_or_scene(features->scene, features->moment);
 }
 
 /* Whether these features are made from photographs: channels 0 to 2 are linear light. */

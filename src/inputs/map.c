@@ -64,7 +64,7 @@ bool inputs_as_calibrated(const Scene *scene, const Job *job) {
 
 /* Makes the map of the rig, or takes that of the scene. A map that is changed later is copied. */
 static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
-    const Scene *scene = scene_of(built->scene, built->moment);
+    const Scene *scene = moment_or_scene(built->scene, built->moment);
     bool own = scene_has_map(scene, built->align) && built->as_calibrated;
     built->borrowed = own && !built->balance;
     if (built->borrowed)
@@ -80,7 +80,7 @@ static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *gi
 }
 
 static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
-    const Scene *scene = scene_of(built->scene, built->moment);
+    const Scene *scene = moment_or_scene(built->scene, built->moment);
     Pruned pruned = {.points = 0};
     built->changed = !built->as_calibrated || built->balance || !prune_is_off(&built->prune);
     if (!(built->whole ? scatter_prune(&built->whole->map, &built->pruned_by->shape,
@@ -100,8 +100,8 @@ static bool map_is_valid(const BuiltMap *a, const BuiltMap *b) {
         if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
             return false;
     return a->scene == b->scene && a->align == b->align &&
-           moments_share_map(scene_of(a->scene, a->moment), scene_of(b->scene, b->moment),
-                             a->align) &&
+           moments_share_map(moment_or_scene(a->scene, a->moment),
+                             moment_or_scene(b->scene, b->moment), a->align) &&
            a->camera_mask == b->camera_mask && a->balance == b->balance &&
            prune_equal(&a->prune, &b->prune) && a->pruned_by == b->pruned_by &&
            a->rig.grid.truncate == b->rig.grid.truncate;

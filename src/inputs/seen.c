@@ -101,7 +101,7 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         Scene *earlier = NULL;
         ok = take_moment(loaded, clip_moment_at(loaded->scene.clip, at_s), give_up, &earlier, err);
         if (ok)
-            scene_copy_camera(scene_of(loaded, earlier), i, &seen->values, seen->own_srgb);
+            scene_copy_camera(moment_or_scene(loaded, earlier), i, &seen->values, seen->own_srgb);
         ref_drop(earlier);
     }
     return ok;

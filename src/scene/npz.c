@@ -71,8 +71,8 @@ static bool parse_dtype(const char *descr, const char *where, NpyArray *array, E
         return true;
     char *end;
     long count = isdigit((unsigned char)descr[2]) ? strtol(descr + 2, &end, 10) : -1;
-    FAIL_IF(count < 0 || *end || count > NPY_MAX_TEXT, where, "",
-            "text of \"%.40s\" characters, must be at most %d", descr + 2, NPY_MAX_TEXT);
+    BAD_FILE_IF(count < 0 || *end || count > NPY_MAX_TEXT, where, "",
+                "text of \"%.40s\" characters, must be at most %d", descr + 2, NPY_MAX_TEXT);
     array->characters = (int)count;
     return true;
 }
@@ -119,22 +119,22 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     char descr[64] = "", order[8] = "";
     int at = 0;
     *array = (NpyArray){.rank = 0};
-    FAIL_IF(sscanf(text, " { 'descr' : %1[[]", order) == 1, where, "save one array per field",
-            "structured dtype");
+    BAD_FILE_IF(sscanf(text, " { 'descr' : %1[[]", order) == 1, where, "save one array per field",
+                "structured dtype");
     sscanf(text, " { 'descr' : '%63[^']' , 'fortran_order' : %7[A-Za-z] , 'shape' : (%n", descr,
            order, &at);
     if (descr[0] && !parse_dtype(descr, where, array, err))
         return false;
-    FAIL_IF(!strcmp(order, "True"), where, "save numpy.ascontiguousarray(array)",
-            "an array in Fortran order");
+    BAD_FILE_IF(!strcmp(order, "True"), where, "save numpy.ascontiguousarray(array)",
+                "an array in Fortran order");
     const char *end = text + at;
     if (at && !strcmp(order, "False") && !(end = read_shape(end, where, array, err)))
         return false;
     end += strspn(end, " ,\n");
-    FAIL_IF(strcmp(order, "False") || *end != '}' ||
-                end + 1 + strspn(end + 1, SPACES) != text + length,
-            where, "write it with numpy.save",
-            "broken npy header: no dictionary of descr, fortran_order and shape");
+    BAD_FILE_IF(strcmp(order, "False") || *end != '}' ||
+                    end + 1 + strspn(end + 1, SPACES) != text + length,
+                where, "write it with numpy.save",
+                "broken npy header: no dictionary of descr, fortran_order and shape");
     return count_elements(where, array, err);
 }
 
@@ -159,11 +159,11 @@ static bool check_data_size(const NpyArray *array, uint64_t bytes, const char *w
 bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
                     NpyArray *array, Err *err) {
     char text[NPY_START];
-    FAIL_IF(got < PREFIX || memcmp(start, magic, sizeof magic), where, "", "not an .npy array: %s",
-            got < PREFIX ? "truncated" : "wrong magic bytes");
-    FAIL_IF(start[6] != 1, where, "", "npy version %d, must be 1", start[6]);
+    BAD_FILE_IF(got < PREFIX || memcmp(start, magic, sizeof magic), where, "",
+                "not an .npy array: %s", got < PREFIX ? "truncated" : "wrong magic bytes");
+    BAD_FILE_IF(start[6] != 1, where, "", "npy version %d, must be 1", start[6]);
     size_t length = (unsigned char)start[8] | (size_t)(unsigned char)start[9] << 8;
-    FAIL_IF(length > got - PREFIX, where, "", "truncated: its header has no end");
+    BAD_FILE_IF(length > got - PREFIX, where, "", "truncated: its header has no end");
     memcpy(text, start + PREFIX, length);
     text[length] = '\0';
     if (!npy_read_header(text, length, where, array, err))
@@ -289,24 +289,25 @@ static bool list_member(Npz *npz, zip_uint64_t index, Err *err) {
     const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
                                 ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     struct zip_stat stat;
-    FAIL_IF(zip_stat_index(npz->zip, index, ZIP_FL_ENC_RAW, &stat) != 0 ||
-                (stat.valid & needed) != needed,
-            npz->where, "", "broken zip: an entry without a name or a size");
+    BAD_FILE_IF(zip_stat_index(npz->zip, index, ZIP_FL_ENC_RAW, &stat) != 0 ||
+                    (stat.valid & needed) != needed,
+                npz->where, "", "broken zip: an entry without a name or a size");
     size_t length = strlen(stat.name);
     char where[256];
     snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
-    FAIL_IF(length < 5 || length - 4 >= NPZ_MAX_NAME || strcmp(stat.name + length - 4, ".npy") != 0,
-            where, "save arrays, or tensors of a .pth, with numpy.savez",
-            "not an array: the name must end in .npy and be short");
-    FAIL_IF(stat.encryption_method != ZIP_EM_NONE, where, "", "encrypted");
-    FAIL_IF(stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE, where,
-            "use np.savez or np.savez_compressed",
-            "zip method %u, must be stored (0) or deflated (8)", stat.comp_method);
+    BAD_FILE_IF(length < 5 || length - 4 >= NPZ_MAX_NAME ||
+                    strcmp(stat.name + length - 4, ".npy") != 0,
+                where, "save arrays, or tensors of a .pth, with numpy.savez",
+                "not an array: the name must end in .npy and be short");
+    BAD_FILE_IF(stat.encryption_method != ZIP_EM_NONE, where, "", "encrypted");
+    BAD_FILE_IF(stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE, where,
+                "use np.savez or np.savez_compressed",
+                "zip method %u, must be stored (0) or deflated (8)", stat.comp_method);
     /* deflate compresses by a factor of at most 1032 */
-    FAIL_IF(stat.comp_method == ZIP_CM_STORE ? stat.size != stat.comp_size
-                                             : stat.size / 1032 > stat.comp_size,
-            where, "", "declares %llu bytes, more than its %llu compressed bytes can hold",
-            (unsigned long long)stat.size, (unsigned long long)stat.comp_size);
+    BAD_FILE_IF(stat.comp_method == ZIP_CM_STORE ? stat.size != stat.comp_size
+                                                 : stat.size / 1032 > stat.comp_size,
+                where, "", "declares %llu bytes, more than its %llu compressed bytes can hold",
+                (unsigned long long)stat.size, (unsigned long long)stat.comp_size);
     NpzMember *member = &npz->members[npz->count];
     snprintf(member->name, sizeof member->name, "%.*s", (int)(length - 4), stat.name);
     member->bytes = stat.size;
@@ -316,12 +317,12 @@ static bool list_member(Npz *npz, zip_uint64_t index, Err *err) {
 
 static bool list_members(Npz *npz, Err *err) {
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
-    FAIL_IF(count > NPZ_MAX_MEMBERS, npz->where, "", "a zip of %lld entries, must be at most %d",
-            (long long)count, NPZ_MAX_MEMBERS);
+    BAD_FILE_IF(count > NPZ_MAX_MEMBERS, npz->where, "",
+                "a zip of %lld entries, must be at most %d", (long long)count, NPZ_MAX_MEMBERS);
     for (zip_int64_t i = 0; i < count; i++) {
         const char *name = zip_get_name(npz->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        FAIL_IF(name && zip_name_locate(npz->zip, name, ZIP_FL_ENC_RAW) != i, npz->where, "",
-                "%.80s is in the archive twice", name);
+        BAD_FILE_IF(name && zip_name_locate(npz->zip, name, ZIP_FL_ENC_RAW) != i, npz->where, "",
+                    "%.80s is in the archive twice", name);
         if (!list_member(npz, (zip_uint64_t)i, err))
             return false;
     }

@@ -12,7 +12,7 @@
 
 /* Ends the enclosing function, which has an `Err *err` and returns false, with an error if the
  * condition holds. Arguments: its place, a hint, a printf format, values. */
-#define FAIL_IF(condition_, ...)                                                                   \
+#define BAD_FILE_IF(condition_, ...)                                                               \
     do {                                                                                           \
         if (condition_)                                                                            \
             return err_set(err, ERR_FAILED, __VA_ARGS__);                                          \

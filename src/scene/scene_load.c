@@ -217,11 +217,12 @@ static bool refuse_other_formats(const char *path, const char start[4], Err *err
     if (!memcmp(start, "PK", 2))
         return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        FAIL_IF(!memcmp(start, others[i].start, strlen(others[i].start)), path, others[i].hint,
-                "%s", others[i].what);
-    FAIL_IF(!start[0], path, a_scene, "an empty file");
-    FAIL_IF(data_has_suffix(path, ".npz") && !strchr(json_starts, start[0]), path,
-            "write it again with numpy.savez", "not a .npz: it does not begin as a zip archive");
+        BAD_FILE_IF(!memcmp(start, others[i].start, strlen(others[i].start)), path, others[i].hint,
+                    "%s", others[i].what);
+    BAD_FILE_IF(!start[0], path, a_scene, "an empty file");
+    BAD_FILE_IF(data_has_suffix(path, ".npz") && !strchr(json_starts, start[0]), path,
+                "write it again with numpy.savez",
+                "not a .npz: it does not begin as a zip archive");
     return strchr(json_starts, start[0]) ||
            err_set(err, ERR_FAILED, path, a_scene, "neither JSON nor a zip archive");
 }
@@ -233,10 +234,11 @@ bool scene_read_json(const char *text, size_t length, const char *where, bool bu
     const Check check = {name > MOST ? where + name - MOST : where, err};
     json_error_t error;
     memset(scene, 0, sizeof *scene);
-    FAIL_IF(length > SCENE_MAX_JSON_BYTES, check.where, "",
-            "%zu bytes of JSON, must be at most %zu", length, SCENE_MAX_JSON_BYTES);
+    BAD_FILE_IF(length > SCENE_MAX_JSON_BYTES, check.where, "",
+                "%zu bytes of JSON, must be at most %zu", length, SCENE_MAX_JSON_BYTES);
     json_t *json = fields_parse(text, length, &error);
-    FAIL_IF(!json, check.where, "", "line %d, column %d: %s", error.line, error.column, error.text);
+    BAD_FILE_IF(!json, check.where, "", "line %d, column %d: %s", error.line, error.column,
+                error.text);
     bool ok = json_object_get(json, "operator") ? operator_read_json(&check, json, build, scene)
                                                 : scene_of_json(&check, json, scene);
     json_decref(json);
