@@ -14,9 +14,8 @@
 
 struct Moments {
     const Scene *first; /* the first moment, with its clip */
-    const Clip *clip;
-    int room;  /* how many moments are kept: the wanted moment and those after it */
-    int reach; /* how many of the kept moments the thread loads */
+    int room;           /* how many moments are kept: the wanted moment and those after it */
+    int reach;          /* how many of the kept moments the thread loads */
     Worker worker;
     /* The worker's lock guards the fields below. */
     int wanted;     /* number of the moment asked for last; -1: none yet */
@@ -43,7 +42,7 @@ static int moments_that_fit(const Scene *scene) {
 
 /* Returns the next moment to load: the first of the wanted ones that is missing. -1: none. */
 static int next_to_load(const Moments *moments) {
-    int count = moments->clip->count;
+    int count = moments->first->clip->count;
     for (int i = 0; moments->wanted >= 0 && i < moments->reach && i < count; i++) {
         int next = (moments->wanted + i) % count;
         if (!moments->there[next])
@@ -54,7 +53,7 @@ static int next_to_load(const Moments *moments) {
 
 /* Drops the loaded moments that are no longer wanted. */
 static void drop_unwanted(Moments *moments) {
-    int count = moments->clip->count;
+    int count = moments->first->clip->count;
     for (int i = moments->room; i < count; i++) {
         Scene **other = &moments->there[(moments->wanted + i) % count];
         ref_drop(*other);
@@ -67,7 +66,7 @@ static void load_moment(Moments *moments, int number) {
     Err err;
     worker_unlock(&moments->worker);
     Scene *moment = ref_new(sizeof *moment, moment_destroy);
-    bool ok = (moment || err_no_memory(&err, moments->clip->path, "")) &&
+    bool ok = (moment || err_no_memory(&err, moments->first->clip->path, "")) &&
               clip_load(moments->first, number, moment, &err);
     worker_lock(&moments->worker);
     if (ok)
@@ -103,7 +102,6 @@ static bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err
     if (!moments)
         return err_no_memory(err, clip->path, "");
     moments->first = first;
-    moments->clip = clip;
     moments->room = moments_that_fit(first);
     moments->reach = ahead ? moments->room : 1;
     moments->failed = -1;
@@ -139,7 +137,7 @@ static void loaded_destroy(void *contents) {
     Moments *moments = loaded->moments;
     if (moments)
         worker_end(&moments->worker);
-    for (int i = 0; moments && i < moments->clip->count; i++)
+    for (int i = 0; moments && i < moments->first->clip->count; i++)
         ref_drop(moments->there[i]);
     free(moments);
     calibration_free(loaded->calibration);

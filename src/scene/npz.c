@@ -26,10 +26,6 @@ const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
     [NPY_U] = {"<U", "str", 4},
 };
 
-static bool npy_is_whole(NpyType type) {
-    return type >= NPY_I4 && type <= NPY_U4;
-}
-
 #define SPACES " \n"
 
 /* The first bytes: magic, version 1.0, and the length of the header's text. */
@@ -145,20 +141,9 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size) {
     text_add(text, size, array->rank == 1 ? ",)" : ")"); /* as Python writes a single element */
 }
 
-/* Checks that `bytes` of elements follow a header. */
-static bool check_data_size(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
-    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
-    char shape[128];
-    npy_shape_text(array, shape, sizeof shape);
-    return needed == bytes ||
-           err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
-                   shape, npy_types[array->type].name, (unsigned long long)needed,
-                   (unsigned long long)bytes);
-}
-
 bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
                     NpyArray *array, Err *err) {
-    char text[NPY_START];
+    char text[NPY_START], shape[128];
     BAD_FILE_IF(got < PREFIX || memcmp(start, magic, sizeof magic), where, "",
                 "not an .npy array: %s", got < PREFIX ? "truncated" : "wrong magic bytes");
     BAD_FILE_IF(start[6] != 1, where, "", "npy version %d, must be 1", start[6]);
@@ -169,7 +154,12 @@ bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *w
     if (!npy_read_header(text, length, where, array, err))
         return false;
     array->start = PREFIX + length;
-    return check_data_size(array, bytes - array->start, where, err);
+    const uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
+    npy_shape_text(array, shape, sizeof shape);
+    return needed == bytes - array->start ||
+           err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
+                   shape, npy_types[array->type].name, (unsigned long long)needed,
+                   (unsigned long long)(bytes - array->start));
 }
 
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
@@ -211,16 +201,15 @@ static double element_value(NpyType type, const unsigned char *bytes) {
 }
 
 NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
-    int64_t index[NPY_MAX_RANK] = {0};
-    for (int axis = array->rank - 1; axis >= 0; axis--) {
-        index[axis] = i % array->shape[axis];
-        i /= array->shape[axis];
-    }
     NpzPlace place;
+    int64_t stride = array->count;
     snprintf(place.text, sizeof place.text, "%s", name);
-    for (int axis = 0; axis < array->rank; axis++)
-        text_add(place.text, sizeof place.text, "%s%lld%s", axis ? ", " : "[",
-                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
+    for (int axis = 0; axis < array->rank; axis++) {
+        stride /= array->shape[axis];
+        text_add(place.text, sizeof place.text, "%s%lld", axis ? ", " : "[",
+                 (long long)(i / stride % array->shape[axis]));
+    }
+    text_add(place.text, sizeof place.text, "%s", array->rank ? "]" : "");
     return place;
 }
 
@@ -256,7 +245,8 @@ static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArr
     if (!npy_read_start(start, fread(start, 1, sizeof start, file), bytes, where, array, err))
         return false;
     fseek(file, (long)array->start, SEEK_SET);
-    return (whole ? npy_is_whole : npy_is_float)(array->type) ||
+    const NpyType found = array->type;
+    return (whole ? found >= NPY_I4 && found <= NPY_U4 : npy_is_float(found)) ||
            err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
                    "dtype %s, must be %s", npy_types[array->type].name,
                    whole ? "any whole number" : "float16, float32 or float64");
