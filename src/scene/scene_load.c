@@ -39,30 +39,28 @@ static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void read_first_time(ArrayReader *reader, void *time_s) {
+/* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
+static void read_moment_time(ArrayReader *reader, void *time_s) {
     double times[RIG_MAX_CAMERAS] = {NAN};
     arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
     *(double *)time_s = times[0];
 }
 
-/* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
-static bool read_moment_time(const Clip *clip, int moment, double *time_s, Err *err) {
-    char path[PATH_MAX];
-    moment_path(clip, moment, path);
-    return arrays_read_file(data_open(path, err), path, read_first_time, time_s, err);
-}
-
 /* Sets the time between moments: the mean, by the times of the first and the last moment. */
 static bool set_clip_period(Clip *clip, Err *err) {
-    double first_s, last_s;
+    double times_s[2];
     int steps = clip->count - 1;
-    if (!read_moment_time(clip, 0, &first_s, err) || !read_moment_time(clip, steps, &last_s, err))
-        return false;
-    double period_s = steps ? (last_s - first_s) / steps : clip_period_s;
-    clip->untimed = isnan(first_s) || isnan(last_s) ? "no timestamps"
-                    : period_s <= 1e-3              ? "timestamps do not ascend"
-                    : period_s >= 3600              ? "an hour between two timestamps"
-                                                    : NULL;
+    for (int i = 0; i < 2; i++) {
+        char path[PATH_MAX];
+        moment_path(clip, i * steps, path);
+        if (!arrays_read_file(data_open(path, err), path, read_moment_time, &times_s[i], err))
+            return false;
+    }
+    double period_s = steps ? (times_s[1] - times_s[0]) / steps : clip_period_s;
+    clip->untimed = isnan(times_s[0]) || isnan(times_s[1]) ? "no timestamps"
+                    : period_s <= 1e-3                     ? "timestamps do not ascend"
+                    : period_s >= 3600                     ? "an hour between two timestamps"
+                                                           : NULL;
     clip->period_s = clip->untimed ? clip_period_s : period_s;
     return true;
 }

@@ -271,21 +271,8 @@ static void set_crop(ArrayReader *reader, const double *crops, int camera, const
     cut->crop_y = crop[1];
 }
 
-/* Sets the size of a camera's own image. By default this is the smallest that the crop needs. */
-static void set_own_size(ArrayReader *reader, const double *sizes, int camera, const Rig *rig,
-                         ImageCut *cut) {
-    if (!arrays_has(reader, ARRAY_OWN_SIZE)) {
-        cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
-        cut->image_h = (int)fmax(1, round((cut->crop_y + rig->frustum.input_h) / cut->resize_y));
-        return;
-    }
-    const double *size = sizes + camera * arrays_by_camera(reader, ARRAY_OWN_SIZE);
-    cut->image_h = (int)size[0];
-    cut->image_w = (int)size[1];
-    arrays_need(reader, camera_check_cut(&rig->cameras[camera], &rig->frustum, reader->npz.where,
-                                         "crop", reader->err));
-}
-
+/* Sets how the cameras' own images are cut. By default an own image has the smallest size that the
+ * crop needs. */
 static void set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
     const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
     for (int i = 0; i < rig->camera_count; i++) {
@@ -293,7 +280,15 @@ static void set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *r
         cut->resize_x = calibration->resize[i * own];
         cut->resize_y = calibration->resize[i * own + (own == 2)];
         set_crop(reader, calibration->crop, i, &rig->frustum, cut);
-        set_own_size(reader, calibration->own_size, i, rig, cut);
+        cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
+        cut->image_h = (int)fmax(1, round((cut->crop_y + rig->frustum.input_h) / cut->resize_y));
+        if (!arrays_has(reader, ARRAY_OWN_SIZE))
+            continue;
+        const double *size = calibration->own_size + i * arrays_by_camera(reader, ARRAY_OWN_SIZE);
+        cut->image_h = (int)size[0];
+        cut->image_w = (int)size[1];
+        arrays_need(reader, camera_check_cut(&rig->cameras[i], &rig->frustum, reader->npz.where,
+                                             "crop", reader->err));
     }
 }
 
