@@ -187,7 +187,7 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
     CutMethod methods[CUTS];
     Tensor tensors[TENSORS];
     int count = list_methods(options, methods);
-    Histogram feat;
+    static Histogram feat;
     if (!tensor_histograms_feat(histograms, &feat))
         return err_no_memory(err, "calibrate", "");
     list_tensors(histograms, &feat, dtype, tensors);
@@ -199,7 +199,6 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
     for (int i = 0; i < count && options->per_channel; i++)
         add_method(channels, "feat, each channel", histograms->channels, histograms->channel_count,
                    dtype, methods[i]);
-    histogram_free(&feat);
     return true;
 }
 

@@ -222,19 +222,19 @@ static bool try_once(const Options *options, Err *err) {
 }
 
 static bool write_template(const char *file, Err *err) {
-    char path[4096], *text = NULL;
+    static char *text;
+    char path[4096];
     const char *sample = data_has_suffix(file, ".c") ? "samples/try/pool.c" : "samples/try/pool.cu";
     size_t length;
     if (access(file, F_OK) == 0)
         return err_set(err, ERR_FAILED, file, "choose another name",
                        "there is such a file already");
-    bool ok = data_path(sample, path, sizeof path, err) &&
-              data_read(path, MAX_TEMPLATE, &text, &length, err) &&
-              data_write(file, text, length, err);
-    free(text);
-    if (ok && clean_for_shell(file, path, sizeof path))
+    if (!data_path(sample, path, sizeof path, err) ||
+        !data_read(path, MAX_TEMPLATE, &text, &length, err) || !data_write(file, text, length, err))
+        return false;
+    if (clean_for_shell(file, path, sizeof path))
         printf("%s is written. Next: bevscope try %s\n", path, path);
-    return ok;
+    return true;
 }
 
 bool cmd_try(const Options *options, Err *err) {

@@ -76,8 +76,7 @@ static bool open_objects(const Options *options, Workload *workload, ObjectTable
     if (workload->loaded->scene.clip && options->fault.delay_ms)
         return err_set(err, ERR_USAGE, "--delay", "choose a world, such as intersection",
                        "boxes of a clip do not say where their objects stood before");
-    bool fault;
-    if (!select_fault(options, &fault, err) || !find_objects(workload, table, err))
+    if (!select_fault(options, NULL, err) || !find_objects(workload, table, err))
         return false;
     if (!table->objects.count)
         return err_set(err, ERR_USAGE, scene->name, "a file brings them as its array boxes",

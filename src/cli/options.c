@@ -251,14 +251,10 @@ static bool applies_to(const OptionRow *row, CommandId command) {
     return row->commands & 1u << command;
 }
 
-/* Refuses a word of the command line. `suggestion` NULL: the hint names the help. */
-static bool refuse_word(Err *err, CommandId command, const char *where, const char *suggestion,
-                        const char *what) {
+/* Refuses a word of the command line. The hint names the help. */
+static bool refuse_word(Err *err, CommandId command, const char *where, const char *what) {
     char hint[128];
-    if (suggestion)
-        snprintf(hint, sizeof hint, "did you mean %s?", suggestion);
-    else
-        snprintf(hint, sizeof hint, "see bevscope %s --help", commands[command].name);
+    snprintf(hint, sizeof hint, "see bevscope %s --help", commands[command].name);
     return err_set(err, ERR_USAGE, where, hint, "%s", what);
 }
 
@@ -334,7 +330,7 @@ static const OptionRow *find_row(const char *name, size_t length, bool letter, C
 /* Suggests the name that is nearest to the first `length` characters of `name`. */
 static bool refuse_unknown_option(const char *word, const char *name, size_t length,
                                   CommandId command, Err *err) {
-    char suggestion[64], typed[64];
+    char hint[96], typed[64];
     const char *names[ROW_COUNT];
     size_t count = 0;
     for (int i = 0; i < ROW_COUNT; i++)
@@ -342,8 +338,10 @@ static bool refuse_unknown_option(const char *word, const char *name, size_t len
             names[count++] = row_at(i)->name;
     snprintf(typed, sizeof typed, "%.*s", (int)length, name);
     const char *nearest = nearest_name(typed, names, count);
-    snprintf(suggestion, sizeof suggestion, "--%s", nearest ? nearest : "");
-    return refuse_word(err, command, word, nearest ? suggestion : NULL, "no such option");
+    if (!nearest)
+        return refuse_word(err, command, word, "no such option");
+    snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
+    return err_set(err, ERR_USAGE, word, hint, "no such option");
 }
 
 /* Parses argv[*i]: "--name", "--name=value", "-k", "-kvalue" or flags in one word, "-qr". A value
@@ -359,11 +357,11 @@ static bool parse_option(Options *options, int argc, char **argv, int *i, Err *e
         at += length;
         if (row->kind != KIND_FLAG) {
             if (!*at && *i + 1 == argc)
-                return refuse_word(err, options->command, word, NULL, "needs a value");
+                return refuse_word(err, options->command, word, "needs a value");
             return store_option(options, row, *at ? at + is_long : argv[++*i], err);
         }
         if (is_long && *at)
-            return refuse_word(err, options->command, word, NULL, "takes no value");
+            return refuse_word(err, options->command, word, "takes no value");
         store_option(options, row, NULL, err);
     }
     return true;
@@ -439,7 +437,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                            options->argument_count > command->max_arguments)) {
         char what[128];
         snprintf(what, sizeof what, "usage: bevscope %s %s", command->name, command->synopsis);
-        return refuse_word(err, options->command, command->name, NULL, what);
+        return refuse_word(err, options->command, command->name, what);
     }
     return true;
 }

@@ -240,8 +240,7 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     if (options->kernel && !(kernel = select_kernel(options->kernel, where, err)))
         return false;
     app_word(app, "kernel", kernel ? kernel->name : NULL);
-    bool fault;
-    if (!select_fault(options, &fault, err))
+    if (!select_fault(options, NULL, err))
         return false;
     const char *value;
     for (int i = 0, control; (control = options_control(options, i, &value)) >= 0; i++) {
@@ -262,8 +261,9 @@ bool select_fault(const Options *options, bool *fault, Err *err) {
     for (int i = FAULTS - 1; i >= 0; i--)
         if (options->fault.each[i] != 0)
             snprintf(name, sizeof name, "--%s", fault_infos[i].word);
-    *fault = name[0] != '\0';
-    return !*fault || options->camera ||
+    if (fault)
+        *fault = name[0] != '\0';
+    return !name[0] || options->camera ||
            err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
 }
 
@@ -271,8 +271,7 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     const Scene *scene = workload->scene;
     Job job = workload->job;
     int64_t camera;
-    bool fault;
-    if (!select_fault(options, &fault, err))
+    if (!select_fault(options, NULL, err))
         return false;
     if ((options->camera || options->rounding) && !scene->has_rig)
         return err_set(err, ERR_USAGE, options->camera ? "--camera" : "--rounding",

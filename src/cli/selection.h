@@ -63,7 +63,8 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Sets `*fault` if a fault or --dropout changes a camera. Fails if the camera is not named. */
+/* Sets `*fault` if a fault or --dropout changes a camera; NULL: nobody asks. Fails if the camera is
+ * not named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Applies the fault and the grid's rounding to a workload. */
