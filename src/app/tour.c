@@ -73,7 +73,7 @@ static bool page_is_complete(const App *app) {
     const State *state = &app->state;
     const LiveData *live = &app->frame->live;
     const LiveAccuracy *accuracy = &live->accuracy[state->job.config.dtype];
-    bool judged = accuracy->source && !accuracy->stale && !accuracy->moments.left;
+    bool judged = accuracy->source && !accuracy->stale;
     bool predicted =
         live->model && model_of_kernel(live->model, state->job.config.kernel, &gpus[state->gpu]);
     return state->race ? live->race != NULL : state->page == PAGE_BEV ? true : judged && predicted;

@@ -69,20 +69,6 @@ static void take_picture(Engine *engine, BackgroundJob *job) {
         engine_render_again(engine, engine->quality);
 }
 
-/* Takes the error at a moment. All other figures are those of the moment on which all formats are
- * judged. */
-static void take_format(Engine *engine, const LiveAccuracy *made, LiveAccuracy *shown) {
-    const LiveAccuracy before = *shown;
-    engine_add_moment(engine, shown, made);
-    if (made->time_s != engine_judged_s(engine))
-        return;
-    const LiveMoments moments = shown->moments;
-    *shown = *made;
-    shown->moments = moments;
-    shown->gate_a = before.gate_a;
-    shown->gate_c = before.gate_c;
-}
-
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->tag != engine->accuracy_tag || job->given_up)
         return;
@@ -93,14 +79,12 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
         job->gates = GATES_ALL; /* no gate is tried again */
     }
     engine->judged_gates[job->config.dtype] |= job->gates;
+    const LiveAccuracy before = *shown, *made = &job->accuracy;
     if (job->gates & GATE_B)
-        take_format(engine, &job->accuracy, shown);
-    if (job->gates & GATE_A)
-        shown->gate_a = job->accuracy.gate_a;
-    if (job->gates & GATE_C)
-        shown->gate_c = job->accuracy.gate_c;
-    engine->judged_s = engine_judged_s(engine);
-    if (job->accuracy.time_s == engine->judged_s)
+        *shown = *made;
+    shown->gate_a = job->gates & GATE_A ? made->gate_a : before.gate_a;
+    shown->gate_c = job->gates & GATE_C ? made->gate_c : before.gate_c;
+    if (made->time_s == engine->judged_s)
         frame_inputs_hold(&engine->judged, &job->inputs); /* the job rendered them with all rays */
 }
 
@@ -334,26 +318,24 @@ static TaskEnd make_race_of_panel(Engine *engine) {
     return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
-/* Whether the gate of a format is not judged yet. Gate B of all formats is judged on the same
- * moment, because their errors are compared. */
+/* Whether the gate of a format is not judged yet. */
 static bool lacks_verdict(const Engine *engine, BevDtype dtype, GateSet gate) {
     const KernelConfig *config = &engine->now.state.job.config;
-    const LiveAccuracy *known = &engine->now.live.accuracy[dtype];
     bool possible =
         config->kernel->dtypes & 1u << dtype && config->kernel->aligns & 1u << config->align;
-    bool judged = engine->judged_gates[dtype] & gate;
-    return possible && (!judged || (gate == GATE_B && known->time_s != engine_judged_s(engine)));
+    return possible && !(engine->judged_gates[dtype] & gate);
 }
 
-/* Starts the gates of a format at a moment. */
-static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, double moment_s) {
+/* Starts gates of a format, at the one moment at which all are judged. */
+static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates) {
     const FrameInputs *last = &engine->judged;
     if (!is_empty(engine->judging) || background_kind(engine->background) == JOB_LAUNCH)
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
     job.job = engine->now.live.job;
-    job.job.time_s = moment_s;
-    if (last->features && last->scene == job.inputs.scene && last->features->time_s == moment_s)
+    job.job.time_s = engine->judged_s;
+    if (last->features && last->scene == job.inputs.scene &&
+        last->features->time_s == engine->judged_s)
         use_judged_features(engine, &job);
     job.gates = gates;
     job.other_format = dtype != job.config.dtype;
@@ -362,54 +344,34 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, doubl
     return TASK_WAITS;
 }
 
-/* Judges the selection at the moment at which the display is paused. */
-static TaskEnd check_paused(Engine *engine) {
-    const BevDtype dtype = engine->now.state.job.config.dtype;
-    const LiveMoments *moments = &engine->now.live.accuracy[dtype].moments;
-    const double now_s = engine->shown.features->time_s;
-    bool is_judged =
-        (moments->paused && moments->here_s == now_s) || now_s == engine_judged_s(engine);
-    return !engine->idle || is_judged ? TASK_NONE : check_format(engine, dtype, GATE_B, now_s);
-}
-
 /* Judges the selection. Gate B comes first, because it gives the error. */
 static TaskEnd check_selection(Engine *engine) {
     static const GateSet gates[] = {GATE_B, GATE_A, GATE_C};
     BevDtype dtype = engine->now.state.job.config.dtype;
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++)
         if (lacks_verdict(engine, dtype, gates[i]))
-            return check_format(engine, dtype, gates[i], engine_judged_s(engine));
+            return check_format(engine, dtype, gates[i]);
     return TASK_NONE;
-}
-
-/* Judges the selection at the other moments of the loop, then at the paused moment. */
-static TaskEnd check_moments(Engine *engine) {
-    double moment_s;
-    return engine_next_moment(engine, &moment_s)
-               ? check_format(engine, engine->now.state.job.config.dtype, GATE_B, moment_s)
-               : check_paused(engine);
 }
 
 static TaskEnd check_other_formats(Engine *engine) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype, GATE_B))
             return check_format(engine, (BevDtype)dtype,
-                                (GATES_ALL & ~engine->judged_gates[dtype]) | GATE_B,
-                                engine_judged_s(engine));
+                                GATES_ALL & ~engine->judged_gates[dtype]);
     return TASK_NONE;
 }
 
 /* Takes the results of the background threads. Then starts the jobs that run beside all other
- * tasks: the picture's grid, and the selection's gates. Gates of other moments and formats follow
- * where no timing is taken, or only a noisy one. */
+ * tasks: the picture's grid, and the selection's gates. Gates of other formats follow where no
+ * timing is taken, or only a noisy one. */
 static void take_results(Engine *engine) {
     bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
     pool_picture(engine);
-    if (check_selection(engine) == TASK_NONE && (noisy || !is_empty(engine->background)) &&
-        check_moments(engine) == TASK_NONE)
+    if (check_selection(engine) == TASK_NONE && (noisy || !is_empty(engine->background)))
         check_other_formats(engine);
 }
 
@@ -436,7 +398,6 @@ static TaskEnd do_task(Engine *engine) {
            (end = make_race_of_panel(engine)) ||             /* the race, on wide screens */
            (end = time_kernel(engine, MEASURE_SELECTION)) || /* of selection and baseline */
            (end = simulate(engine, depth)) ||                /* the bars in full, and the chart */
-           (end = check_moments(engine)) ||       /* the selection's errors at other moments */
            (end = check_other_formats(engine)) || /* the gates of the other formats */
            (end = time_kernel(engine, MEASURE_PAIRS)) ||   /* the speed-up, in turns */
            (end = time_kernel(engine, MEASURE_MISSING)) || /* the other kernels' latencies */

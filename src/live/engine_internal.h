@@ -67,8 +67,8 @@ struct Engine {
 
     uint64_t accuracy_tag;                 /* grows when the accuracy figures become stale */
     GateSet judged_gates[BEV_DTYPE_COUNT]; /* the gates judged since accuracy_tag grew */
-    FrameInputs judged; /* all formats are judged on these inputs; at first the scene's first */
-    double judged_s;    /* the moment of `judged`; another selection is first judged at it */
+    FrameInputs judged; /* the last inputs that a format was judged on */
+    double judged_s;    /* the one moment at which kernels and formats are judged */
     Verdicts *verdicts; /* NULL: none yet */
 
     uint64_t model_tag;         /* grows when the simulation has another subject */
@@ -120,20 +120,9 @@ KernelSet wanted_kernels(const State *state);
 
 /* ---- engine_verdicts.c: which errors belong to the newest frame ------------------------------ */
 
-/* Finds the errors of the frame's job. If it is another job than before, its known errors come back
- * with all their moments; else the shown errors become stale or are forgotten. */
+/* Finds the errors of the frame's job. If it is another job than before, its known errors come back;
+ * else the shown errors become stale or are forgotten. */
 void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs);
-
-/* Adds the error at one moment to the errors of `shown`. */
-void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *made);
-
-/* Returns the moment on which all formats are judged: the selection has its largest known error
- * there. */
-double engine_judged_s(const Engine *engine);
-
-/* Finds the next fixed moment of the world's loop at which the selection is not judged yet. False:
- * there is none. */
-bool engine_next_moment(const Engine *engine, double *moment_s);
 
 /* ---- engine_idle.c: work while no request waits ---------------------------------------------- */
 

@@ -80,8 +80,7 @@ static void update_figures(Engine *engine) {
         inputs->map = engine->shown.map;
     if (inputs->scene != engine->shown.scene) {
         engine->now.loads++;
-        frame_inputs_hold(&engine->judged, inputs); /* the first moment is the same in every run */
-        engine->judged_s = inputs->features->time_s;
+        frame_inputs_hold(&engine->judged, inputs);
     }
     engine_aim_accuracy(engine, inputs);
     if (engine->measure)
@@ -143,7 +142,6 @@ static bool check_accuracy(Engine *engine, Err *err) {
     if (accuracy[config->dtype].source)
         return true;
     bool ok = background_accuracy(&engine->shown, config, &accuracy[config->dtype], err);
-    engine_add_moment(engine, &accuracy[config->dtype], &accuracy[config->dtype]);
     return ok;
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the errors that belong to the newest frame. Errors are judged at fixed moments, so that
- * they stay while the world moves. The errors of earlier selections are kept. */
+/* Finds the errors that belong to the newest frame. Errors are judged at one moment of the scene,
+ * so that they stay while the world moves and can be compared. The errors of earlier selections are kept. */
 #include "src/live/engine_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { VERDICTS = 16 }; /* so many selections are kept */
-enum { LOOP_S = 16 };   /* a world that does not repeat is judged over this time */
 
 /* Selections with the same key have the same errors in all formats. */
 typedef struct {
@@ -98,7 +96,6 @@ static void mark_stale(Engine *engine, const VerdictKey *before, const VerdictKe
         live_forget_accuracy(live);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         LiveAccuracy *accuracy = &live->accuracy[dtype];
-        accuracy->moments = (LiveMoments){.judged = 0};
         accuracy->stale = accuracy->source != SOURCE_UNKNOWN;
     }
 }
@@ -113,8 +110,8 @@ void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
         return;
     if (!first && !engine->options.script)
         keep_verdict(engine, verdicts);
-    if (judges_each(engine))
-        engine->judged_s = inputs->features->time_s;
+    engine->judged_s =
+        judges_each(engine) ? inputs->features->time_s : inputs->scene->facts.judged_s;
     engine->accuracy_tag++;
     if (engine->judging)
         background_give_up(engine->judging);
@@ -122,51 +119,4 @@ void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
         mark_stale(engine, &verdicts->now, &key);
     engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
     verdicts->now = key;
-}
-
-/* ---- moments --------------------------------------------------------------------------------- */
-
-double engine_judged_s(const Engine *engine) {
-    const LiveAccuracy *shown = &engine->now.live.accuracy[engine->now.state.job.config.dtype];
-    return shown->moments.judged ? shown->moments.time_s : engine->judged_s;
-}
-
-/* Returns the time between two fixed moments of the scene's loop. 0: only one moment is judged. */
-static double fixed_step_s(const Engine *engine) {
-    const LoadedScene *scene = engine->judged.scene;
-    if (judges_each(engine) || !scene || !scene->scene.has_world || engine->now.live.job.scales)
-        return 0;
-    return (scene->scene.world.loop_s > 0 ? scene->scene.world.loop_s : LOOP_S) / LIVE_MOMENTS;
-}
-
-bool engine_next_moment(const Engine *engine, double *moment_s) {
-    const LiveAccuracy *shown = &engine->now.live.accuracy[engine->now.state.job.config.dtype];
-    if (!shown->moments.left)
-        return false;
-    *moment_s = __builtin_ctz(~shown->moments.fixed) * fixed_step_s(engine);
-    return true;
-}
-
-void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *made) {
-    LiveMoments *moments = &shown->moments;
-    const SeenFeatures *now = engine->shown.features;
-    const double step_s = isfinite(live_largest_error(made)) ? fixed_step_s(engine) : 0;
-    unsigned fixed = 0;
-    for (int i = 0; i < LIVE_MOMENTS && step_s > 0; i++)
-        fixed |= made->time_s == i * step_s ? 1u << i : 0;
-    const bool larger = !moments->judged || made->max_abs > moments->max_abs;
-    moments->judged += larger || (fixed & ~moments->fixed); /* only these moments are counted */
-    moments->fixed |= fixed;
-    moments->left = step_s > 0 ? LIVE_MOMENTS - __builtin_popcount(moments->fixed) : 0;
-    if (larger) {
-        moments->max_abs = made->max_abs;
-        moments->time_s = made->time_s;
-    }
-    moments->fails |= made->gate_b == LIVE_FAIL;
-    moments->prune_change = fmax(moments->prune_change, made->prune_change);
-    if (!now || now->time_s != made->time_s)
-        return;
-    moments->paused = true;
-    moments->here = made->max_abs;
-    moments->here_s = made->time_s;
 }

@@ -143,6 +143,7 @@ static const FieldTable solid_table = FIELD_TABLE(solid_fields, Solid);
 
 static const Field world_fields[] = {
     {"loop_s", FIELD_DOUBLE, IN_SCENE(world.loop_s), RANGE(0, 86400), OPTIONAL(0)},
+    {"judged_s", FIELD_DOUBLE, IN_SCENE(world.judged_s), RANGE(0, 86400), OPTIONAL(0)},
     {"ground", FIELD_OBJECT, .table = &ground_table},
     {"patches", FIELD_LIST, AT(SceneFields, patches), RANGE(0, SCENE_MAX_THINGS),
      .table = &patch_table},

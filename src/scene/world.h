@@ -65,6 +65,9 @@ typedef struct {
      * its straight path. The piece is speed * loop_s long and centred on the point nearest to the
      * ego. At its end the solid jumps back to the start, out of sight on a long piece. */
     double loop_s;
+    /* The moment at which the display judges errors: of those that were tried, the one with the
+     * largest error of FP16. */
+    double judged_s;
 } World;
 
 void world_free(World *world);

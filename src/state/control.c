@@ -100,8 +100,7 @@ static void error_text(const Headline *before, const Headline *after, char *text
                  bev_dtypes[before->dtype].title,
                  text_of_unit(UNIT_ERROR, after->max_abs.value).text);
     if (text[0] && after->max_abs_of[0])
-        text_add(text, size, " %s%s", after->max_abs_of,
-                 after->more_moments ? " (the worst moment follows)" : "");
+        text_add(text, size, " %s", after->max_abs_of);
     if (text[0] && after->prune_change > 0)
         text_add(text, size, ", pruning changes outputs by up to %s",
                  text_of_unit(UNIT_ERROR, after->prune_change).text);
@@ -131,8 +130,7 @@ void log_result(Log *log, const Headline *after) {
             describe_change(line, after);
         bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
                      !after->latency_us.doubtful && !latency_follows(&line->before, after);
-        bool complete = (line->values_only || timed) && is_certain(&after->max_abs) &&
-                        !after->more_moments;
+        bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
         /* A line older than another open line is closed: its figures were never on the screen. */
         if (found || complete)
             line->open = 0;

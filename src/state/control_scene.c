@@ -129,13 +129,21 @@ unsigned control_play(State *state, const Command *command) {
     return STEP_REDRAW | STEP_LOOK | changed;
 }
 
+static unsigned pause_at(State *state, Action action, double time_s) {
+    state->job.time_s = time_s;
+    pause_world(state);
+    SAY(state, action, "paused at %.2f s", time_s);
+    return control_changed(state);
+}
+
 unsigned control_step(State *state, const Command *command) {
     double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
     double by = command->number * (command->step ? step_s : 1);
-    state->job.time_s = fmax(state->job.time_s + by, 0);
-    pause_world(state);
-    SAY(state, command->action, "paused at %.2f s", state->job.time_s);
-    return control_changed(state);
+    return pause_at(state, command->action, fmax(state->job.time_s + by, 0));
+}
+
+unsigned control_judged(State *state, const Command *command) {
+    return pause_at(state, command->action, state->scene.judged_s);
 }
 
 const char *state_camera_name(const State *state) {

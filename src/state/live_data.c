@@ -42,10 +42,7 @@ void live_forget_accuracy(LiveData *live) {
 
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype) {
     const LiveAccuracy *accuracy = &live->accuracy[dtype];
-    bool known = accuracy->source != SOURCE_UNKNOWN;
-    return known && accuracy->stale                          ? "!"
-           : known && accuracy->time_s != live->frame.time_s ? "*"
-                                                             : "";
+    return accuracy->source && accuracy->stale ? "!" : "";
 }
 
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
@@ -126,39 +123,10 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     return speedup;
 }
 
-double live_largest_error(const LiveAccuracy *accuracy) {
-    return accuracy->moments.judged ? fmax(accuracy->max_abs, accuracy->moments.max_abs)
-                                    : accuracy->max_abs;
-}
-
-double live_error_s(const LiveAccuracy *accuracy) {
-    const LiveMoments *moments = &accuracy->moments;
-    bool other = moments->judged && moments->max_abs > accuracy->max_abs;
-    return other ? moments->time_s : accuracy->time_s;
-}
-
-/* Whether all moments of the scene are judged that a verdict needs. */
-static bool all_moments(const SceneFacts *scene, const LiveAccuracy *accuracy) {
-    return !scene_moves(scene) || (accuracy->moments.judged > 1 && !accuracy->moments.left);
-}
-
-LiveVerdict live_tolerance(const SceneFacts *scene, const LiveAccuracy *accuracy) {
-    const double largest = live_largest_error(accuracy);
-    return !accuracy->source || accuracy->stale || !isfinite(largest) ? LIVE_UNKNOWN
-           : largest > LIVE_TOLERANCE                                 ? LIVE_FAIL
-           : all_moments(scene, accuracy)                             ? LIVE_PASS
-                                                                      : LIVE_UNKNOWN;
-}
-
-/* Writes which moments an error is the largest of: "(worst of 8 moments)", "at t 0.00 s"; "" of a
- * scene that does not move. */
-static void error_scope(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
-                        size_t size) {
-    text[0] = '\0';
-    if (scene_moves(scene) && all_moments(scene, accuracy))
-        snprintf(text, size, "(worst of %d moments)", accuracy->moments.judged);
-    else if (scene_moves(scene))
-        snprintf(text, size, "at %s", live_moment_text(scene, live_error_s(accuracy)).text);
+LiveVerdict live_tolerance(const LiveAccuracy *accuracy) {
+    return !accuracy->source || accuracy->stale || !isfinite(accuracy->max_abs) ? LIVE_UNKNOWN
+           : accuracy->max_abs > LIVE_TOLERANCE                                 ? LIVE_FAIL
+                                                                                : LIVE_PASS;
 }
 
 Headline live_headline(const State *state, const LiveData *live) {
@@ -182,12 +150,12 @@ Headline live_headline(const State *state, const LiveData *live) {
         headline.step_count = steps->selection.step_count > steps->baseline.step_count
                                   ? steps->selection.step_count
                                   : steps->baseline.step_count;
-    headline.max_abs = reading(live_largest_error(accuracy), accuracy->source);
+    headline.max_abs = reading(accuracy->max_abs, accuracy->source);
     headline.max_abs.stale = accuracy->stale;
-    headline.more_moments = accuracy->moments.left > 0;
     headline.dtype = config->dtype;
-    headline.prune_change = accuracy->moments.prune_change;
-    error_scope(&state->scene, accuracy, headline.max_abs_of, sizeof headline.max_abs_of);
+    headline.prune_change = accuracy->prune_change;
+    snprintf(headline.max_abs_of, sizeof headline.max_abs_of, "%s",
+             live_judged_text(&state->scene, accuracy).text);
     return headline;
 }
 
@@ -246,17 +214,22 @@ static double bar_scale(double *us, int count) {
 }
 
 Ladder ladder_of(const State *state, const LiveData *live) {
-    Ladder ladder = {.count = 0};
+    Ladder ladder = {.bars = SOURCE_MEASURED};
     double us[LIVE_MAX_KERNELS];
-    int known = 0;
+    int known = 0, recorded = 0, measured = 0;
     for (int i = 0; i < live->kernel_count; i++) {
         const LiveKernel *row = &live->kernels[i];
         if (row->kernel->where != state_where(state))
             continue;
         ladder.kernels[ladder.count++] = row;
-        if (row->median_us.source)
-            us[known++] = row->median_us.value;
+        recorded += row->median_us.source == SOURCE_RECORDED;
+        measured += row->median_us.source == SOURCE_MEASURED;
     }
+    if (recorded > measured)
+        ladder.bars = SOURCE_RECORDED;
+    for (int i = 0; i < ladder.count; i++)
+        if (ladder.kernels[i]->median_us.source == ladder.bars)
+            us[known++] = ladder.kernels[i]->median_us.value;
     ladder.scale_us = bar_scale(us, known);
     ladder.longest_us = known ? us[known - 1] : 0;
     return ladder;
@@ -852,23 +825,16 @@ Headline story_headline(const State *state, const LiveData *live) {
     return headline;
 }
 
-ShortText live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy) {
-    const LiveMoments *moments = &accuracy->moments;
-    const ShortText worst = live_moment_text(scene, live_error_s(accuracy));
+ShortText live_judged_text(const SceneFacts *scene, const LiveAccuracy *accuracy) {
     ShortText text = {""};
-    if (scene_moves(scene) && moments->left)
-        snprintf(text.text, sizeof text.text, "%s, %d more moment%s being judged", worst.text,
-                 moments->left, moments->left == 1 ? " is" : "s are");
-    else if (scene_moves(scene) && moments->judged > 1)
-        snprintf(text.text, sizeof text.text, "worst of %d sampled moments, %s", moments->judged,
-                 worst.text);
-    else if (scene_moves(scene))
-        snprintf(text.text, sizeof text.text, "%s, this moment alone", worst.text);
+    if (scene_moves(scene))
+        snprintf(text.text, sizeof text.text, "at %s",
+                 live_moment_text(scene, accuracy->time_s).text);
     return text;
 }
 
 ShortText live_pruning_text(const LiveAccuracy *accuracy) {
-    const double change = accuracy->moments.prune_change;
+    const double change = accuracy->prune_change;
     ShortText text = {""};
     if (change > 0)
         snprintf(text.text, sizeof text.text, ", and pruning changes outputs by up to %s",

@@ -101,19 +101,6 @@ typedef struct {
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
 
-/* The largest errors of one format over the moments that were judged: LIVE_MOMENTS fixed ones, an
- * equal time apart over the loop of a world, and those that were paused at. */
-enum { LIVE_MOMENTS = 8 };
-typedef struct {
-    int judged, left;       /* moments so far; fixed ones that are still to be judged */
-    unsigned fixed;         /* bit i: the fixed moment i is judged */
-    double max_abs, time_s; /* the largest error, and its moment */
-    bool fails;             /* gate B, at any of them */
-    double prune_change;    /* the most that pruned points change an output, at any of them */
-    bool paused;            /* the moment that the world is paused at is judged */
-    double here, here_s;    /* error and time of that moment */
-} LiveMoments;
-
 /* The accuracy of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
 typedef struct {
     FigureSource source;
@@ -126,8 +113,7 @@ typedef struct {
     int64_t worst_cell;                     /* -1: none */
     double prune_change; /* the most that pruned points change an output; 0: nothing is pruned */
     const char *output; /* backward: which gradient was judged, static text; else NULL */
-    double time_s;       /* the moment of the world or clip that was judged */
-    LiveMoments moments; /* of a world or clip, this moment included */
+    double time_s; /* the moment of the world or clip that was judged */
 } LiveAccuracy;
 
 /* clang-format off */
@@ -277,8 +263,7 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
  * picture. */
 ShortText live_side_label(const LiveData *live, bool baseline);
 
-/* Returns the mark of a format that was judged on other values than the picture shows: "!" if it
- * was judged before the newest change, "*" if at another moment of the world, else "". */
+/* Returns the mark of a format that was judged before the newest change: "!", else "". */
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 
 /* Writes the moment: "t 3.20 s", or "moment 2 of 40" for a clip. */
@@ -325,7 +310,8 @@ Headline live_headline(const State *state, const LiveData *live);
 typedef struct {
     const LiveKernel *kernels[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
     int count;
-    double longest_us; /* the slowest known kernel */
+    FigureSource bars; /* only latencies of one source are compared by bars */
+    double longest_us; /* the slowest kernel with a bar */
     double scale_us;   /* length of a full bar; slower kernels are cut off. 0: no figure is known */
 } Ladder;
 
@@ -416,24 +402,12 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
 /* NVIDIA's tolerance, which is published: the largest error is at most so large. */
 static const double LIVE_TOLERANCE = 1e-2;
 
-/* Returns the largest error of all judged moments. */
-double live_largest_error(const LiveAccuracy *accuracy);
+/* Returns whether the largest error of the format is within the tolerance. */
+LiveVerdict live_tolerance(const LiveAccuracy *accuracy);
 
-/* Whether the error of the format is larger than gate B allows, at any judged moment. */
-static inline bool live_format_fails(const LiveAccuracy *accuracy) {
-    return accuracy->gate_b == LIVE_FAIL || accuracy->moments.fails;
-}
-
-/* Returns the moment of that error. */
-double live_error_s(const LiveAccuracy *accuracy);
-
-/* Returns whether the format is within the tolerance. One moment above it decides. "Within" is
- * unknown until all moments are judged, of which a scene that does not move has one. */
-LiveVerdict live_tolerance(const SceneFacts *scene, const LiveAccuracy *accuracy);
-
-/* Writes which moments the largest error is of: "worst of 8 moments, t 14.00 s", "t 0.00 s, 7 more
- * moments are being judged", "t 0.00 s, this moment alone"; "" of a scene that does not move. */
-ShortText live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy);
+/* Writes at which moment of the scene the errors are judged: "at t 14.00 s"; "" of a scene that
+ * does not move. */
+ShortText live_judged_text(const SceneFacts *scene, const LiveAccuracy *accuracy);
 
 /* Writes what the largest error does not count: ", and pruning changes outputs by up to 0.0019"; ""
  * where nothing is pruned. */

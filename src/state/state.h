@@ -167,8 +167,7 @@ typedef struct {
     bool estimate;      /* the latency is a first estimate of the model */
     char latency_of[160]; /* "model of RTX A6000"; "": this machine */
     BevDtype dtype;
-    char max_abs_of[48]; /* its moments: "at t 0.00 s", "(worst of 8 moments)"; "": only one */
-    bool more_moments;   /* other moments are being judged */
+    char max_abs_of[48]; /* its moment: "at t 14.00 s"; "": the scene has one */
     double prune_change; /* the most that pruned points change an output; max_abs leaves it out */
     int step_count;      /* recorded steps of the kernel that has more of them; 0: none */
     int64_t fullest_cell, fullest_points; /* the cell of the longest interval; 0 points: none */

@@ -47,7 +47,7 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
                                             live, picture, &image, &err);
     loop->picture_lost = !made || !image_write(&image, path, frame, &err);
     image_free(&image);
-    snprintf(text, sizeof text, "wrote %.280s", path);
+    snprintf(text, sizeof text, "wrote %.260s (a figure: bevscope snapshot)", path);
     if (loop->picture_lost)
         err_line(&err, loop->lost, sizeof loop->lost);
     if (loop->picture_lost && !(frame && loop->frame_lost))

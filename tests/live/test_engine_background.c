@@ -245,19 +245,6 @@ ENGINE_WAITING_SUITE(engine_background_playing, true, TOY) {
                "that of the reference is not to be quoted yet");
 }
 
-/* Asks for later moments until the format is judged, then until one moment more is shown. */
-static bool judged_while_playing(BevDtype dtype) {
-    double end = clock_ms() + PATIENCE_MS;
-    state.job.config.dtype = dtype;
-    do {
-        state.job.time_s += 0.05;
-        ask();
-        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000000}, NULL);
-    } while (frame->live.accuracy[dtype].source == SOURCE_UNKNOWN && clock_ms() < end);
-    state.job.time_s += 0.05;
-    return live_accuracy_mark(&ask()->live, dtype)[0] != 0;
-}
-
 /* The error in this format at a moment whose features are rendered with all rays. */
 static double sharp_error(BevDtype dtype, double time_s) {
     FrameInputs inputs = frame_inputs_keep(&frame->inputs);
@@ -274,88 +261,40 @@ static double sharp_error(BevDtype dtype, double time_s) {
     return accuracy.max_abs;
 }
 
-/* Errors of different moments would rank the formats wrongly, and so would few rays. */
-ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
-    state.playing = true;
-    bool judged = judged_while_playing(BEV_FP16);
-    ok_in_time(judged, "an error of an earlier moment is known as such");
-    judged = judged && judged_while_playing(BEV_FP8);
-    ok_in_time(judged, "another format is judged as well");
-    const LiveAccuracy *accuracy = frame->live.accuracy;
-    tap_ok(!judged || (accuracy[BEV_FP8].time_s == accuracy[BEV_FP16].time_s &&
-                       accuracy[BEV_FP16].time_s < 0.06),
-           "formats are judged at the first moment while the street moves: %.2f s",
-           accuracy[BEV_FP16].time_s);
-    for (int dtype = BEV_FP16; judged && dtype <= BEV_FP8; dtype += BEV_FP8 - BEV_FP16)
-        tap_ok(accuracy[dtype].max_abs == sharp_error(dtype, accuracy[dtype].time_s),
-               "%s is judged with all rays, as verify does", bev_dtypes[dtype].title);
-}
-
-static bool all_moments(const LiveData *live) {
-    const LiveMoments *moments = &live->accuracy[state.job.config.dtype].moments;
-    return moments->judged > 1 && !moments->left;
-}
-
-/* Whether all formats are judged at the moment of the selection's largest error. */
-static bool at_worst(const LiveData *live) {
+static bool all_judged(const LiveData *live) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        if (!live->accuracy[dtype].source || live->accuracy[dtype].stale ||
-            live->accuracy[dtype].time_s != live->accuracy[BEV_FP16].moments.time_s)
+        if (!live->accuracy[dtype].source || live->accuracy[dtype].stale)
             return false;
-    return all_moments(live);
+    return true;
 }
 
-/* The largest error over the loop is shown, with the other formats at its moment. It comes back
- * with the selection, at once. */
-ENGINE_WAITING_SUITE(engine_background_moments, true, SMALL) {
+/* Errors of different moments would rank the formats wrongly, and so would few rays. All are judged
+ * at the scene's moment, whatever is shown. They come back with the selection, at once. */
+ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
     const BevKernel *kernel = state.job.config.kernel;
+    state.playing = true;
     ask();
-    bool judged = take_until(at_worst);
-    ok_in_time(judged, "the selection is judged at fixed moments of the loop");
-    const LiveAccuracy worst = frame->live.accuracy[BEV_FP16];
-    const LiveAccuracy fp8 = frame->live.accuracy[BEV_FP8];
-    double first = sharp_error(BEV_FP16, 0);
-    tap_ok(!judged || (worst.time_s > 0 && worst.max_abs > first &&
-                       worst.max_abs == worst.moments.max_abs &&
-                       worst.max_abs == sharp_error(BEV_FP16, worst.time_s)),
-           "the largest error is that of t %.2f s, as verify has it: %g", worst.time_s,
-           worst.max_abs);
-    tap_ok(!judged || fp8.max_abs == sharp_error(BEV_FP8, worst.time_s),
-           "another format is judged at the same moment");
+    bool judged = take_until(all_judged);
+    ok_in_time(judged, "all formats are judged");
+    const LiveAccuracy fp16 = frame->live.accuracy[BEV_FP16], fp8 = frame->live.accuracy[BEV_FP8];
+    const double judged_s = frame->inputs.scene->facts.judged_s;
+    tap_ok(!judged || (judged_s > 0 && fp8.time_s == judged_s && fp16.time_s == judged_s),
+           "at the moment that the scene names: %g s", judged_s);
+    tap_ok(!judged || (fp16.max_abs == sharp_error(BEV_FP16, judged_s) &&
+                       fp8.max_abs == sharp_error(BEV_FP8, judged_s)),
+           "with all rays, as verify does: %g, %g", fp16.max_abs, fp8.max_abs);
     state.job.config.kernel = bev_kernel_find("cpu_v2");
-    tap_ok(ask()->live.accuracy[BEV_FP16].moments.judged == 0, "another kernel has none yet");
+    tap_ok(!ask()->live.accuracy[BEV_FP16].source, "another kernel has none yet");
     state.job.config.kernel = kernel;
     state.job.time_s = 0.5;
-    tap_ok(!judged || (!memcmp(&ask()->live.accuracy[BEV_FP16], &worst, sizeof worst) &&
+    tap_ok(!judged || (!memcmp(&ask()->live.accuracy[BEV_FP16], &fp16, sizeof fp16) &&
                        frame->live.accuracy[BEV_FP8].max_abs == fp8.max_abs),
            "a selection that was judged has its verdict at once, whatever moment is shown");
     state.job.temperature = 2;
     tap_ok(ask()->live.accuracy[BEV_FP16].stale, "other depths: it is stale");
     state.job.temperature = 1;
-    tap_ok(!judged || ask()->live.accuracy[BEV_FP16].moments.max_abs == worst.max_abs,
+    tap_ok(!judged || ask()->live.accuracy[BEV_FP16].max_abs == fp16.max_abs,
            "the depths before: it is back");
-}
-
-static bool judged_here(const LiveData *live) {
-    const LiveMoments *moments = &live->accuracy[BEV_FP16].moments;
-    return all_moments(live) && moments->paused && moments->here_s == state.job.time_s;
-}
-
-/* The moment that is paused at has its own error, and no other place in the picture. */
-ENGINE_WAITING_SUITE(engine_background_paused, true, SMALL) {
-    ask();
-    bool judged = take_until(all_moments);
-    const LiveAccuracy worst = frame->live.accuracy[BEV_FP16];
-    state.job.time_s = 0.25;
-    ask();
-    judged = judged && take_until(judged_here);
-    ok_in_time(judged, "the moment that is paused at is judged");
-    const LiveAccuracy *now = &frame->live.accuracy[BEV_FP16];
-    tap_ok(!judged || now->moments.here == sharp_error(BEV_FP16, 0.25), "its error is its own: %g",
-           now->moments.here);
-    tap_ok(!judged || (now->moments.max_abs == fmax(worst.max_abs, now->moments.here) &&
-                       now->moments.judged == worst.moments.judged),
-           "the largest error stays");
 }
 
 static bool is_own(const LiveData *live) {

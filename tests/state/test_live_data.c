@@ -67,42 +67,30 @@ TAP_SUITE(live_data_comparison) {
            "what cannot be judged has no figure, neither 0");
 }
 
-/* The error at one moment of a world is no verdict, unless it is above the tolerance. */
+/* The tolerance is a limit, and the moment of the error is told where the scene moves. */
 TAP_SUITE(live_data_tolerance) {
     static const struct {
-        bool moves;
-        double max_abs, other; /* at t 0 s, at t 14 s */
-        int judged, left;
+        bool moves, stale;
+        double max_abs;
         LiveVerdict verdict;
         const char *text;
     } cases[] = {
-        {true, 2e-3, 0, 1, 7, LIVE_UNKNOWN,
-         "t 0.00 s, 7 more moments are being judged"},
-        {true, 2e-3, 6e-3, 7, 1, LIVE_UNKNOWN,
-         "t 14.00 s, 1 more moment is being judged"},
-        {true, 0.23, 0, 1, 7, LIVE_FAIL,
-         "t 0.00 s, 7 more moments are being judged"},
-        {true, 2e-3, 0, 8, 0, LIVE_PASS, "worst of 8 sampled moments, t 0.00 s"},
-        {true, 2e-3, 0.0143, 8, 0, LIVE_FAIL, "worst of 8 sampled moments, t 14.00 s"},
-        {true, 2e-3, 0, 1, 0, LIVE_UNKNOWN, "t 0.00 s, this moment alone"},
-        {false, 2e-3, 0, 1, 0, LIVE_PASS, ""},
+        {true, false, 0.01, LIVE_PASS, "at t 14.00 s"},
+        {true, false, 0.0143, LIVE_FAIL, "at t 14.00 s"},
+        {true, true, 0.0143, LIVE_UNKNOWN, "at t 14.00 s"},
+        {true, false, NAN, LIVE_UNKNOWN, "at t 14.00 s"},
+        {false, false, 2e-3, LIVE_PASS, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const bool other = cases[i].other > cases[i].max_abs;
         const SceneFacts scene = {.has_world = cases[i].moves};
         const LiveAccuracy accuracy = {.source = SOURCE_MEASURED,
+                                       .stale = cases[i].stale,
                                        .max_abs = cases[i].max_abs,
-                                       .moments = {.judged = cases[i].judged,
-                                                   .left = cases[i].left,
-                                                   .max_abs = other ? cases[i].other
-                                                                    : cases[i].max_abs,
-                                                   .time_s = other ? 14 : 0}};
-        const ShortText text = live_moments_text(&scene, &accuracy);
-        const LiveVerdict verdict = live_tolerance(&scene, &accuracy);
+                                       .time_s = 14};
+        const ShortText text = live_judged_text(&scene, &accuracy);
+        const LiveVerdict verdict = live_tolerance(&accuracy);
         tap_ok(!strcmp(text.text, cases[i].text) && verdict == cases[i].verdict,
-               "%g, %s: %s", live_largest_error(&accuracy), text.text,
-               cases[i].verdict == LIVE_UNKNOWN ? "no verdict"
-               : cases[i].verdict == LIVE_PASS  ? "within"
-                                                : "above");
+               "%g%s, %s: verdict %d", accuracy.max_abs, accuracy.stale ? ", stale" : "", text.text,
+               verdict);
     }
 }

@@ -32,18 +32,14 @@ static SceneFacts scene_of(const char *word) {
 }
 
 /* A line "!figures BYTES US ERROR [WORD]": figures of the state's job; one of them is stale, or
- * recorded, or the error is of one moment, or of one so far, or the worst, or all are of an older
- * job. */
+ * recorded, or the error is of one moment, or all are of an older job. */
 static unsigned send_figures(const double figures[3], const char *line) {
     Headline now = headline(figures[0], figures[1], figures[2]);
     now.latency_us.stale = strstr(line, "stale") != NULL;
     now.latency_us.source = strstr(line, "recorded") ? SOURCE_RECORDED : SOURCE_MEASURED;
-    now.more_moments = strstr(line, "so far") != NULL;
     now.dtype = state.job.config.dtype;
     snprintf(now.max_abs_of, sizeof now.max_abs_of, "%s",
-             strstr(line, "so far") || strstr(line, "moment") ? "at t 3.00 s"
-             : strstr(line, "worst")                          ? "(worst of 8 moments)"
-                                                              : "");
+             strstr(line, "moment") ? "at t 3.00 s" : "");
     now.serial = strstr(line, "old") ? 0 : now.serial;
     return step(EVENT_FRAME, .headline = &now);
 }

@@ -44,14 +44,13 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
 }
 
 /* Writes whether NVIDIA's tolerance holds, without a verdict's colour: healthy formats of few bits
- * exceed it. "below" is said of the moments judged so far. */
-static void tolerance_cell(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
-    const LiveVerdict verdict = live_tolerance(&data->state->scene, accuracy);
+ * exceed it. */
+static void tolerance_cell(Table *table, const LiveAccuracy *accuracy) {
+    const LiveVerdict verdict = live_tolerance(accuracy);
     table_cell(table, COL_ATOL,
-               verdict == LIVE_FAIL           ? "above"
-               : verdict == LIVE_PASS         ? "within"
-               : isfinite(accuracy->max_abs) ? "below"
-                                             : "skip");
+               verdict == LIVE_FAIL   ? "above"
+               : verdict == LIVE_PASS ? "within"
+                                      : "skip");
 }
 
 static void error_cell(Table *table, int column, double value) {
@@ -114,30 +113,19 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
         verdict_cell(table, COL_B, accuracy->gate_b);
         verdict_cell(table, COL_C, accuracy->gate_c);
         draw_figures(table, data, accuracy);
-        tolerance_cell(table, data, accuracy);
+        tolerance_cell(table, accuracy);
     }
     table->y++;
 }
 
-/* Writes ", ! stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are
- * any. */
+/* Writes at which moment all rows are judged, and what the mark of a row means, if any has it. */
 static void marks_text(const PanelData *data, char *text, size_t size) {
-    double least = INFINITY, most = -INFINITY;
+    const int dtype = data->state->job.config.dtype;
+    const ShortText at = live_judged_text(&data->state->scene, &data->live->accuracy[dtype]);
     bool stale = false;
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        char mark =
-            reason_of(data, (BevDtype)i) ? 0 : live_accuracy_mark(data->live, (BevDtype)i)[0];
-        double time_s = data->live->accuracy[i].time_s;
-        stale |= mark == '!';
-        least = mark == '*' ? fmin(least, time_s) : least;
-        most = mark == '*' ? fmax(most, time_s) : most;
-    }
-    snprintf(text, size, "%s", stale ? ", ! stale" : "");
-    if (isinf(least))
-        return;
-    text_add(text, size, ", * of %s%s%s", live_moment_text(&data->state->scene, least).text,
-             least < most ? " to " : "",
-             least < most ? live_moment_text(&data->state->scene, most).text : "");
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        stale |= !reason_of(data, (BevDtype)i) && live_accuracy_mark(data->live, (BevDtype)i)[0];
+    snprintf(text, size, "%s%s%s", at.text[0] ? ", " : "", at.text, stale ? ", ! stale" : "");
 }
 
 void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {

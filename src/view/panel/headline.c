@@ -137,42 +137,33 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     }
 }
 
-/* Writes the largest error, whether it is within the tolerance, and its moment: "FP16 errs by 0.014
- * in 8 moments, above NVIDIA's 0.01, worst at t 14.00 s". */
+/* Writes the largest error, whether it is within the tolerance, and its moment: "FP16 errs by
+ * 0.014, above NVIDIA's 0.01, at t 14.00 s". */
 static void say_errors(const PanelData *data, const LiveAccuracy *accuracy, char *text,
                        size_t size) {
-    const SceneFacts *scene = &data->state->scene;
-    const LiveVerdict tolerance = live_tolerance(scene, accuracy);
-    const bool several =
-        scene_moves(scene) && !accuracy->moments.left && accuracy->moments.judged > 1;
-    char moments[32] = "";
-    if (several)
-        snprintf(moments, sizeof moments, " in %d moments", accuracy->moments.judged);
-    snprintf(text, size, "%s errs by %s%s%s", bev_dtypes[data->state->job.config.dtype].title,
-             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text,
-             accuracy->moments.left ? " so far" : moments,
+    const LiveVerdict tolerance = live_tolerance(accuracy);
+    const ShortText at = live_judged_text(&data->state->scene, accuracy);
+    snprintf(text, size, "%s errs by %s%s%s%s%s",
+             bev_dtypes[data->state->job.config.dtype].title,
+             text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
              tolerance == LIVE_FAIL   ? ", above NVIDIA's 0.01"
              : tolerance == LIVE_PASS ? ", within NVIDIA's 0.01"
-                                      : "");
-    if (several)
-        text_add(text, size, ", worst at %s", live_moment_text(scene, live_error_s(accuracy)).text);
-    else if (scene_moves(scene))
-        text_add(text, size, ", at %s", live_moments_text(scene, accuracy).text);
-    text_add(text, size, "%s", live_pruning_text(accuracy).text);
+                                      : "",
+             at.text[0] ? ", " : "", at.text, live_pruning_text(accuracy).text);
 }
 
 /* Writes whether the sums are right: the failing gate, or else the largest error. */
 static void say_sums(const Story *story, const PanelData *data, char *text, size_t size) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const UnitText error = text_of_unit(UNIT_ERROR, live_largest_error(accuracy));
+    const UnitText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
     if (!accuracy->source || accuracy->stale || story->other_config)
         snprintf(text, size, "the largest error of %s follows", story->selection.kernel->title);
-    else if (!isfinite(live_largest_error(accuracy)))
+    else if (!isfinite(accuracy->max_abs))
         snprintf(text, size, "its sums were not judged");
     else if (accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL)
         snprintf(text, size, "its sums are wrong: error %s, a gate fails", error.text);
-    else if (live_format_fails(accuracy))
+    else if (accuracy->gate_b == LIVE_FAIL)
         snprintf(text, size, "%s errs by %s: gate B fails", bev_dtypes[dtype].title, error.text);
     else
         say_errors(data, accuracy, text, size);

@@ -97,7 +97,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
-    if (table_has(table, COL_BAR) && isfinite(median))
+    if (table_has(table, COL_BAR) && row->median_us.source == ladder->bars)
         draw_bar(table, median, ladder);
 }
 

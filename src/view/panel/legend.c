@@ -123,6 +123,11 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
         return;
     snprintf(text, sizeof text, "largest %.3g, cell %s", field->value[cell],
              state_cell_place(data->state, cell).text);
+    const LiveAccuracy *judged = &data->live->accuracy[data->live->job.config.dtype];
+    if (field->view == VIEW_ERROR && judged->source && judged->time_s != data->live->frame.time_s)
+        text_add(text, sizeof text, "; %s %s (:judged goes there)",
+                 text_of_unit(UNIT_ERROR, judged->max_abs).text,
+                 live_judged_text(&data->state->scene, judged).text);
     say_row(sheet, area, INK_MUTED, text);
 }
 

@@ -367,7 +367,7 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char note[224] = "", all[24], touched[24];
+    char note[224] = "", all[24], touched[24], sums[24];
     double gathered = bev_traffic_total(memory->gather);
     double share = share_outside(data->live);
     Segment segments[TENSORS] = {{0}};
@@ -377,15 +377,11 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (predicted) {
         touched_segments(predicted, &memory->footprint, segments);
         megabytes(total(segments), touched, sizeof touched);
-        const char *unit = strchr(touched, ' ');
-        bool same_unit = unit && strchr(all, ' ') && !strcmp(unit, strchr(all, ' '));
-        const char *about = prediction_about(predicted);
-        snprintf(note, sizeof note, "%s touches %s%.*s of %s", predicted->title, about,
-                 (int)(same_unit ? unit - touched : (long)strlen(touched)), touched, all);
-        megabytes(fp32_sums(predicted), all, sizeof all);
-        if (fp32_sums(predicted) > 0)
-            snprintf(note, sizeof note, "%s touches %s%s, %s FP32 sums", predicted->title, about,
-                     touched, all);
+        megabytes(fp32_sums(predicted), sums, sizeof sums);
+        const bool has_sums = fp32_sums(predicted) > 0;
+        snprintf(note, sizeof note, "%s touches %s%s%s%s, all arrays %s", predicted->title,
+                 prediction_about(predicted), touched, has_sums ? ", FP32 sums " : "",
+                 has_sums ? sums : "", all);
     }
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70, SHORT_TITLE_W = 50 };
-static const double LEAST = 1e-7, MOST = 10;
+static const double LEAST = 1e-7, MOST = 10, LEAST_PERCENT = 0.5;
 
 static int column_at(Area area, double error) {
     double share = log(fmin(fmax(error, LEAST), MOST) / LEAST) / log(MOST / LEAST);
@@ -86,13 +86,22 @@ static bool place_label(const Plot *plot, int w, Label *label) {
     return false;
 }
 
+/* Writes " 3.3%", the error in relation to all outputs, where it is large and the plot is wide. */
+static void percent_text(const Plot *plot, const LiveAccuracy *accuracy, char *text, size_t size) {
+    const bool shown = plot->area.w >= NAMED_W && accuracy->rel_l2 >= LEAST_PERCENT / 100;
+    text[0] = '\0';
+    if (shown)
+        snprintf(text, size, " %.2g%%", 100 * accuracy->rel_l2);
+}
+
 /* Draws a format where a row of the plot has room for its sign and name. */
 static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtype dtype) {
     const bool selected = dtype == data->state->job.config.dtype;
     const char *name = bev_dtypes[dtype].title, *sign = selected ? "\u25cf" : "\u25cb";
     Label label = {.sign_x = column_at(plot->area, data->live->accuracy[dtype].max_abs)};
-    char text[32];
-    snprintf(text, sizeof text, "%s%s", sign, name);
+    char text[64], relative[16];
+    percent_text(plot, &data->live->accuracy[dtype], relative, sizeof relative);
+    snprintf(text, sizeof text, "%s%s%s", sign, name, relative);
     const int w = sheet_width(sheet, text);
     if (!place_label(plot, w, &label))
         return;
@@ -100,7 +109,7 @@ static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtyp
     const bool left = names_stand_left(plot, label.row);
     const int y = plot->area.y + label.row;
     if (left)
-        snprintf(text, sizeof text, "%s%s", name, sign);
+        snprintf(text, sizeof text, "%s%s%s", name, relative, sign);
     sheet_origin(sheet, ORIGIN_ERROR, NULL);
     sheet->origin.dtype = dtype;
     if (covers_limit(plot, &label))
@@ -113,8 +122,7 @@ static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtyp
     sheet_spot(sheet, (Area){label.begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
 
-/* Draws the line of NVIDIA's tolerance and the formats that were judged at the moment of the
- * selection's error, the selection first. */
+/* Draws the line of NVIDIA's tolerance and the judged formats, the selection first. */
 static void draw_plot(Sheet *sheet, Area area, const PanelData *data) {
     const LiveAccuracy *all = data->live->accuracy;
     const int selected = data->state->job.config.dtype;
@@ -125,8 +133,7 @@ static void draw_plot(Sheet *sheet, Area area, const PanelData *data) {
                    cell_style(INK_TITLE));
     for (int i = -1; i < BEV_DTYPE_COUNT; i++) {
         const int dtype = i < 0 ? selected : i;
-        if (i != selected && all[dtype].source && isfinite(all[dtype].max_abs) &&
-            all[dtype].time_s == all[selected].time_s)
+        if (i != selected && all[dtype].source && isfinite(all[dtype].max_abs))
             draw_format(sheet, &plot, data, (BevDtype)dtype);
     }
 }
@@ -159,7 +166,7 @@ typedef enum { SUMS_UNJUDGED, SUMS_TOO_LARGE, SUMS_WRONG, SUMS_CORRECT } SumsVer
 static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
     return !accuracy->source || accuracy->stale                             ? SUMS_UNJUDGED
            : accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL ? SUMS_WRONG
-           : !isfinite(live_largest_error(accuracy))                        ? SUMS_TOO_LARGE
+           : !isfinite(accuracy->max_abs)                        ? SUMS_TOO_LARGE
            : !accuracy->gate_a || !accuracy->gate_c                         ? SUMS_UNJUDGED
                                                                             : SUMS_CORRECT;
 }
@@ -169,7 +176,7 @@ static void kernel_sentence(const PanelData *data, char text[TEXT_MAX]) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     const bool passes_kernel = accuracy->gate_a == LIVE_PASS && accuracy->gate_c == LIVE_PASS;
-    const bool passes_format = accuracy->gate_b == LIVE_PASS && !accuracy->moments.fails;
+    const bool passes_format = accuracy->gate_b == LIVE_PASS;
     const char *sentences[] = {
         [SUMS_UNJUDGED] = "is being judged: its sums are compared with FP64.",
         [SUMS_TOO_LARGE] = "was not judged: the scene is too large.",
@@ -182,48 +189,37 @@ static void kernel_sentence(const PanelData *data, char text[TEXT_MAX]) {
     snprintf(text, TEXT_MAX, "%s %s", config->kernel->title, sentences[sums_verdict(accuracy)]);
 }
 
-/* Adds wordings with the largest error behind the subject, from all that is known of its moments
- * down to none of it; a brief one writes the tolerance as a sign. */
-static void add_errors(Wordings *wordings, const PanelData *data, const char *subject, bool brief) {
-    const LiveAccuracy *accuracy = &data->live->accuracy[data->state->job.config.dtype];
-    const LiveVerdict tolerance = live_tolerance(&data->state->scene, accuracy);
-    const ShortText moments = live_moments_text(&data->state->scene, accuracy);
-    const char *limit = tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2"
-                        : tolerance == LIVE_PASS ? brief ? " < 1e-2" : ", within NVIDIA's 1e-2"
-                                                 : "";
-    char text[TEXT_MAX / 2], relative[32] = "";
-    if (!brief && accuracy->rel_l2 > 0 && live_error_s(accuracy) == accuracy->time_s)
-        snprintf(relative, sizeof relative, " (rel L2 %s)",
-                 text_of_unit(UNIT_ERROR, accuracy->rel_l2).text);
-    snprintf(text, sizeof text, "%s %s%s%s%s", subject,
-             text_of_unit(UNIT_ERROR, live_largest_error(accuracy)).text, relative,
-             accuracy->moments.left ? " so far" : "", limit);
-    if (moments.text[0]) {
-        const char *of = strncmp(moments.text, "worst of ", 9) ? NULL : moments.text + 9;
-        ADD_WORDING(wordings, "%s (%s)%s", text, moments.text, live_pruning_text(accuracy).text);
-        ADD_WORDING(wordings, "%s (%s)", text, moments.text);
-        ADD_WORDING(wordings, "%s, %s%.*s", text, of ? "in " : "",
-                    (int)strcspn(of ? of : moments.text, ","), of ? of : moments.text);
-    }
-    if (brief || !moments.text[0])
-        ADD_WORDING(wordings, "%s%s", text, brief ? "" : live_pruning_text(accuracy).text);
+/* Writes what a wording of the error ends with: ", above NVIDIA's 1e-2", in brief " > 1e-2". */
+static const char *tolerance_text(const LiveAccuracy *accuracy, bool brief) {
+    const LiveVerdict tolerance = live_tolerance(accuracy);
+    return tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2"
+           : tolerance == LIVE_PASS ? brief ? " < 1e-2" : ", within NVIDIA's 1e-2"
+                                    : "";
 }
 
-/* Adds wordings about the number format: "FP16 errs by 0.014 (rel L2 2.9e-4), above NVIDIA's 1e-2,
- * in 8 sampled moments". None is added of sums without a largest error. */
+/* Adds wordings about the number format: "FP16 errs by up to 0.014 in outputs up to 57, above
+ * NVIDIA's 1e-2". None is added of sums without a largest error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const char *name = bev_dtypes[dtype].title;
-    char subject[64] = "Its largest error is";
+    char subject[64] = "Its largest error is", outputs[48] = "";
     if (!accuracy->source || accuracy->stale)
         ADD_WORDING(wordings, "The largest error of %s follows.", name);
-    else if (isfinite(live_largest_error(accuracy))) {
+    else if (isfinite(accuracy->max_abs)) {
+        const ShortText pruning = live_pruning_text(accuracy);
+        const UnitText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
+        const char *limit = tolerance_text(accuracy, false);
         if (sums_verdict(accuracy) != SUMS_WRONG)
             snprintf(subject, sizeof subject, "%s %s", name,
-                     live_format_fails(accuracy) ? "fails gate B: it errs by" : "errs by");
-        add_errors(wordings, data, subject, false);
-        add_errors(wordings, data, subject, true);
+                     accuracy->gate_b == LIVE_FAIL ? "fails gate B: it errs by up to"
+                                                   : "errs by up to");
+        snprintf(outputs, sizeof outputs, " in outputs up to %s",
+                 text_of_unit(UNIT_ERROR, accuracy->largest).text);
+        ADD_WORDING(wordings, "%s %s%s%s%s", subject, error.text, outputs, limit, pruning.text);
+        ADD_WORDING(wordings, "%s %s%s%s", subject, error.text, limit, pruning.text);
+        ADD_WORDING(wordings, "%s %s%s", subject, error.text, limit);
+        ADD_WORDING(wordings, "%s %s%s", subject, error.text, tolerance_text(accuracy, true));
     }
 }
 
@@ -231,46 +227,38 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
 static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
-    const char *name = bev_dtypes[config->dtype].title;
-    char text[TEXT_MAX];
+    const char *name = bev_dtypes[config->dtype].title, *kernel = config->kernel->title;
+    char text[TEXT_MAX], error[64];
     if (sums_verdict(accuracy) != SUMS_CORRECT) {
         kernel_sentence(data, text);
         ADD_WORDING(wordings, "%s", text);
         ADD_WORDING(wordings, "%.*s", (int)strcspn(text, ":"), text);
         return;
     }
-    snprintf(text, sizeof text, "%s correct; %s %s by", config->kernel->title, name,
-             live_format_fails(accuracy) ? "fails gate B, errs" : "alone errs");
-    add_errors(wordings, data, text, true);
-    char error[64]; /* the last wording has no moments */
-    snprintf(error, sizeof error, "%.63s", wordings->texts[wordings->count - 1] + strlen(text) + 1);
-    ADD_WORDING(wordings, "%s correct; %s error %s", config->kernel->title, name, error);
+    const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "alone errs";
+    snprintf(error, sizeof error, "%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
+             tolerance_text(accuracy, true));
+    ADD_WORDING(wordings, "%s correct; %s %s by %s %s", kernel, name, verb, error,
+                live_judged_text(&data->state->scene, accuracy).text);
+    ADD_WORDING(wordings, "%s correct; %s %s by %s", kernel, name, verb, error);
+    ADD_WORDING(wordings, "%s correct; %s error %s", kernel, name, error);
     ADD_WORDING(wordings, "%s", error);
 }
 
-/* Adds wordings of the head: kernel, moment of the dots, and the error at the moment shown. */
+/* Adds wordings of the head: what the plot shows, of which kernel, at which moment. */
 static void add_heads(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
-    const SceneFacts *scene = &data->state->scene;
-    const bool moves = selected->source && scene_moves(scene);
-    char here[96] = "", whose[64], at[sizeof(ShortText) + 4] = "";
-    snprintf(whose, sizeof whose, "%s on this %s", config->kernel->title,
-             config->kernel->where == BEV_CPU ? "CPU" : "GPU");
-    if (moves)
-        snprintf(at, sizeof at, " at %s", live_moment_text(scene, selected->time_s).text);
-    if (moves && !data->state->playing && selected->moments.paused &&
-        selected->moments.here_s == data->live->frame.time_s)
-        snprintf(here, sizeof here, "; here, at %s, %s",
-                 live_moment_text(scene, selected->moments.here_s).text,
-                 text_of_unit(UNIT_ERROR, selected->moments.here).text);
-    ADD_WORDING(wordings, "%s: largest absolute errors against FP64%s%s", whose, at, here);
-    ADD_WORDING(wordings, "%s: largest absolute errors%s%s", whose, at, here);
-    ADD_WORDING(wordings, "%s%s%s", whose, at, here);
-    if (here[0])
-        ADD_WORDING(wordings, "%s%s", at + 1, here);
-    ADD_WORDING(wordings, "%s%s", whose, at);
-    ADD_WORDING(wordings, "%s", whose);
+    const char *device = config->kernel->where == BEV_CPU ? "CPU" : "GPU";
+    const ShortText moment = live_judged_text(&data->state->scene, selected);
+    char at[sizeof moment + 2] = "";
+    if (selected->source && moment.text[0])
+        snprintf(at, sizeof at, ", %s", moment.text);
+    ADD_WORDING(wordings, "%s on this %s: largest error against FP64, and rel L2 in %%%s",
+                config->kernel->title, device, at);
+    ADD_WORDING(wordings, "%s: largest error, and rel L2 in %%%s", config->kernel->title, at);
+    ADD_WORDING(wordings, "%s on this %s%s", config->kernel->title, device, at);
+    ADD_WORDING(wordings, "%s%s", config->kernel->title, at);
 }
 
 /* Draws the verdicts below the plot: in a row each, or both in a row. */

@@ -256,8 +256,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     add_figure(text, sizeof text, ", max error", UNIT_ERROR, &headline.max_abs,
                unknown_reason(UNKNOWN_ACCURACY, live, row, dtype));
     if (headline.max_abs_of[0] && headline.max_abs.source)
-        text_add(text, sizeof text, " %s%s", headline.max_abs_of,
-                 headline.more_moments ? " (the worst moment follows)" : "");
+        text_add(text, sizeof text, " %s", headline.max_abs_of);
     text_add(text, sizeof text, live->fps.source ? ", %.0f frames/s" : ", n/a frames/s",
              live->fps.value);
     if (state->pace.keys)
