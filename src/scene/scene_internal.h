@@ -124,7 +124,7 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 bool arrays_read_file(FILE *file, const char *where, void (*read)(ArrayReader *reader, void *to),
                       void *to, Err *err);
 
-/* Refuses the archive unless `ok`. Else `err` says why. */
+/* Refuses the archive if `ok` is false. The caller has filled `err`. */
 void arrays_need(ArrayReader *reader, bool ok);
 
 /* Reads all elements of an array as texts of NPZ_TEXT bytes, which lie `stride` bytes apart. A
