@@ -110,16 +110,6 @@ static void outlive_file_limit(int signal) {
     (void)signal;
 }
 
-/* Returns the status, or failure if printed text did not reach its file. */
-static int check_output(int status) {
-    errno = 0;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || status)
-        return status;
-    fprintf(stderr, "bevscope: standard output: cannot write%s%s\n", errno ? ": " : "",
-            errno ? strerror(errno) : "");
-    return ERR_FAILED;
-}
-
 /* Takes memory for JSON. Without memory the program ends, so that no table lacks a cell. */
 static void *json_memory(size_t bytes) {
     void *memory = malloc(bytes);
@@ -140,15 +130,15 @@ int main(int argc, char **argv) {
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
     if (argc > 1 && answer(argc - 1, argv + 1, &status))
-        return check_output(status);
+        return output_check(status);
     Options options;
     Err err = {0};
     if (!prepare_stack(&err) || !check_threads(&err) || !options_parse(&options, argc, argv, &err))
         return print_error(&err);
     if (options.help) {
         help_command(options.command, stdout);
-        return check_output(0);
+        return output_check(0);
     }
     status = commands[options.command].run(&options, &err) ? 0 : print_error(&err);
-    return check_output(status);
+    return output_check(status);
 }

@@ -4,6 +4,7 @@
 #include "src/base/progress.h"
 #include "src/base/rescue.h"
 #include "src/cachesim/gpus.h"
+#include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/learn/course.h"
 #include "src/learn/lesson.h"

@@ -8,6 +8,7 @@
 #include "src/cli/report.h"
 #include "src/run/bench.h"
 
+#include <errno.h>
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -589,4 +590,13 @@ json_t *output_head(const char *command) {
     machine_read(&machine);
     return json_pack("{ss ss so}", "command", command, "version", PACKAGE_VERSION, "machine",
                      output_machine(&machine));
+}
+
+int output_check(int status) {
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status)
+        return status;
+    fprintf(stderr, "bevscope: standard output: cannot write%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return ERR_FAILED;
 }

@@ -98,6 +98,9 @@ int output_screen_columns(void);
  * replaced completely or not at all. */
 bool output_close(MemoryStream *output, const char *path, Err *err);
 
+/* Returns the status, or a failure, which is told, if printed text did not reach its file. */
+int output_check(int status);
+
 /* Returns the printer of --format for people, text or Markdown. NULL: the format is CSV or JSON. */
 ReportPrinter *output_printer(const Options *options);
 

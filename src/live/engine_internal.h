@@ -120,8 +120,8 @@ KernelSet wanted_kernels(const State *state);
 
 /* ---- engine_verdicts.c: which errors belong to the newest frame ------------------------------ */
 
-/* Finds the errors of the frame's job. If it is another job than before, its known errors come back;
- * else the shown errors become stale or are forgotten. */
+/* Finds the errors of the frame's job. If it is another job than before, its known errors come
+ * back; else the shown errors become stale or are forgotten. */
 void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs);
 
 /* ---- engine_idle.c: work while no request waits ---------------------------------------------- */

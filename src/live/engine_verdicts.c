@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the errors that belong to the newest frame. Errors are judged at one moment of the scene,
- * so that they stay while the world moves and can be compared. The errors of earlier selections are kept. */
+ * so that they stay while the world moves and can be compared. The errors of earlier selections are
+ * kept. */
 #include "src/live/engine_internal.h"
 
 #include <stdlib.h>
