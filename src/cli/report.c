@@ -8,8 +8,8 @@
 #include "src/cli/report.h"
 #include "src/run/bench.h"
 
-#include <errno.h>
 #include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
