@@ -60,7 +60,7 @@ tests_check_state_SOURCES = %D%/state/test_bits.c %D%/state/test_keys.c %D%/stat
 	%D%/state/test_state_look.c %D%/state/test_state_program.c %D%/state/test_state_scripts.c %D%/state/test_state_words.c \
 	%D%/state/test_state_world.c
 tests_check_ui_SOURCES = %D%/ui/test_commands.c %D%/ui/test_loop.c %D%/ui/test_mouse.c \
-	%D%/ui/test_options.c %D%/ui/test_term_answers.c
+	%D%/ui/test_options.c
 tests_check_view_SOURCES = %D%/view/test_cells.c %D%/view/test_chart.c \
 	%D%/view/test_color.c %D%/view/test_dashboard.c %D%/view/test_dashboard_panels.c \
 	%D%/view/test_figure.c %D%/view/test_gradient_view.c %D%/view/test_image.c \
@@ -86,7 +86,7 @@ helper_programs = tests/device_line
 
 if HAVE_NCURSES
 tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
-tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_first_second.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
+tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_first_second.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_answers.c %D%/ui/test_term_colors.c \
 	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_tables_pty.c \
 	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c
 endif

@@ -354,7 +354,7 @@ static void send_mode(const Term *term, bool wanted, const char *text) {
 static void ask_terminal(Term *term, const char *questions, unsigned answers) {
     send_mode(term, true, questions);
     if (term->xterm)
-        answers_ask(&term->keys.reader, answers, clock_ms());
+        term_keys_ask(&term->keys, answers, clock_ms());
 }
 
 /* Ends the drawing of ncurses. Its farewell and its next greeting are discarded, because they would

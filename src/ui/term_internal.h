@@ -5,6 +5,8 @@
 
 #include "src/ui/term.h"
 
+#include <wchar.h>
+
 /* ---- term.c: how cells are written ----------------------------------------------------------- */
 
 int palette_nearest(Rgb color);
@@ -19,54 +21,6 @@ enum { FEW_COLORS = 256, TRUE_COLORS = 1 << 24 };
  * many colours, and copies them to `shown`. 0: no colours. Length 0: no cell differs. */
 bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
                   size_t *length, Err *err);
-
-/* ---- term_keys.c: answers of the terminal -------------------------------------------------- */
-
-/* Puts the terminal's answers to the program's questions together from pieces. Over a network an
- * answer may pause anywhere, also behind its Escape. No piece may act as a key. The reader has no
- * terminal and no clock: the caller hands over each code and the time. */
-
-/* The questions, as a mask. Every terminal answers DEVICE, which is asked last. */
-typedef enum {
-    ANSWER_DEVICE = 1, /* DA1: "?62;4c" */
-    ANSWER_MODE = 2,   /* DECRQM: "?1003;2$y" */
-    ANSWER_SIZE = 4,   /* of a cell: "6;20;10t" */
-    ANSWER_NAME = 8,   /* XTVERSION: a string, "P>|name" */
-    ANSWER_KITTY = 16  /* a string, "_Gi=31;OK" */
-} AnswerKind;
-
-enum {
-    ANSWERS_OWED_MS = 5000,  /* after this time without an answer nothing is owed any more, */
-    ANSWERS_PIECE_MS = 2000, /* nor this time after the last piece of one; */
-    ANSWERS_HOLD_MS = 1200,  /* an Escape waits this long for what follows it */
-    ANSWERS_NOTHING = -1,    /* the code that says: nothing more waits to be read */
-    ANSWERS_ESCAPE = -2,     /* a code that is returned: the key Escape, whatever follows */
-    ANSWERS_CODES = 5        /* the most codes that come back at once */
-};
-
-/* The reader of answers. All zero: nothing was asked. */
-typedef struct {
-    unsigned owed;
-    double until_ms; /* nothing is owed from then on */
-    enum { ANSWER_NONE, ANSWER_ESCAPE, ANSWER_INTRODUCED, ANSWER_BODY, ANSWER_STRING_ENDS } at;
-    double since_ms;   /* when its last byte came */
-    bool alone;        /* nothing followed its last byte at once */
-    bool lone_escape;  /* nothing followed its Escape at once: a key may follow a key */
-    bool no_escape;    /* it began without Escape, */
-    bool escape_given; /* because that was taken for a key */
-    int introducer;    /* '[' of a CSI sequence, 'P' or '_' of a string; 0: none yet */
-    char text[128];    /* the text behind it; more is lost */
-    size_t length;
-} AnswerReader;
-
-void answers_ask(AnswerReader *reader, unsigned kinds, double now_ms);
-
-/* Takes a code of ncurses, or ANSWERS_NOTHING. Returns the number of codes that belong to no
- * answer, in their order. *letter receives the letter that ends a complete CSI answer or
- * introduces a complete string; 0: no answer is complete. reader->text holds the answer until
- * the next call. */
-int answers_take(AnswerReader *reader, int code, double now_ms, int codes[ANSWERS_CODES],
-                 int *letter);
 
 /* ---- term_pixels.c: the BEV as a picture of true pixels -------------------------------------- */
 
@@ -93,26 +47,70 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, size_t *length,
                    Err *err);
 
-/* ---- term_keys.c: from what ncurses reads to keys -------------------------------------------- */
+/* ---- term_keys.c: from what ncurses reads to keys and answers -------------------------------- */
 
+/* The questions to the terminal, as a mask. Every terminal answers DEVICE, which is asked last. */
+typedef enum {
+    ANSWER_DEVICE = 1, /* DA1: "?62;4c" */
+    ANSWER_MODE = 2,   /* DECRQM: "?1003;2$y" */
+    ANSWER_SIZE = 4,   /* of a cell: "6;20;10t" */
+    ANSWER_NAME = 8,   /* XTVERSION: a string, "P>|name" */
+    ANSWER_KITTY = 16  /* a string, "_Gi=31;OK" */
+} AnswerKind;
+
+enum {
+    ESCAPE_MS = 25,          /* Escape is a key of its own where nothing comes within this time, */
+    ANSWERS_HOLD_MS = 1200,  /* or within this time while an answer is owed */
+    ANSWERS_OWED_MS = 5000,  /* after this time without an answer nothing is owed any more, */
+    ANSWERS_PIECE_MS = 2000, /* nor this time after the last piece of one */
+    KEYS_AT_ONCE = 8         /* the most keys that one code can give */
+};
+
+/* All zero: nothing was typed. */
 typedef struct {
     struct _win_st *window; /* of ncurses, which reads for it; never drawn */
-    AnswerReader reader;    /* takes the answers out of what was read, */
-    double now_ms;          /* at this time */
-    int codes[16], count;   /* to be read next */
-    bool escaped;           /* the last key was an Escape without a successor in time */
-    bool late;              /* the bytes read now have waited: Escape and a key may be two keys */
-    MouseReport mouse;      /* the newest report */
-    bool moves;             /* the terminal has answered that it knows mode 1003 */
-    PixelAnswers answers;   /* about pictures */
+    enum {
+        KEYS_PLAIN,
+        KEYS_CHARACTER, /* within the bytes of a character */
+        KEYS_ESCAPED,   /* behind an Escape */
+        KEYS_SEQUENCE,  /* within the parameters of CSI or SS3 */
+        KEYS_STRING,
+        KEYS_STRING_ENDS, /* behind an Escape within a string */
+        KEYS_SKIP,        /* within codes without a meaning */
+        KEYS_PASTE
+    } at;
+    int introducer; /* of the sequence: '[' or 'O', or that of a string */
+    char text[128]; /* of the sequence; more is lost */
+    size_t length;
+    int skip;          /* KEYS_SKIP: so many codes */
+    mbstate_t bytes;   /* KEYS_CHARACTER: those so far */
+    bool alt;          /* an Escape stood before this key or sequence, which thus means nothing */
+    bool alone;        /* nothing followed the last code at once */
+    bool lone;         /* nothing followed the Escape at once: a key may follow a key */
+    bool bare;         /* the sequence began without Escape, because that was taken for a key */
+    bool escaped;      /* an Escape was taken for a key: the next '[' may begin a sequence */
+    bool late;         /* the bytes read now have waited: Escape and a key may be two keys */
+    double now_ms;     /* the time of this code, */
+    double since_ms;   /* and of the last one that belongs to a sequence */
+    unsigned owed;     /* answers that are still to come, a mask of AnswerKind, */
+    double until_ms;   /* until this time */
+    bool moves;        /* the terminal has answered that it knows mode 1003 */
+    MouseReport mouse; /* the newest report */
+    PixelAnswers answers;       /* about pictures */
+    int32_t keys[KEYS_AT_ONCE]; /* to be returned next */
+    int count;
 } TermKeys;
 
-/* term_keys_open must come after newterm; standard input is the terminal. */
-enum { ESCAPE_MS = 25 }; /* Escape is a key of its own where nothing comes within this time */
+/* Must come after newterm; standard input is the terminal. */
 void term_keys_open(TermKeys *typed);
+
+/* Notes that these questions were sent. */
+void term_keys_ask(TermKeys *typed, unsigned kinds, double now_ms);
+
+/* Takes a code of ncurses, or ERR: nothing more waits to be read. Adds the keys to typed->keys. */
+void term_keys_take(TermKeys *typed, int code, double now_ms);
 
 /* Returns the next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with
  * typed->mouse; 0: none is waiting. Sequences without a meaning here are passed over: Alt, focus,
- * paste, answers, other buttons, malformed or old reports. Waits only for the end of a sequence
- * that has begun. */
+ * paste, other buttons, malformed or old reports. */
 int32_t term_keys_next(TermKeys *typed, double now_ms);

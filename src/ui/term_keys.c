@@ -8,190 +8,21 @@
  *     ESC ] P X ^ _ ... end       answers                   strings
  *
  * No letter of a sequence may act as a key, so a sequence is read to its end. A key with Alt comes
- * as Escape and the key, and is skipped. Only Alt and ':' count as Escape and ':', typed fast. The
+ * as Escape and the key, and is skipped. Only Alt and ':' count as Escape and ':', typed fast. Over
+ * a network an answer may pause anywhere, also behind its Escape, and keys may come in between. The
  * mouse is read here, because ncurses 6.4 waits without limit for the end of a report, reports no
  * moves, and knows no columns above 223 in tmux. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term_internal.h"
 
 #include <assert.h>
+#include <math.h>
 #include <ncurses.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-#include <wchar.h>
 
-enum { ESCAPE = 0x1b, BELL = 7, CHARACTERS = 0x100 }; /* above are keys of ncurses */
-
-void answers_ask(AnswerReader *reader, unsigned kinds, double now_ms) {
-    reader->owed |= kinds;
-    reader->until_ms = now_ms + ANSWERS_OWED_MS;
-}
-
-static void owe_nothing(AnswerReader *reader) {
-    reader->owed = 0;
-    reader->escape_given = false;
-}
-
-static void begin_answer(AnswerReader *reader, bool escape) {
-    reader->at = ANSWER_ESCAPE;
-    reader->no_escape = !escape;
-    reader->lone_escape = false;
-}
-
-static void add_to_answer(AnswerReader *reader, int code) {
-    reader->at = ANSWER_BODY;
-    if (reader->length + 1 == sizeof reader->text)
-        return;
-    reader->text[reader->length++] = (char)code;
-    reader->text[reader->length] = '\0';
-}
-
-/* Ends the wait for an answer. Writes the codes that were held back, which a person has typed, and
- * returns their number. The body of an answer is dropped. */
-static int give_up_answer(AnswerReader *reader, int codes[ANSWERS_CODES]) {
-    int count = 0;
-    if (reader->at <= ANSWER_INTRODUCED && !reader->no_escape)
-        codes[count++] = reader->lone_escape ? ANSWERS_ESCAPE : ESCAPE;
-    if (reader->at == ANSWER_INTRODUCED)
-        codes[count++] = reader->introducer;
-    reader->escape_given |= reader->lone_escape;
-    reader->at = ANSWER_NONE;
-    return count;
-}
-
-/* Ends an answer, which is then owed no more. Returns its letter. */
-static int complete_answer(AnswerReader *reader, int letter) {
-    const unsigned answered = letter == 'c'   ? ANSWER_DEVICE
-                              : letter == 'y' ? ANSWER_MODE
-                              : letter == 't' ? ANSWER_SIZE
-                              : letter == 'P' ? ANSWER_NAME
-                              : letter == '_' ? ANSWER_KITTY
-                                              : 0;
-    reader->owed &= ~answered;
-    if (letter == 'c') /* what was not answered before will not be */
-        reader->until_ms = 0;
-    reader->at = ANSWER_NONE;
-    return letter;
-}
-
-/* Whether the code, behind an Escape, introduces an answer that is owed. */
-static bool introduces(const AnswerReader *reader, int code) {
-    return (code == '[' && reader->owed & (ANSWER_DEVICE | ANSWER_MODE | ANSWER_SIZE)) ||
-           (code == 'P' && reader->owed & ANSWER_NAME) ||
-           (code == '_' && reader->owed & ANSWER_KITTY);
-}
-
-/* Whether the code is the first sign of an answer that is owed, behind its introducer. */
-static bool continues_answer(const AnswerReader *reader, int code) {
-    return reader->introducer == '['
-               ? (code == '?' && reader->owed & (ANSWER_DEVICE | ANSWER_MODE)) ||
-                     (code == '6' && reader->owed & ANSWER_SIZE)
-               : code == (reader->introducer == 'P' ? '>' : 'G');
-}
-
-/* Whether the letter ends the sequence. After a pause, a letter that ends no answer is a key. */
-static bool ends_sequence(const AnswerReader *reader, int code) {
-    bool last = reader->text[0] == '?' ? code == 'c' || code == 'y' : code == 't';
-    return last || (code >= '@' && code <= '~' && !reader->alone);
-}
-
-/* Adds the code to the body of an answer. Returns the number of codes that are keys. */
-static int take_body(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
-    bool string = reader->introducer != '[';
-    if (code == ESCAPE && !string)
-        begin_answer(reader, true);
-    else if (code == ESCAPE)
-        reader->at = ANSWER_STRING_ENDS;
-    else if (string && code == BELL)
-        *letter = complete_answer(reader, reader->introducer);
-    else if (!string && ends_sequence(reader, code))
-        *letter = complete_answer(reader, code);
-    else if (code >= ' ' && code < (string ? CHARACTERS : '@'))
-        add_to_answer(reader, code);
-    else { /* a key in between */
-        codes[0] = code;
-        return 1;
-    }
-    return 0;
-}
-
-/* Whether the code is a key that was typed between two pieces of an answer. */
-static bool is_between(const AnswerReader *reader, int code) {
-    return reader->alone && (reader->at == ANSWER_STRING_ENDS
-                                 ? code != '\\' && !introduces(reader, code)
-                                 : reader->at == ANSWER_INTRODUCED && !reader->lone_escape &&
-                                       !reader->no_escape && !continues_answer(reader, code));
-}
-
-/* Adds the code to an answer, or begins one. Returns the number of codes that are keys. */
-static int take_code(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
-    int count = 0;
-    if (is_between(reader, code)) {
-        codes[0] = code;
-        return 1;
-    }
-    if (reader->at == ANSWER_BODY)
-        return take_body(reader, code, codes, letter);
-    if (reader->at == ANSWER_STRING_ENDS) {
-        *letter = complete_answer(reader, reader->introducer);
-        if (code == '\\')
-            return 0;
-        begin_answer(reader, true); /* another sequence cuts the string */
-    }
-    if (reader->at == ANSWER_NONE && reader->escape_given && introduces(reader, code))
-        begin_answer(reader, false);
-    if (reader->at == ANSWER_ESCAPE && introduces(reader, code)) {
-        reader->at = ANSWER_INTRODUCED;
-        reader->introducer = code;
-        return 0;
-    }
-    if (reader->at == ANSWER_INTRODUCED && continues_answer(reader, code)) {
-        reader->length = 0;
-        add_to_answer(reader, code);
-        return 0;
-    }
-    if (reader->at)
-        count = give_up_answer(reader, codes);
-    if (code == ESCAPE)
-        begin_answer(reader, true);
-    else
-        codes[count++] = code;
-    return count;
-}
-
-int answers_take(AnswerReader *reader, int code, double now_ms, int codes[ANSWERS_CODES],
-                 int *letter) {
-    bool held = reader->at == ANSWER_ESCAPE || reader->at == ANSWER_INTRODUCED;
-    bool nothing = code == ANSWERS_NOTHING;
-    int count = 0;
-    *letter = 0;
-    reader->alone |= nothing;
-    reader->lone_escape |= nothing && reader->at == ANSWER_ESCAPE;
-    if (reader->at && now_ms >= (held ? reader->since_ms + ANSWERS_HOLD_MS : reader->until_ms))
-        count = give_up_answer(reader, codes);
-    if (!reader->at && (!reader->owed || now_ms >= reader->until_ms))
-        owe_nothing(reader);
-    if (nothing)
-        return count;
-    bool answers = reader->owed || reader->at;
-    int typed = answers ? take_code(reader, code, codes + count, letter) : 1;
-    if (!answers)
-        codes[count] = code;
-    if (!typed) {
-        reader->alone = false;
-        reader->since_ms = now_ms;
-        if (reader->at != ANSWER_ESCAPE && reader->until_ms < now_ms + ANSWERS_PIECE_MS)
-            reader->until_ms = now_ms + ANSWERS_PIECE_MS;
-    }
-    return count + typed;
-}
-
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-enum { SEQUENCE_MS = 250, REPORT_MS = 2000 };
-_Static_assert(ANSWERS_NOTHING == ERR, "a code that ncurses returns");
+enum { ESCAPE = 0x1b, BELL = 7, CHARACTERS = 0x100 };     /* above are keys of ncurses */
+enum { SEQUENCE_MS = 250, REPORT_MS = 2000 };             /* the longest pause within one */
 enum { PASTE_BEGINS = KEY_OPEN, PASTE_ENDS = KEY_CLOSE }; /* keys of no keyboard */
 
 /* A key: its code in ncurses, its code here, and its sequences in all terminals, without Escape. */
@@ -245,6 +76,10 @@ static int32_t key_of_code(int code) {
     return 0;
 }
 
+static int32_t key_of_character(int32_t character) {
+    return character == '\r' ? KEYCODE_ENTER : character == '\b' ? KEYCODE_BACKSPACE : character;
+}
+
 void term_keys_open(TermKeys *typed) {
     *typed = (TermKeys){.window = newpad(1, 1)}; /* reading from a pad draws nothing */
     keypad(typed->window, TRUE);
@@ -262,38 +97,55 @@ void term_keys_open(TermKeys *typed) {
     }
 }
 
+static void put_key(TermKeys *typed, int32_t key) {
+    assert(typed->count < KEYS_AT_ONCE);
+    if (key)
+        typed->keys[typed->count++] = key;
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+/* How an answer looks: its introducer, its first character, and the letter that ends it. */
+static const struct {
+    AnswerKind kind;
+    char introducer, first, last; /* 0: a string */
+} answers[] = {{ANSWER_DEVICE, '[', '?', 'c'},
+               {ANSWER_MODE, '[', '?', 'y'},
+               {ANSWER_SIZE, '[', '6', 't'},
+               {ANSWER_NAME, 'P', '>', 0},
+               {ANSWER_KITTY, '_', 'G', 0}};
+
+/* Returns the owed answers with that introducer, first character and last letter; 0: any. */
+static unsigned owed_so(const TermKeys *typed, int introducer, int first, int last) {
+    unsigned kinds = 0;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        if (answers[i].introducer == introducer && (!first || answers[i].first == first) &&
+            (!last || answers[i].last == last))
+            kinds |= answers[i].kind;
+    return kinds & typed->owed;
+}
+
+/* Whether the sequence so far may be an answer that is owed. */
+static bool may_be_answer(const TermKeys *typed) {
+    return owed_so(typed, typed->introducer, typed->text[0], 0);
+}
+
+void term_keys_ask(TermKeys *typed, unsigned kinds, double now_ms) {
+    typed->owed |= kinds;
+    typed->until_ms = now_ms + ANSWERS_OWED_MS;
+}
+
 /* Takes an answer, by the letter that ends or introduces it. */
-static void take_answer(TermKeys *typed, int letter, const char *text) {
-    typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
-    pixels_answer(&typed->answers, letter, text);
-}
-
-/* Returns the next code that belongs to no answer, or ANSWERS_ESCAPE; ERR: none within `ms`. */
-static int next_code(TermKeys *typed, int ms) {
-    struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
-    int code = 0, letter;
-    while (!typed->count && code != ERR) {
-        code = wgetch(typed->window);
-        if (code == ERR && ms && poll(&waiting, 1, ms) > 0)
-            code = wgetch(typed->window);
-        typed->count = answers_take(&typed->reader, code, typed->now_ms, typed->codes, &letter);
-        if (letter)
-            take_answer(typed, letter, typed->reader.text);
-    }
-    if (!typed->count)
-        return ERR;
-    code = typed->codes[0];
-    memmove(typed->codes, typed->codes + 1, (size_t)--typed->count * sizeof code);
-    return code;
-}
-
-/* Puts a code back, to be read next. */
-static void give_back_code(TermKeys *typed, int code) {
-    if (code == ERR)
-        return;
-    assert(typed->count < (int)(sizeof typed->codes / sizeof code));
-    memmove(typed->codes + 1, typed->codes, (size_t)typed->count++ * sizeof code);
-    typed->codes[0] = code;
+static void take_answer(TermKeys *typed, int letter) {
+    const int last = letter == typed->introducer ? 0 : letter;
+    const unsigned answered = owed_so(typed, typed->introducer, typed->text[0], last);
+    typed->owed &= ~answered;
+    if (answered & ANSWER_DEVICE) /* what was not answered before will not be */
+        typed->until_ms = 0;
+    typed->until_ms = fmax(typed->until_ms, typed->now_ms + ANSWERS_PIECE_MS);
+    typed->moves |=
+        letter == 'y' && (!strcmp(typed->text, "?1003;1$") || !strcmp(typed->text, "?1003;2$"));
+    pixels_answer(&typed->answers, letter, typed->text);
 }
 
 /* ---- the mouse ------------------------------------------------------------------------------- */
@@ -326,146 +178,246 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
     return true;
 }
 
-/* ---- sequences that ncurses does not know ---------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
-/* Reads parameters into `text`, up to the letter that ends them, and returns that letter; ERR: none
- * came. Parameters beyond `size` are lost. A key or a control character among them stays to be
- * read. */
-static int read_parameters(TermKeys *typed, char *text, size_t size) {
-    size_t length = 0;
-    int code;
-    text[0] = '\0';
-    while ((code = next_code(typed, text[0] == '<' ? REPORT_MS : SEQUENCE_MS)) >= ' ' && code < '@')
-        if (length + 1 < size) {
-            text[length++] = (char)code;
-            text[length] = '\0';
-        }
-    if (code >= '@' && code <= '~')
-        return code;
-    give_back_code(typed, code);
-    return ERR;
+/* Waits for the code after this one. */
+static void await_code(TermKeys *typed, int at) {
+    typed->at = at;
+    typed->alone = false;
+    typed->since_ms = typed->now_ms;
+    if (typed->owed && at != KEYS_ESCAPED)
+        typed->until_ms = fmax(typed->until_ms, typed->now_ms + ANSWERS_PIECE_MS);
 }
 
-/* Reads the rest of a sequence after ESC [. Returns its key; NO_KEY: it means none. */
-static int32_t read_csi(TermKeys *typed) {
-    enum { OLD_REPORT_BYTES = 3 };
-    char text[128]; /* the answer to DA1 may be long */
-    int letter = read_parameters(typed, text, sizeof text);
-    if (letter == '[' && !text[0]) /* a function key of the Linux console that is none here */
-        next_code(typed, SEQUENCE_MS);
-    for (int i = 0; letter == 'M' && !text[0] && i < OLD_REPORT_BYTES; i++)
-        next_code(typed, SEQUENCE_MS);
-    take_answer(typed, letter, text);
-    bool report = text[0] == '<' && (letter == 'M' || letter == 'm');
-    return report && parse_report(text, (char)letter, &typed->mouse) ? TERM_MOUSE : 0;
+static void begin_escape(TermKeys *typed) {
+    typed->alt = typed->lone = typed->bare = false;
+    await_code(typed, KEYS_ESCAPED);
 }
 
-/* Reads a string, up to BEL, ESC \, or the begin of a sequence or key. It may be an answer. */
-static void read_string(TermKeys *typed, int introducer) {
-    char text[32] = "";
-    size_t length = 0;
-    int code;
-    while ((code = next_code(typed, SEQUENCE_MS)) >= 0 && code != BELL && code != ESCAPE &&
-           code < KEY_MIN)
-        if (length + 1 < sizeof text)
-            text[length++] = (char)code;
-    pixels_answer(&typed->answers, introducer, text);
-    if (code == ESCAPE && (code = next_code(typed, SEQUENCE_MS)) != '\\') {
-        give_back_code(typed, code);
-        code = ESCAPE;
+static void begin_sequence(TermKeys *typed, int introducer) {
+    typed->introducer = introducer;
+    typed->text[0] = '\0';
+    typed->length = 0;
+    await_code(typed, introducer == '[' || introducer == 'O' ? KEYS_SEQUENCE : KEYS_STRING);
+}
+
+static void add_to_sequence(TermKeys *typed, int code) {
+    if (typed->length + 1 < sizeof typed->text) {
+        typed->text[typed->length++] = (char)code;
+        typed->text[typed->length] = '\0';
     }
-    if (code == ESCAPE || code == ANSWERS_ESCAPE || code >= KEY_MIN)
-        give_back_code(typed, code);
+    await_code(typed, typed->at);
 }
 
-static void skip_paste(TermKeys *typed) {
-    int code;
-    do
-        code = next_code(typed, REPORT_MS);
-    while (code != ERR && code != PASTE_ENDS);
-}
-
-/* Reads one character in the encoding of the locale; 0: the bytes are no character. */
-static int32_t read_character(TermKeys *typed, int code) {
+/* Takes a byte of a character in the encoding of the locale. */
+static void take_plain(TermKeys *typed, int code);
+static void take_character(TermKeys *typed, int code) {
     wchar_t character = 0;
-    mbstate_t state = {0};
-    size_t used;
-    for (bool first = true;; first = false) {
-        char byte = (char)code;
-        used = code < KEY_MIN ? mbrtowc(&character, &byte, 1, &state) : (size_t)-1;
-        if (used == (size_t)-1 && !first)
-            give_back_code(typed, code);
-        if (used != (size_t)-2 || (code = next_code(typed, SEQUENCE_MS)) == ERR)
-            break;
+    const char byte = (char)code;
+    const bool first = typed->at != KEYS_CHARACTER;
+    size_t used = code < KEY_MIN ? mbrtowc(&character, &byte, 1, &typed->bytes) : (size_t)-1;
+    if (used == (size_t)-2) {
+        await_code(typed, KEYS_CHARACTER);
+        return;
     }
-    return used != 1           ? 0
-           : character == '\r' ? KEYCODE_ENTER
-           : character == '\b' ? KEYCODE_BACKSPACE
-                               : (int32_t)character;
+    typed->at = KEYS_PLAIN;
+    memset(&typed->bytes, 0, sizeof typed->bytes);
+    if (used == (size_t)-1 && !first)
+        take_plain(typed, code);
+    else if (used == 1 && !typed->alt)
+        put_key(typed, key_of_character((int32_t)character));
 }
 
-/* Reads what follows an Escape. ncurses waited ESCAPE_MS: an Escape without successor is a key. */
-static int32_t read_escape(TermKeys *typed) {
-    char text[32];
-    int code = next_code(typed, 0), after;
-    switch (code) {
-    case ERR:
-        typed->escaped = true;
-        return KEYCODE_ESCAPE;
-    case '[':
-        return read_csi(typed);
-    case 'O':
-        read_parameters(typed, text, sizeof text);
-        return 0;
-    case ']':
-    case 'P':
-    case 'X':
-    case '^':
-    case '_':
-        read_string(typed, code);
-        return 0;
-    case ESCAPE: /* a key of several bytes with Alt; else the first Escape is a key */
-        after = next_code(typed, 0);
-        give_back_code(typed, after);
-        if (after != '[' && after != 'O') {
-            give_back_code(typed, ESCAPE);
-            return KEYCODE_ESCAPE;
-        }
-        read_escape(typed);
-        return 0;
-    default: /* a key with Alt; but ':' is typed: the word behind it must not act as keys */
-        if (typed->late || code == ':')
-            give_back_code(typed, code);
-        else
-            read_character(typed, code);
-        return typed->late || code == ':' ? KEYCODE_ESCAPE : 0;
+/* Takes a code outside of sequences. A '[' after an Escape that was taken for a key may begin a
+ * report of the mouse, or an answer, that came in two pieces. */
+static void take_plain(TermKeys *typed, int code) {
+    const bool escaped = typed->escaped;
+    typed->escaped = escaped && typed->owed;
+    typed->alt = typed->lone = false;
+    typed->at = KEYS_PLAIN;
+    if (code == ESCAPE)
+        begin_escape(typed);
+    else if (code == PASTE_BEGINS)
+        await_code(typed, KEYS_PASTE);
+    else if (code >= KEY_MIN)
+        put_key(typed, key_of_code(code));
+    else if (escaped && (code == '[' || owed_so(typed, code, 0, 0))) {
+        typed->bare = true;
+        begin_sequence(typed, code);
+    } else
+        take_character(typed, code);
+}
+
+/* Ends the wait for a code. Escape and introducer are keys, if a person may have typed them. */
+static void give_up_sequence(TermKeys *typed) {
+    const bool escape = typed->at == KEYS_ESCAPED;
+    if (escape && typed->alt)
+        put_key(typed, KEYCODE_ESCAPE);
+    if (escape || typed->lone || (typed->at == KEYS_STRING_ENDS && !may_be_answer(typed)))
+        put_key(typed, KEYCODE_ESCAPE);
+    typed->escaped |= escape || typed->lone;
+    if (!escape && (typed->lone || typed->bare)) {
+        put_key(typed, typed->introducer);
+        put_key(typed, typed->text[0]);
+    }
+    typed->lone = typed->bare = false;
+    memset(&typed->bytes, 0, sizeof typed->bytes);
+    typed->at = KEYS_PLAIN;
+}
+
+/* Takes the code behind an Escape. ncurses waited ESCAPE_MS for it. */
+static void take_escaped(TermKeys *typed, int code) {
+    const bool answer = owed_so(typed, code, 0, 0);
+    if (typed->lone && !answer) {
+        give_up_sequence(typed);
+        take_plain(typed, code);
+        return;
+    }
+    if (typed->alt && (answer || (code != '[' && code != 'O'))) {
+        put_key(typed, KEYCODE_ESCAPE);
+        typed->alt = false;
+    }
+    if (code == ESCAPE) { /* a sequence with Alt, or two keys */
+        begin_escape(typed);
+        typed->alt = true;
+    } else if (code && code < KEY_MIN && strchr("[O]PX^_", code))
+        begin_sequence(typed, code);
+    else if (typed->late || code == ':') { /* the word behind ':' must not act as keys */
+        put_key(typed, KEYCODE_ESCAPE);
+        take_plain(typed, code);
+    } else {
+        typed->at = KEYS_PLAIN;
+        typed->alt = true;
+        take_character(typed, code);
     }
 }
 
-/* Reads what follows a '[' after an Escape that was taken for a key. A report of the mouse that
- * came in two pieces is put together. */
-static int32_t read_late(TermKeys *typed) {
-    int less = next_code(typed, 0), digit = less == '<' ? next_code(typed, 0) : ERR;
-    give_back_code(typed, digit);
-    give_back_code(typed, less);
-    return digit >= '0' && digit <= '9' ? read_csi(typed) : '[';
+/* Whether the code is a key that was typed between two pieces of an answer. */
+static bool is_between(const TermKeys *typed, int code) {
+    const int introducer = typed->introducer, first = typed->text[0];
+    if (!may_be_answer(typed) || code == ESCAPE)
+        return false;
+    if (typed->at == KEYS_STRING_ENDS)
+        return typed->alone && code != '\\' && !owed_so(typed, code, 0, 0);
+    if (!first)
+        return typed->alone && !owed_so(typed, introducer, code, 0);
+    if (typed->at == KEYS_STRING)
+        return (code < ' ' && code != BELL) || code >= CHARACTERS;
+    return code < ' ' || code > '~' ||
+           (code >= '@' && typed->alone && !owed_so(typed, introducer, first, code));
+}
+
+/* Ends a sequence by its letter. */
+static void end_sequence(TermKeys *typed, int letter) {
+    typed->at = KEYS_PLAIN;
+    if (typed->introducer != '[' || typed->alt)
+        return;
+    if (!typed->text[0] && (letter == '[' || letter == 'M')) {
+        typed->skip = letter == '[' ? 1 : 3; /* a key of the Linux console; an old report */
+        await_code(typed, KEYS_SKIP);
+    }
+    take_answer(typed, letter);
+    if (typed->text[0] == '<' && (letter == 'M' || letter == 'm') &&
+        parse_report(typed->text, (char)letter, &typed->mouse))
+        put_key(typed, TERM_MOUSE);
+}
+
+static void end_string(TermKeys *typed) {
+    typed->at = KEYS_PLAIN;
+    take_answer(typed, typed->introducer);
+}
+
+/* Takes the code that decides whether a sequence is one, where a person may have typed Escape and
+ * introducer: an answer goes on with its first character, a report with "<" and a digit. False:
+ * both are keys. */
+static bool is_sequence(TermKeys *typed, int code) {
+    const bool first = !typed->text[0];
+    const bool answer = first && owed_so(typed, typed->introducer, code, 0);
+    const bool report =
+        typed->introducer == '[' && (first ? code == '<' : code >= '0' && code <= '9');
+    if (!report && !answer)
+        return false;
+    if (report && !first && typed->lone)
+        put_key(typed, KEYCODE_ESCAPE);
+    if (answer || !first)
+        typed->lone = typed->bare = false;
+    return true;
+}
+
+/* Takes a code within a sequence. Another sequence, or a key that is none of its characters, cuts
+ * it. */
+static void take_within(TermKeys *typed, int code) {
+    const bool string = typed->at == KEYS_STRING;
+    if ((typed->lone || typed->bare) && !is_sequence(typed, code)) {
+        give_up_sequence(typed);
+        take_plain(typed, code);
+    } else if (is_between(typed, code))
+        put_key(typed, code < KEY_MIN ? key_of_character(code) : key_of_code(code));
+    else if (typed->at == KEYS_STRING_ENDS) {
+        end_string(typed);
+        if (code == '\\')
+            return;
+        begin_escape(typed);
+        take_escaped(typed, code);
+    } else if (string && code == BELL)
+        end_string(typed);
+    else if (string && code == ESCAPE)
+        await_code(typed, KEYS_STRING_ENDS);
+    else if (string ? code < KEY_MIN : code >= ' ' && code < '@')
+        add_to_sequence(typed, code);
+    else if (!string && code >= '@' && code <= '~')
+        end_sequence(typed, code);
+    else
+        take_plain(typed, code);
+}
+
+/* Returns the time until which the code after the last one is waited for. */
+static double wait_until_ms(const TermKeys *typed) {
+    const bool within = typed->at >= KEYS_SEQUENCE && typed->at <= KEYS_STRING_ENDS;
+    if (typed->at == KEYS_ESCAPED)
+        return typed->since_ms + (typed->owed ? ANSWERS_HOLD_MS : 0);
+    if (within && may_be_answer(typed))
+        return typed->text[0] ? typed->until_ms : typed->since_ms + ANSWERS_HOLD_MS;
+    if (within && (typed->lone || typed->bare))
+        return typed->since_ms;
+    const bool report = typed->at == KEYS_SEQUENCE && typed->text[0] == '<';
+    return typed->since_ms + (report || typed->at == KEYS_PASTE ? REPORT_MS : SEQUENCE_MS);
+}
+
+void term_keys_take(TermKeys *typed, int code, double now_ms) {
+    typed->now_ms = now_ms;
+    typed->alone |= code == ERR;
+    if (typed->at && typed->alone && now_ms >= wait_until_ms(typed))
+        give_up_sequence(typed);
+    if (!typed->at && now_ms >= typed->until_ms)
+        typed->owed = 0;
+    if (code == ERR)
+        typed->lone |= typed->at == KEYS_ESCAPED;
+    else if (typed->at == KEYS_PLAIN)
+        take_plain(typed, code);
+    else if (typed->at == KEYS_CHARACTER)
+        take_character(typed, code);
+    else if (typed->at == KEYS_ESCAPED)
+        take_escaped(typed, code);
+    else if ((typed->at == KEYS_SKIP && !--typed->skip) ||
+             (typed->at == KEYS_PASTE && code == PASTE_ENDS))
+        typed->at = KEYS_PLAIN;
+    else if (typed->at == KEYS_SKIP || typed->at == KEYS_PASTE)
+        await_code(typed, typed->at);
+    else
+        take_within(typed, code);
 }
 
 int32_t term_keys_next(TermKeys *typed, double now_ms) {
-    typed->now_ms = now_ms;
-    for (int code; (code = next_code(typed, 0)) != ERR;) {
-        bool escaped = typed->escaped;
-        typed->escaped = code == ANSWERS_ESCAPE;
-        if (code == PASTE_BEGINS)
-            skip_paste(typed);
-        int32_t key = code == ESCAPE           ? read_escape(typed)
-                      : code == ANSWERS_ESCAPE ? KEYCODE_ESCAPE
-                      : code >= KEY_MIN        ? key_of_code(code)
-                      : escaped && code == '[' ? read_late(typed)
-                                               : read_character(typed, code);
-        if (key)
-            return key;
+    int code = 0;
+    while (!typed->count && code != ERR) {
+        code = wgetch(typed->window);
+        term_keys_take(typed, code, now_ms);
     }
-    typed->late = false;
-    return 0;
+    typed->late = typed->late && code != ERR;
+    if (!typed->count)
+        return 0;
+    int32_t key = typed->keys[0];
+    memmove(typed->keys, typed->keys + 1, (size_t)--typed->count * sizeof key);
+    return key;
 }

@@ -8,6 +8,7 @@
 #include "src/ui/term_internal.h"
 
 #include <locale.h>
+#include <math.h>
 #include <ncurses.h>
 #include <poll.h>
 #include <unistd.h>
@@ -29,8 +30,7 @@ static struct {
 static TermKeys typed;
 static int32_t found[16]; /* keys that were read last */
 
-__attribute__((visibility("default"))) int poll(struct pollfd *files, nfds_t count,
-                                                int ms) {
+__attribute__((visibility("default"))) int poll(struct pollfd *files, nfds_t count, int ms) {
     struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
     if (!typist.sits)
         return ppoll(files, count, ms < 0 ? NULL : &wait, NULL);
@@ -60,16 +60,17 @@ static void type(const char *bytes, size_t length, double after_ms) {
     typist.pieces[typist.count++].length = length;
 }
 
-/* Reads all keys of the next `ms`; returns how many. */
+/* Reads all keys of the next `ms`; returns how many. The display looks for keys every 200 ms. */
 static int read_keys(double ms) {
     struct pollfd terminal = {.fd = STDIN_FILENO, .events = POLLIN};
     double until_ms = typist.now_ms + ms;
     int count = 0;
-    do
+    do {
         for (int32_t key; (key = term_keys_next(&typed, typist.now_ms));)
             if (count < 16)
                 found[count++] = key;
-    while (until_ms > typist.now_ms && poll(&terminal, 1, (int)(until_ms - typist.now_ms)) > 0);
+        poll(&terminal, 1, (int)fmin(ceil(until_ms - typist.now_ms), 200));
+    } while (until_ms > typist.now_ms);
     return count;
 }
 
