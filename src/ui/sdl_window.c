@@ -229,7 +229,7 @@ static void draw_over(SdlWindow *window, const State *state, const LiveData *liv
     pen_frame(&pen, window->hover.box, pen.theme->accent, 1, 1.5);
     if (window->hover.told &&
         spots_tip(&window->spots, window->hover.x, window->hover.y, state, live, &tip))
-        window_tip_draw(&pen, window_tip_place(&pen, &tip, w / scale, h / scale), &tip);
+        window_tip_draw(&pen, &tip, w / scale, h / scale);
     cairo_destroy(cr);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/pen.c \
 	%D%/draw/ticks.c
-libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/decode_rgb.c %D%/bev/dropped.c \
+libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/dropped.c \
 	%D%/bev/gradient_strip.c %D%/bev/raster.c \
 	%D%/bev/stats.c %D%/bev/strip.c
 libfigure_a_SOURCES = %D%/figure/figure.c %D%/figure/overlay.c
@@ -12,5 +12,4 @@ libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/bits.c %D%/panel/camera.c %D
 	%D%/panel/palette.c %D%/panel/pen_sheet.c %D%/panel/pipeline.c %D%/panel/points.c %D%/panel/race.c %D%/panel/right.c %D%/panel/side.c %D%/panel/sheet.c %D%/panel/spots.c %D%/panel/stack.c %D%/panel/steps.c \
 	%D%/panel/steps_page.c %D%/panel/steps_registers.c %D%/panel/steps_strip.c %D%/panel/tip.c %D%/panel/why.c
 libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/cells.c %D%/term/cells_sheet.c %D%/term/dashboard.c
-libwindow_a_SOURCES = %D%/window/window_bev.c %D%/window/window_image.c \
-	%D%/window/window_side.c %D%/window/window_tip.c
+libwindow_a_SOURCES = %D%/window/window_image.c

@@ -2,10 +2,39 @@
 /* Arranges the parts of the window and draws them in order. */
 #include "src/view/window/window_image.h"
 
-#include "src/view/window/window_internal.h"
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/figure/figure.h"
+#include "src/view/panel/panel.h"
+#include "src/view/panel/pen_sheet.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 22 };
+
+/* The colour of marks on the probed cell. No class and no colour map has this colour. */
+static const Rgb window_mark = {255, 196, 0};
+
+typedef struct {
+    const State *state;
+    const LiveData *live;
+    const Picture *picture; /* NULL: nothing is computed yet */
+    PanelData data;         /* the same for panels */
+    WindowLayout layout;
+    Spots *spots; /* NULL: the picture takes no clicks */
+    Pen *pen;
+    FigureSpec spec;
+    Figure visible, whole; /* the visible part of the grid, and the whole grid */
+} WindowView;
+
+/* Heights of rows in pixels. Their text is two thirds as high. */
+enum {
+    CAPTION_ROW = 42,
+    USUAL_ROW = 21, /* text of 14 pixels, 2 % of a window of 720 */
+    LARGE_ROW = 28,
+    STRIP_ROW = 16
+};
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -15,8 +44,7 @@ enum {
     SIDE_LEAST_H = 200, /* least height of a side column under the BEV */
     STRIP_FROM_H = 430, /* lower windows have no strip */
     TIME_BAR = 6,       /* height between header and strip */
-    STRIP_ROW = 16,
-    BARS_H = 100, /* height of an operator scene's bars, in place of cameras */
+    BARS_H = 100,       /* height of an operator scene's bars, in place of cameras */
     CAMERA_MAX_W = 320,
     AXIS_LEFT = 62,
     AXIS_BOTTOM = 42
@@ -135,6 +163,7 @@ static Grid visible_part(Grid grid, const WindowLayout *at) {
 
 /* Describes the picture as a figure: the whole grid, and the part of the grid that is visible. */
 static void prepare_view(WindowView *view) {
+    view->data = (PanelData){.state = view->state, .live = view->live, .picture = view->picture};
     view->spec = (FigureSpec){
         .state = view->state, .live = view->live, .picture = view->picture, .outlines = true};
     view->whole = figure_of(&view->spec);
@@ -157,12 +186,367 @@ static void frame_pointed_part(const WindowView *view) {
         pen_frame(view->pen, box, window_mark, 1, 3);
 }
 
-/* ---- drawing -------------------------------------------------------------------------------- */
+/* ---- the BEV: cells, wipe, probed cell, rays, axes ------------------------------------------- */
 
-double window_wipe_x(const WindowLayout *at, const State *state) {
+/* Returns where the wipe divides the picture. Where a zoom hides the divider, the position lies
+ * beyond the picture's edges. */
+static double wipe_x_of(const WindowLayout *at, const State *state) {
     double left = (1 - state->wipe) * (double)state_slice(state).ny;
     return at->bev.x + (at->y_hi - left) / (at->y_hi - at->y_lo) * at->bev.w;
 }
+
+static bool has_bev(const WindowView *view) {
+    return view->picture && view->picture->bev.ready;
+}
+
+/* Draws the part of the BEV within `clip`: one side of the wipe, or all. Pixels stay sharp. */
+static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
+    const WindowLayout *at = &view->layout;
+    const Box *bev = &at->bev;
+    cairo_t *cr = view->pen->cr;
+    cairo_surface_t *surface = pen_surface(raster);
+    pen_clip(view->pen, clip);
+    pen_fill(view->pen, *bev, panel_theme.background, 1);
+    cairo_translate(cr, bev->x, bev->y);
+    cairo_scale(cr, bev->w / (at->y_hi - at->y_lo), bev->h / (at->x_hi - at->x_lo));
+    cairo_set_source_surface(cr, surface, at->y_hi - raster->w, at->x_hi - raster->h);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(surface);
+}
+
+/* ---- wipe ----------------------------------------------------------------------------------- */
+
+static void wipe_label(const WindowView *view, double x, double room, TextAlign align,
+                       bool baseline) {
+    enum { LEAST_ROOM = 60 };
+    if (room < LEAST_ROOM)
+        return;
+    TextStyle style = style_over(&panel_theme, SIZE_BODY, align);
+    style.bold = true;
+    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style,
+             live_side_label(view->live, baseline).text);
+}
+
+static void draw_wipe(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    double x = fmin(fmax(wipe_x_of(&view->layout, view->state), bev->x), bev->x + bev->w);
+    draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
+    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
+    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
+    cairo_new_sub_path(view->pen->cr);
+    cairo_arc(view->pen->cr, x, bev->y + bev->h / 2, 7, 0, 2 * M_PI);
+    pen_color(view->pen, panel_theme.line, 1);
+    cairo_fill(view->pen->cr);
+    wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
+    wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
+}
+
+/* Draws the upper left corner: the slice, and the difference between the two sides. */
+static void draw_corner(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    const Rig *rig = view->live->frame.rig;
+    char text[96], slice[64];
+    if (bev_picture_alike(&view->picture->bev))
+        snprintf(text, sizeof text, "both are equal");
+    else
+        comparison_text(view->state, view->live, text, sizeof text);
+    slice_describe(&view->whole.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
+    TextStyle style = style_over(&panel_theme, SIZE_BODY, ALIGN_LEFT);
+    style.bold = true;
+    double top = bev->y + SIZE_BODY + 12;
+    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
+    pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,
+             text);
+}
+
+/* ---- the probed cell ------------------------------------------------------------------------ */
+
+static void outline_cell(const WindowView *view, int64_t cell) {
+    const WindowLayout *at = &view->layout;
+    int64_t place = slice_place(&view->whole.slice, cell), nx = view->whole.slice.nx;
+    double w = at->bev.w / (at->y_hi - at->y_lo), h = at->bev.h / (at->x_hi - at->x_lo);
+    if (place < 0)
+        return;
+    Box box = {at->bev.x + (at->y_hi - (double)(place / nx) - 1) * w,
+               at->bev.y + (at->x_hi - (double)(place % nx) - 1) * h, w, h};
+    pen_frame(view->pen, box, panel_theme.halo, 0.9, 4);
+    pen_frame(view->pen, box, window_mark, 1, 2);
+}
+
+/* Draws a line from the camera to the frustum point. A larger contribution is drawn stronger. */
+static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
+    const Rig *rig = view->live->frame.rig;
+    const double *from = rig->cameras[one->camera].position_m;
+    FigurePanel panel = {.box = view->layout.bev};
+    double to[3], x0, y0, x1, y1;
+    rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
+    int up = view->whole.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
+    panel_point(&view->visible, &panel, from[up], from[left], &x0, &y0);
+    panel_point(&view->visible, &panel, to[up], to[left], &x1, &y1);
+    pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
+}
+
+/* Returns the strength of a point's mark, its share of the cell. All points of a step are alike. */
+static double mark_strength(const WindowView *view, const LiveContribution *one, double heaviest) {
+    return view->live->frame.steps ? 1 : sqrt(one->depth * one->weight / heaviest);
+}
+
+static double heaviest_contribution(const LiveContribution *list, int count) {
+    double heaviest = 1e-30;
+    for (int i = 0; i < count; i++)
+        heaviest = fmax(heaviest, list[i].depth * list[i].weight);
+    return heaviest;
+}
+
+static void draw_rays(const WindowView *view) {
+    enum { MAX_RAYS = 96 };
+    LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_lit(view->live, view->state, list);
+    double heaviest = heaviest_contribution(list, count);
+    for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
+        draw_ray(view, &list[i], mark_strength(view, &list[i], heaviest));
+}
+
+static void draw_probe(const WindowView *view) {
+    const LiveProbe *probe = &view->live->probe;
+    const LiveSteps *steps = view->live->frame.steps;
+    const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_step_points(view->live, view->state, points);
+    int64_t cell = steps ? steps->cell : probe->cell;
+    if (cell < 0)
+        return;
+    pen_clip(view->pen, view->layout.bev);
+    draw_rays(view);
+    for (int i = 0; i < count; i++)
+        outline_cell(view, points[i]->cell);
+    outline_cell(view, cell);
+    cairo_restore(view->pen->cr);
+}
+
+/* Draws, in place of the BEV, the reason why there is none. */
+static void draw_reason(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    const char *reason = view->picture               ? view->picture->bev.reason
+                         : view->live->error_text[0] ? view->live->error_text
+                         : view->state->waiting[0]   ? view->state->waiting
+                                                     : "computing the first picture";
+    TextStyle style = aligned(style_body(view->pen), ALIGN_CENTER);
+    pen_fill(view->pen, *bev, view->pen->theme->tint, 1);
+    pen_text(view->pen, bev->x + bev->w / 2, bev->y + bev->h / 2, bev->w, &style, reason);
+}
+
+static void draw_bev_part(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    if (!has_bev(view)) {
+        draw_reason(view);
+        return;
+    }
+    draw_raster(view, &view->picture->bev.image, *bev);
+    if (view->picture->bev.baseline.rgba)
+        draw_wipe(view);
+}
+
+/* Draws a note over the old picture while the new one is being computed. */
+static void draw_waiting(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    const char *text = view->state->waiting;
+    TextStyle style = aligned(style_strong(view->pen), ALIGN_CENTER);
+    double w = fmin(pen_text_width(view->pen, &style, text) + 24, bev->w), h = 2 * style.size;
+    if (!text[0])
+        return;
+    Box box = {bev->x + (bev->w - w) / 2, bev->y + (bev->h - h) / 2, w, h};
+    pen_fill(view->pen, box, view->pen->theme->page, 0.9);
+    pen_text(view->pen, bev->x + bev->w / 2, box.y + h / 2 + style.size / 3, w, &style, text);
+}
+
+static void draw_over_bev_part(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    if (!has_bev(view))
+        return;
+    FigurePanel panel = {.bev = &view->picture->bev, .box = *bev};
+    overlay_draw(view->pen, &view->visible, &panel);
+    loss_draw(view->pen, &view->visible, &panel, false);
+    draw_probe(view);
+    draw_corner(view);
+    draw_waiting(view);
+    pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
+    if (view->layout.header.w > 0)
+        axes_draw(view->pen, &view->visible, &panel, true);
+}
+
+/* ---- panels: the column beside the picture, and the rows around it --------------------------- */
+
+/* Makes a sheet over `box`, with rows of that height, and draws all of it. Without width: nothing
+ * is drawn. */
+static void draw_sheet(const WindowView *view, Box box, double row_h, PanelDraw *draw) {
+    Sheet sheet = pen_sheet(view->pen, box, row_h, view->spots);
+    if (box.w > 0)
+        draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &view->data);
+}
+
+/* Returns the y of the lower edge of all panels above the log. */
+static double floor_of_panels(const WindowLayout *at) {
+    return at->log.w > 0 ? at->log.y : at->h - WINDOW_MARGIN;
+}
+
+/* Whether the column shows a chart. A pinned cell takes the chart's place. */
+static bool has_chart(const WindowView *view) {
+    return view->state->chart != CHART_NONE && !view->state->pinned &&
+           view->live->job.config.kernel;
+}
+
+static void draw_strip_part(const WindowView *view) {
+    draw_sheet(view, view->layout.strip, STRIP_ROW, cameras_draw);
+}
+
+/* ---- the chart of the memory model: in the column, otherwise over the BEV -------------------- */
+
+enum { LEAST_SIDE_H = 320 };
+
+static bool chart_fits_column(const WindowView *view) {
+    const Box *side = &view->layout.side;
+    return side->w >= WINDOW_SIDE_W && side->h >= LEAST_SIDE_H;
+}
+
+static void draw_chart_over_part(const WindowView *view) {
+    static const Panel *const panels[] = {&model_panel, NULL};
+    const WindowLayout *at = &view->layout;
+    double right = at->w - WINDOW_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
+    if (!has_chart(view) || chart_fits_column(view))
+        return;
+    Box box = {WINDOW_MARGIN, at->bev.y - 4, right - WINDOW_MARGIN, bottom - at->bev.y};
+    double under = at->keys.w > 0 ? at->keys.y : at->h;
+    pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
+    Sheet sheet = pen_sheet(view->pen, box, SHEET_ROW, view->spots);
+    stack_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, panels, NULL, &view->data);
+}
+
+static void draw_race_part(const WindowView *view) {
+    enum { ROWS = 34 };
+    const WindowLayout *at = &view->layout;
+    double top = at->header.w > 0 ? at->time.y + at->time.h + WINDOW_GAP : WINDOW_MARGIN;
+    Box box = {WINDOW_MARGIN, top, at->w - 2 * WINDOW_MARGIN, floor_of_panels(at) - top};
+    if (!view->state->race || view->state->lesson.open)
+        return;
+    pen_fill(view->pen, (Box){0, 0, at->w, at->h}, view->pen->theme->page, 1);
+    spots_clear(view->spots);
+    draw_sheet(view, box, fmax(box.h / ROWS, SHEET_ROW), race_page_draw);
+}
+
+/* ---- the column ----------------------------------------------------------------------------- */
+
+static void draw_side_part(const WindowView *view) {
+    enum { SMALL_H = 300, SMALL_ROWS = 16, SMALLEST_ROW = 14 };
+    const Box side = view->layout.side;
+    if (has_chart(view) && !chart_fits_column(view))
+        return;
+    const double small = fmin(fmax(side.h / SMALL_ROWS, SMALLEST_ROW), SHEET_ROW);
+    const double row_h = view->state->large ? LARGE_ROW : side.h < SMALL_H ? small : USUAL_ROW;
+    draw_sheet(view, side, row_h, side_draw);
+}
+
+/* ---- rows around the picture ----------------------------------------------------------------- */
+
+/* Returns a row in the middle of `box`, with a margin at the window's edge. */
+static Box row_in(Box box, double row_h, double margin) {
+    return (Box){box.x + margin, box.y + (box.h - row_h) / 2, box.w - 2 * margin, row_h};
+}
+
+static void draw_header_part(const WindowView *view) {
+    draw_sheet(view, view->layout.header, WINDOW_LINE, title_draw);
+    draw_sheet(view, view->layout.time, view->layout.time.h, time_bar_draw);
+}
+
+/* Draws a caption in large letters over log and key bar. False: the state has no caption. */
+static bool draw_caption(const WindowView *view) {
+    const Box *log = &view->layout.log;
+    Box band = {0, log->y, view->layout.w, view->layout.h - log->y};
+    if (!view->state->caption[0] || log->w <= 0)
+        return false;
+    Box text = {WINDOW_MARGIN, band.y, band.w - 2 * WINDOW_MARGIN, band.h};
+    Sheet sheet = pen_sheet(view->pen, text, CAPTION_ROW, NULL);
+    /* bold text is an eighth wider than the sheet tells */
+    while (sheet.row_h > SHEET_ROW &&
+           sheet_width(&sheet, view->state->caption) * 9 / 8 > sheet.columns)
+        sheet = pen_sheet(view->pen, text, sheet.row_h - 1, NULL);
+    sheet.top += (band.h - sheet.row_h) / 2;
+    pen_fill(view->pen, band, ink_color(INK_SELECTED, sheet.light, true), 1);
+    caption_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
+    return true;
+}
+
+static void draw_log_part(const WindowView *view) {
+    if (!view->state->caption[0])
+        draw_sheet(view, row_in(view->layout.log, WINDOW_LINE - 1, 0), WINDOW_LINE - 1, log_draw);
+}
+
+static void draw_keys_part(const WindowView *view) {
+    Box bar = view->layout.keys, row = row_in(bar, SHEET_ROW, WINDOW_MARGIN);
+    if (draw_caption(view) || bar.w <= 0)
+        return;
+    Sheet sheet = pen_sheet(view->pen, row, SHEET_ROW, view->spots);
+    pen_fill(view->pen, bar, view->pen->theme->tint, 1);
+    key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
+}
+
+static void draw_floats_part(const WindowView *view) {
+    enum { ROW = 20 };
+    const WindowLayout *at = &view->layout;
+    const double bottom = floor_of_panels(at), margin = WINDOW_MARGIN;
+    Box room = {margin, margin, at->w - 2 * margin, bottom - margin};
+    Sheet sheet = pen_sheet(view->pen, room, ROW, view->spots);
+    double w = sheet.column_w, h = sheet.row_h;
+    Area whole = {0, 0, sheet.columns, sheet.rows};
+    Area bev = {(int)((at->bev.x - WINDOW_GAP - room.x) / w), (int)((at->bev.y - room.y) / h),
+                (int)ceil((at->bev.w + 2 * WINDOW_GAP) / w), (int)ceil(at->bev.h / h)};
+    if (view->state->help)
+        help_float(&sheet, whole, bev, &view->data);
+    if (view->state->palette.open)
+        palette_float(&sheet, whole, bev, &view->data);
+}
+
+/* ---- the tooltip: a box beside the thing under the mouse ------------------------------------- */
+
+enum { TIP_W = 420, TIP_PAD = 8, TIP_ROW = 17, TIP_ROWS = 12, PARTS = 4 };
+
+/* Draws the texts of the tip and returns their rows. A quiet sheet only counts the rows. */
+static int draw_texts(Sheet *sheet, const Tip *tip) {
+    const struct {
+        const char *text;
+        Ink ink;
+    } parts[PARTS] = {{tip->title, INK_ACCENT},
+                      {tip->help, INK_TEXT},
+                      {tip->meaning, INK_MUTED},
+                      {tip->source, INK_TEXT}};
+    int row = 0;
+    for (int i = 0; i < PARTS; i++) {
+        Area area = {0, row, sheet->columns, TIP_ROWS};
+        if (parts[i].text[0])
+            row += sheet_paragraph(sheet, area, parts[i].ink, parts[i].text);
+    }
+    return row;
+}
+
+/* The tooltip stands below the outline, or above it near the picture's lower edge. */
+void window_tip_draw(Pen *pen, const Tip *tip, double w, double h) {
+    double width = fmin(TIP_W, w - 2 * TIP_PAD);
+    Sheet sheet = pen_sheet(pen, (Box){0, 0, width - 2 * TIP_PAD, h}, TIP_ROW, NULL);
+    Sheet quiet = sheet_quiet(&sheet);
+    Box box = {tip->box.x, tip->box.y + tip->box.h + 6, width, 0};
+    box.h = draw_texts(&quiet, tip) * TIP_ROW + 2 * TIP_PAD;
+    if (box.y + box.h > h)
+        box.y = fmax(0, tip->box.y - box.h - 6);
+    box.x = fmax(0, fmin(box.x, w - width));
+    pen_fill(pen, box, pen->theme->page, 1);
+    pen_frame(pen, (Box){box.x + 0.5, box.y + 0.5, box.w - 1, box.h - 1}, pen->theme->muted, 1, 1);
+    sheet.left = box.x + TIP_PAD;
+    sheet.top = box.y + TIP_PAD;
+    draw_texts(&sheet, tip);
+}
+
+/* ---- the whole window ------------------------------------------------------------------------ */
 
 /* Notes where the picture stands. */
 static void note_places(Spots *spots, const State *state, const WindowLayout *at) {
@@ -174,14 +558,14 @@ static void note_places(Spots *spots, const State *state, const WindowLayout *at
     spots->x_lo = at->x_lo, spots->x_hi = at->x_hi;
     spots->y_lo = at->y_lo, spots->y_hi = at->y_hi;
     if (state->compare == COMPARE_WIPE)
-        spots->wipe_x = window_wipe_x(at, state);
+        spots->wipe_x = wipe_x_of(at, state);
 }
 
 /* The parts in drawing order. Later parts cover earlier ones. */
 static void (*const parts[])(const WindowView *view) = {
-    window_draw_strip,      window_draw_bev,    window_draw_over_bev, window_draw_side,
-    window_draw_chart_over, frame_pointed_part, window_draw_race,     window_draw_header,
-    window_draw_log,        window_draw_keys,   window_draw_floats};
+    draw_strip_part,      draw_bev_part,      draw_over_bev_part, draw_side_part,
+    draw_chart_over_part, frame_pointed_part, draw_race_part,     draw_header_part,
+    draw_log_part,        draw_keys_part,     draw_floats_part};
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                   const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err) {
@@ -232,7 +616,7 @@ bool window_bev_image(int w, int h, double scale, const State *state, const Live
     view.layout.bev = whole;
     prepare_view(&view);
     pen_init(&pen, cr, view.visible.theme, NULL);
-    window_draw_bev(&view);
-    window_draw_over_bev(&view);
+    draw_bev_part(&view);
+    draw_over_bev_part(&view);
     return pen_finish(cr, !pen.failed && pen_status(cairo_status(cr), "picture", err), image);
 }

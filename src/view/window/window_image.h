@@ -39,6 +39,5 @@ bool window_image(int w, int h, double scale, const State *state, const LiveData
 bool window_bev_image(int w, int h, double scale, const State *state, const LiveData *live,
                       const Picture *picture, Image *image, Err *err);
 
-/* Return the place of a tooltip in a picture of w x h units, and draw the tooltip there. */
-Box window_tip_place(Pen *pen, const Tip *tip, double w, double h);
-void window_tip_draw(Pen *pen, Box box, const Tip *tip);
+/* Draws a tooltip into a picture of w x h units. */
+void window_tip_draw(Pen *pen, const Tip *tip, double w, double h);
