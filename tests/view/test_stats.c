@@ -29,7 +29,7 @@ TAP_SUITE(stats_pca) {
     tap_ok(pca.explained[0] > 0.95 && fabs(pca.explained[0] + pca.explained[1] - 1) < 1e-9,
            "shares of the variance sum to one");
     double at[PCA_COMPONENTS];
-    pca_project(&pca, vectors, at);
+    pca_project(&pca, vectors, 1, at);
     tap_ok(fabs(at[0] - sqrt(3)) < 0.05 && at[2] == 0, "the end of a line is 1.7 sigma out");
     pca_free(&pca);
     pca_free(NULL);

@@ -49,7 +49,7 @@ static void decodes_difference(ViewKind view, const BevContent *content, const B
 
 /* 2 x 2 cells. */
 static BevContent grid_of(int64_t channels, const float *pooled) {
-    return (BevContent){.nx = 2, .ny = 2, .channels = channels, .pooled = pooled};
+    return (BevContent){.nx = 2, .ny = 2, .rows = 4, .channels = channels, .pooled = pooled};
 }
 
 static BevContent content_of(const float *pooled, const Embedding *embedding) {

@@ -51,6 +51,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,
                         .channels = frame->channels,
+                        .rows = (size_t)(frame->nx * frame->ny),
                         .pooled = of_baseline ? frame->baseline : frame->pooled,
                         .fp64_original = of_baseline ? frame->baseline_fp64 : frame->fp64_original,
                         .map = of_baseline ? frame->baseline_map : frame->map,

@@ -19,8 +19,8 @@ typedef struct {
     int slice;   /* as in slice.h; */
     bool chosen; /* a grid with height: the selection's values choose the cells */
     bool difference;
-    bool filled;      /* empty cells among others may be interpolated */
-    ValueRange range; /* of scalar views */
+    bool filled;              /* empty cells among others may be interpolated */
+    ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
     bool of_baseline;         /* `range` is that of the pinned baseline */
     bool light;               /* for paper, as a figure of a light page has it */

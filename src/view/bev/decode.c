@@ -17,41 +17,42 @@ static size_t cells_of(const BevContent *content) {
     return (size_t)content->nx * (size_t)content->ny;
 }
 
-static bool field_init(CellField *field, ViewKind view, const BevContent *content, Err *err) {
-    size_t cells = cells_of(content);
-    *field = (CellField){.view = view, .nx = content->nx, .ny = content->ny, .full_mass = NAN};
+/* Returns the bytes of a cell in all arrays of a field. */
+static size_t cell_bytes(const CellField *field) {
+    return 2 * sizeof *field->value + sizeof *field->state + sizeof *field->color;
+}
+
+static bool field_init(CellField *field, ViewKind view, int64_t nx, int64_t ny, Err *err) {
+    size_t cells = (size_t)nx * (size_t)ny;
+    *field = (CellField){.view = view, .nx = nx, .ny = ny, .full_mass = NAN};
     for (int k = 0; k < PCA_COMPONENTS; k++)
         field->explained[k] = NAN;
-    field->state = calloc(cells, sizeof *field->state);
-    field->value = calloc(cells, sizeof *field->value);
-    if (!views[view].unit)
-        field->color = calloc(cells, sizeof *field->color);
-    if (field->state && field->value && (views[view].unit || field->color))
-        return true;
-    cell_field_free(field);
-    return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu cells", cells);
+    field->value = calloc(cells, cell_bytes(field));
+    if (!field->value)
+        return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu cells", cells);
+    field->scratch = field->value + cells;
+    field->state = (uint8_t *)(field->scratch + cells);
+    field->color = views[view].unit ? NULL : (Rgb *)(field->state + cells);
+    return true;
 }
 
 bool cell_field_copy(const CellField *field, CellField *copy, Err *err) {
-    const BevContent shape = {.nx = field->nx, .ny = field->ny};
     CellField own;
-    if (!field_init(&own, field->view, &shape, err))
+    if (!field_init(&own, field->view, field->nx, field->ny, err))
         return false;
-    size_t cells = cells_of(&shape);
+    memcpy(own.value, field->value, (size_t)(field->nx * field->ny) * cell_bytes(field));
     *copy = *field;
-    copy->state = memcpy(own.state, field->state, cells * sizeof *own.state);
-    copy->value = memcpy(own.value, field->value, cells * sizeof *own.value);
-    copy->color =
-        field->color ? memcpy(own.color, field->color, cells * sizeof *own.color) : own.color;
+    copy->value = own.value;
+    copy->scratch = own.scratch;
+    copy->state = own.state;
+    copy->color = own.color;
     return true;
 }
 
 void cell_field_free(CellField *field) {
     if (!field)
         return;
-    free(field->state);
     free(field->value);
-    free(field->color);
     *field = (CellField){0};
 }
 
@@ -106,12 +107,12 @@ static void find_states(const BevContent *content, CellField *field) {
 /* Returns the depth weight that is drawn at full strength: the median of the occupied cells. The
  * maximum, of near cells with hundreds of points, would leave all others black. NaN: no cell is
  * occupied. */
-static double median_mass(const CellField *field, float *scratch) {
+static double median_mass(const CellField *field) {
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
         if (field->state[cell] == CELL_VALUE && field->value[cell] > 0)
-            scratch[count++] = field->value[cell];
-    return count ? nth_smallest(scratch, count, count / 2) : NAN;
+            field->scratch[count++] = field->value[cell];
+    return count ? nth_smallest(field->scratch, count, count / 2) : NAN;
 }
 
 double decode_strength(double share) {
@@ -119,18 +120,11 @@ double decode_strength(double share) {
 }
 
 /* Turns the depth weights in field->value into strengths. */
-static bool decode_strengths(const BevContent *content, CellField *field, Err *err) {
-    size_t cells = cells_of(content);
-    float *scratch = malloc(cells * sizeof *scratch);
-    if (!scratch)
-        return err_set(err, ERR_FAILED, views[field->view].name, "", "no memory for %zu cells",
-                       cells);
-    field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field, scratch);
-    free(scratch);
+static void decode_strengths(const BevContent *content, CellField *field) {
+    field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells; cell++)
+    for (size_t cell = 0; cell < cells_of(content); cell++)
         field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
-    return true;
 }
 
 /* Each sub-ray adds one unit to its class, so that the sum over the classes is the depth weight. */
@@ -154,6 +148,7 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
 /* Colours the cells, in the view class by their class, else by the surface colour of the features.
  */
 static bool decode_embedding(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
@@ -168,7 +163,8 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
             field->color[cell] = rgb_lifted(rgb_from_linear(
                 parts[EMBED_R] / mass, parts[EMBED_G] / mass, parts[EMBED_B] / mass));
     }
-    return decode_strengths(content, field, err);
+    decode_strengths(content, field);
+    return true;
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -189,19 +185,11 @@ static bool decode_channel(const BevContent *content, CellField *field, Err *err
     return true;
 }
 
-/* Allocates a zero for each row of the map and of the picture; free() it. NULL: no memory. */
+/* Allocates a zero for each row of the grid; free() it. NULL: no memory. */
 static float *decode_row_values(const BevContent *content, Err *err) {
-    const BevMap *map = content->map;
-    size_t rows = 0;
-    for (int64_t i = 0; i < map->intervals; i++) {
-        size_t row = (size_t)map->ranks_bev[map->interval_starts[i]];
-        rows = row < rows ? rows : row + 1;
-    }
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        rows = decode_row(content, cell) < rows ? rows : decode_row(content, cell) + 1;
-    float *values = calloc(rows, sizeof *values);
+    float *values = calloc(content->rows, sizeof *values);
     if (!values)
-        err_set(err, ERR_FAILED, "picture", "", "no memory for %zu cells", rows);
+        err_set(err, ERR_FAILED, "picture", "", "no memory for %zu cells", content->rows);
     return values;
 }
 
@@ -322,7 +310,8 @@ static int64_t channel_of(const BevContent *content, int k) {
 }
 
 /* Finds the range of a channel: all cells but the outermost 2 % on either side. */
-static void find_range(const BevContent *content, CellField *field, int k, float *values) {
+static void find_range(const BevContent *content, CellField *field, int k) {
+    float *values = field->scratch;
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
         if (field->state[cell] != CELL_VALUE)
@@ -369,30 +358,24 @@ static void color_cells(const BevContent *content, CellField *field) {
 }
 
 static bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
-    float *values = malloc((size_t)(field->nx * field->ny) * sizeof *values);
-    if (!values)
-        return err_set(err, ERR_FAILED, "rgb", "", "no memory for a value a cell");
     field->rgb = content->rgb;
-    if (content->depth && !find_masses(content, field, err)) {
-        free(values);
+    if (content->depth && !find_masses(content, field, err))
         return false;
-    }
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
         if (content->depth && field->state[cell] == CELL_VALUE && !(field->value[cell] > 0))
             field->state[cell] = CELL_EMPTY;
     for (int k = 0; k < 3; k++) {
         field->rgb.channel[k] = channel_of(content, k);
         if (!(field->rgb.lo[k] < field->rgb.hi[k]))
-            find_range(content, field, k, values);
+            find_range(content, field, k);
     }
-    free(values);
     bool own = !(content->rgb.lo[0] < content->rgb.hi[0]);
     if (content->light && own && field->rgb.channel[0] == 0 && field->rgb.channel[2] == 2)
         share_range(field);
     color_cells(content, field);
     if (content->depth)
-        return decode_strengths(content, field, err);
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        decode_strengths(content, field);
+    for (int64_t cell = 0; cell < field->nx * field->ny && !content->depth; cell++)
         field->value[cell] = field->state[cell] == CELL_VALUE;
     return true;
 }
@@ -440,41 +423,28 @@ static uint8_t component_level(double sigmas) {
     return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
 }
 
-static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
-                       CellField *field) {
+static void color_cell(const BevContent *content, const Pca *pca, size_t cell, CellField *field) {
+    const float *vector = decode_vector(content, cell);
     double at[PCA_COMPONENTS];
-    unit_vector(decode_vector(content, cell), content->channels, unit);
-    pca_project(pca, unit, at);
+    pca_project(pca, vector, vector_norm(vector, content->channels), at);
     field->color[cell] =
         (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
     field->value[cell] = 1;
 }
 
-/* `units` has room for one vector a row of cells, so that threads can colour rows in parallel. */
-static void color_by_components(const BevContent *content, const Pca *pca, float *units,
-                                CellField *field) {
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 4)
-    for (int64_t row = 0; row < content->ny; row++)
-        for (int64_t x = 0; x < content->nx; x++) {
-            size_t cell = (size_t)(row * content->nx + x);
-            if (field->state[cell] == CELL_VALUE)
-                color_cell(content, pca, cell, units + row * content->channels, field);
-        }
-    for (int k = 0; k < PCA_COMPONENTS; k++)
-        field->explained[k] = pca->explained[k];
-}
-
 static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     Pca own = {0};
+    const Pca *pca = content->pca ? content->pca : &own;
     if (!content->pca && !decode_fit_pca(content, &own, err))
         return false;
-    float *units = malloc((size_t)(content->ny * content->channels) * sizeof *units);
-    if (units)
-        color_by_components(content, content->pca ? content->pca : &own, units, field);
-    bool done = units != NULL;
-    free(units);
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        if (field->state[cell] == CELL_VALUE)
+            color_cell(content, pca, cell, field);
+    for (int k = 0; k < PCA_COMPONENTS; k++)
+        field->explained[k] = pca->explained[k];
     pca_free(&own);
-    return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector a row");
+    return true;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -524,7 +494,7 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
     const char *missing = view_missing(view, content);
     if (missing)
         return err_set(err, ERR_USAGE, views[view].name, "choose another view", "%s", missing);
-    if (!field_init(field, view, content, err))
+    if (!field_init(field, view, content->nx, content->ny, err))
         return false;
     if (views[view].needs & NEEDS_POOLED)
         find_states(content, field);
@@ -565,7 +535,7 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (!a->pooled || !b->pooled)
         return err_set(err, ERR_USAGE, views[view].name, "choose another view",
                        "no pooled features");
-    if (!field_init(field, VIEW_ERROR, a, err))
+    if (!field_init(field, VIEW_ERROR, a->nx, a->ny, err))
         return false;
     find_states(a, field);
     worst_differences(a, b, field);

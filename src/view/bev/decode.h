@@ -31,6 +31,7 @@ typedef enum {
 /* The inputs of a view. Unknown parts are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
+    size_t rows;                 /* of the arrays below, and of the map */
     int32_t *shown;              /* the row of each cell in the arrays below; NULL: the row is the
                                     cell's number */
     const float *pooled;         /* (cell, c) */
@@ -55,6 +56,7 @@ typedef struct {
     ViewKind view;
     int64_t nx, ny;
     uint8_t *state; /* CellState; EMPTY: no point fell into the cell */
+    float *scratch; /* while the cells are decoded */
     float *value;   /* scalar views: the number. Colour views: strength 0..1, how far the
                        colour stands out from the background */
     Rgb *color;     /* colour views; else NULL */

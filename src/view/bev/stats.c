@@ -203,11 +203,14 @@ void pca_free(Pca *pca) {
     *pca = (Pca){0};
 }
 
-void pca_project(const Pca *pca, const float *vector, double coordinates[PCA_COMPONENTS]) {
-    for (int k = 0; k < PCA_COMPONENTS; k++) {
-        double along = 0;
-        for (int64_t c = 0; c < pca->channels; c++)
-            along += (vector[c] - pca->mean[c]) * pca->axes[k * pca->channels + c];
-        coordinates[k] = pca->sigma[k] > 0 ? along / pca->sigma[k] : 0;
+void pca_project(const Pca *pca, const float *vector, double length,
+                 double coordinates[PCA_COMPONENTS]) {
+    double along[PCA_COMPONENTS] = {0};
+    for (int64_t c = 0; c < pca->channels; c++) {
+        double centred = (float)(vector[c] / length) - pca->mean[c];
+        for (int k = 0; k < PCA_COMPONENTS; k++)
+            along[k] += centred * pca->axes[k * pca->channels + c];
     }
+    for (int k = 0; k < PCA_COMPONENTS; k++)
+        coordinates[k] = pca->sigma[k] > 0 ? along[k] / pca->sigma[k] : 0;
 }

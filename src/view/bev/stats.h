@@ -36,6 +36,7 @@ typedef struct {
 bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Err *err);
 void pca_free(Pca *pca);
 
-/* Computes the coordinates of a vector, in standard deviations; 0 along an axis without variance.
- */
-void pca_project(const Pca *pca, const float *vector, double coordinates[PCA_COMPONENTS]);
+/* Computes the coordinates of a vector, divided by `length`, in standard deviations; 0 along an
+ * axis without variance. */
+void pca_project(const Pca *pca, const float *vector, double length,
+                 double coordinates[PCA_COMPONENTS]);
