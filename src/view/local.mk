@@ -5,7 +5,7 @@ libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/dropped.c \
 	%D%/bev/gradient_strip.c %D%/bev/raster.c \
 	%D%/bev/stats.c %D%/bev/strip.c
 libfigure_a_SOURCES = %D%/figure/figure.c %D%/figure/overlay.c
-libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/plot.c %D%/chart/plot_names.c
+libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/plot.c
 libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/bits.c %D%/panel/camera.c %D%/panel/cell.c %D%/panel/findings.c \
 	%D%/panel/frame.c %D%/panel/gradients.c %D%/panel/headline.c %D%/panel/help.c %D%/panel/intervals.c %D%/panel/overlay.c \
 	%D%/panel/kernels.c %D%/panel/legend.c %D%/panel/lesson.c %D%/panel/memory.c %D%/panel/model.c %D%/panel/objects.c %D%/panel/operator.c %D%/panel/origin.c \
