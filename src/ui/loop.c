@@ -40,12 +40,12 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
     Err err;
     char text[320];
     const bool frame = loop->recording[0] != '\0';
-    const LiveData *live = app_live(&loop->app);
-    const Picture *picture = app_picture(&loop->app);
-    bool made = loop->window ? sdl_window_capture(loop->window, state, live, picture, &image, &err)
-                             : window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(state), state,
-                                            live, picture, &image, &err);
-    loop->picture_lost = !made || !image_write(&image, path, frame, &err);
+    int w = SNAPSHOT_W, h = SNAPSHOT_H;
+    double scale =
+        loop->window ? sdl_window_size(loop->window, state, &w, &h) : state_text_scale(state);
+    loop->picture_lost = !window_image(w, h, scale, state, app_live(&loop->app),
+                                       app_picture(&loop->app), &image, &err) ||
+                         !image_write(&image, path, frame, &err);
     image_free(&image);
     snprintf(text, sizeof text, "wrote %.260s (a figure: bevscope snapshot)", path);
     if (loop->picture_lost)
@@ -379,25 +379,20 @@ static void read_window(Loop *loop) {
     while (loop->window) {
         WindowInput input =
             sdl_window_next(loop->window, &loop->app.state, app_live(&loop->app), &event, &key);
-        switch (input) {
-        case WINDOW_NOTHING:
+        if (input == WINDOW_NOTHING)
             return;
-        case WINDOW_EVENT:
+        if (input == WINDOW_KEY)
+            use_key(loop, key, typed_ms);
+        else if (input == WINDOW_REDRAW)
+            loop->window_dirty = true;
+        else if (input == WINDOW_CLOSED)
+            close_window(loop);
+        else {
             app_step(&loop->app, &event);
             if (event.kind == EVENT_COMMAND)
                 serve_key(loop, typed_ms);
             else
                 serve_mouse(loop);
-            break;
-        case WINDOW_KEY:
-            use_key(loop, key, typed_ms);
-            break;
-        case WINDOW_REDRAW:
-            loop->window_dirty = true;
-            break;
-        case WINDOW_CLOSED:
-            close_window(loop);
-            break;
         }
     }
 }

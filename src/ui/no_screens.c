@@ -47,7 +47,7 @@ const char *sdl_window_impossible(void) {
 #pragma weak sdl_window_open = not_open
 #pragma weak sdl_window_close = close_nothing
 #pragma weak sdl_window_draw = not_open
-#pragma weak sdl_window_capture = not_open
+#pragma weak sdl_window_size = not_open
 #pragma weak sdl_window_next = not_open
 #pragma weak sdl_window_tip = not_open
 #pragma weak sdl_window_tip_in_ms = not_open

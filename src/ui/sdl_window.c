@@ -186,9 +186,7 @@ static double pixels_a_point(const SdlWindow *window, int w) {
     return points_w > 0 ? (double)w / points_w : 1;
 }
 
-/* Returns the pixels in a unit of the picture, from the display's density and the user's size of
- * text. *w and *h receive the window's size in pixels. */
-static double pixel_size(const SdlWindow *window, const State *state, int *w, int *h) {
+double sdl_window_size(const SdlWindow *window, const State *state, int *w, int *h) {
     if (sdl.GetRendererOutputSize(window->renderer, w, h) < 0)
         sdl.GetWindowSize(window->window, w, h);
     *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
@@ -218,7 +216,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
 /* Draws the outline of what lies under the mouse, and its tooltip where the mouse has rested. */
 static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
-    double scale = pixel_size(window, state, &w, &h);
+    double scale = sdl_window_size(window, state, &w, &h);
     cairo_t *cr = cairo_create(window->over);
     Tip tip;
     Pen pen;
@@ -273,7 +271,7 @@ void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *l
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
                      const Picture *picture, const GiveUp *give_up, Err *err) {
     int w, h;
-    double scale = pixel_size(window, state, &w, &h);
+    double scale = sdl_window_size(window, state, &w, &h);
     if (!fit_canvas(window, w, h, err))
         return false;
     cairo_t *cr = cairo_create(window->surface);
@@ -290,62 +288,47 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
     return true;
 }
 
-bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
-                        const Picture *picture, Image *image, Err *err) {
-    int w, h;
-    double scale = pixel_size(window, state, &w, &h);
-    return window_image(w, h, scale, state, live, picture, image, err);
-}
-
 /* ---- keys and mouse -------------------------------------------------------------------------- */
 
+/* Keys by themselves, with Shift, and with Ctrl. 0: no meaning, or the one without Ctrl. */
 static const struct {
     SDL_Keycode code;
-    int32_t key, shifted;
+    int32_t key, shifted, control;
 } special_keys[] = {
-    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},
-    {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
-    {SDLK_BACKSPACE, KEYCODE_BACKSPACE, KEYCODE_BACKSPACE},
-    {SDLK_TAB, KEYCODE_TAB, KEYCODE_SHIFT_TAB},
-    {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
-    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},
-    {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
-    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT},
-    {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
-    {SDLK_INSERT, KEYCODE_INSERT, KEYCODE_INSERT},
-    {SDLK_DELETE, KEYCODE_DELETE, KEYCODE_DELETE},
-    {SDLK_HOME, KEYCODE_HOME, KEYCODE_SHIFT_HOME},
-    {SDLK_PAGEUP, KEYCODE_PAGE_UP, KEYCODE_PAGE_UP},
-    {SDLK_END, KEYCODE_END, KEYCODE_SHIFT_END},
-    {SDLK_PAGEDOWN, KEYCODE_PAGE_DOWN, KEYCODE_PAGE_DOWN},
-};
-
-/* Keys with a meaning together with Ctrl. */
-static const struct {
-    SDL_Keycode code;
-    int32_t key;
-} control_keys[] = {
-    {SDLK_p, KEYCODE_CTRL_P},
-    {SDLK_u, KEYCODE_CTRL_U},
-    {SDLK_PLUS, KEYCODE_CTRL_PLUS},
-    {SDLK_EQUALS, KEYCODE_CTRL_PLUS}, /* + without Shift, on many keyboards */
-    {SDLK_KP_PLUS, KEYCODE_CTRL_PLUS},
-    {SDLK_MINUS, KEYCODE_CTRL_MINUS},
-    {SDLK_KP_MINUS, KEYCODE_CTRL_MINUS},
+    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER, 0},
+    {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER, 0},
+    {SDLK_BACKSPACE, KEYCODE_BACKSPACE, KEYCODE_BACKSPACE, 0},
+    {SDLK_TAB, KEYCODE_TAB, KEYCODE_SHIFT_TAB, 0},
+    {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE, 0},
+    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP, 0},
+    {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN, 0},
+    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT, 0},
+    {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT, 0},
+    {SDLK_INSERT, KEYCODE_INSERT, KEYCODE_INSERT, 0},
+    {SDLK_DELETE, KEYCODE_DELETE, KEYCODE_DELETE, 0},
+    {SDLK_HOME, KEYCODE_HOME, KEYCODE_SHIFT_HOME, 0},
+    {SDLK_PAGEUP, KEYCODE_PAGE_UP, KEYCODE_PAGE_UP, 0},
+    {SDLK_END, KEYCODE_END, KEYCODE_SHIFT_END, 0},
+    {SDLK_PAGEDOWN, KEYCODE_PAGE_DOWN, KEYCODE_PAGE_DOWN, 0},
+    {SDLK_p, 0, 0, KEYCODE_CTRL_P},
+    {SDLK_u, 0, 0, KEYCODE_CTRL_U},
+    {SDLK_PLUS, 0, 0, KEYCODE_CTRL_PLUS},
+    {SDLK_EQUALS, 0, 0, KEYCODE_CTRL_PLUS}, /* + without Shift, on many keyboards */
+    {SDLK_KP_PLUS, 0, 0, KEYCODE_CTRL_PLUS},
+    {SDLK_MINUS, 0, 0, KEYCODE_CTRL_MINUS},
+    {SDLK_KP_MINUS, 0, 0, KEYCODE_CTRL_MINUS},
 };
 
 /* Returns the code of a key without a character, else NO_KEY. Other keys come as text, in the
  * user's keyboard layout. */
 static int32_t special_key(const SDL_Keysym *symbol) {
-    if (symbol->mod & KMOD_CTRL)
-        for (size_t i = 0; i < sizeof control_keys / sizeof *control_keys; i++)
-            if (control_keys[i].code == symbol->sym)
-                return control_keys[i].key;
     if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
         return KEYCODE_F1 + (symbol->sym - SDLK_F1);
     for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++)
         if (special_keys[i].code == symbol->sym)
-            return symbol->mod & KMOD_SHIFT ? special_keys[i].shifted : special_keys[i].key;
+            return symbol->mod & KMOD_CTRL && special_keys[i].control ? special_keys[i].control
+                   : symbol->mod & KMOD_SHIFT                         ? special_keys[i].shifted
+                                                                      : special_keys[i].key;
     return 0;
 }
 
@@ -363,7 +346,8 @@ static MouseKind mouse_kind(const SDL_Event *event, const Pointer *pointer) {
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
     int w, h;
-    double pixels = pixel_size(window, state, &w, &h), unit = pixels / pixels_a_point(window, w);
+    double pixels = sdl_window_size(window, state, &w, &h),
+           unit = pixels / pixels_a_point(window, w);
     double steps = from->type != SDL_MOUSEWHEEL                      ? 0
                    : from->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -from->wheel.preciseY
                                                                      : from->wheel.preciseY;
@@ -385,16 +369,12 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
 }
 
 static WindowInput window_input(const SDL_WindowEvent *event) {
-    switch (event->event) {
-    case SDL_WINDOWEVENT_CLOSE:
-        return WINDOW_CLOSED;
-    case SDL_WINDOWEVENT_EXPOSED:
-    case SDL_WINDOWEVENT_SIZE_CHANGED:
-    case SDL_WINDOWEVENT_SHOWN:
-        return WINDOW_REDRAW;
-    default:
-        return WINDOW_NOTHING;
-    }
+    bool redraw = event->event == SDL_WINDOWEVENT_EXPOSED ||
+                  event->event == SDL_WINDOWEVENT_SIZE_CHANGED ||
+                  event->event == SDL_WINDOWEVENT_SHOWN;
+    return event->event == SDL_WINDOWEVENT_CLOSE ? WINDOW_CLOSED
+           : redraw                              ? WINDOW_REDRAW
+                                                 : WINDOW_NOTHING;
 }
 
 static WindowInput translate(SdlWindow *window, const State *state, const LiveData *live,

@@ -23,9 +23,9 @@ void sdl_window_close(SdlWindow *window); /* accepts NULL */
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
                      const Picture *picture, const GiveUp *give_up, Err *err);
 
-/* Draws the same pixels as sdl_window_draw into an Image, for snapshots. */
-bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
-                        const Picture *picture, Image *image, Err *err);
+/* Returns the pixels in a unit of the picture, from the display's density and the user's size of
+ * text. *w and *h receive the window's size in pixels. */
+double sdl_window_size(const SdlWindow *window, const State *state, int *w, int *h);
 
 typedef enum {
     WINDOW_NOTHING, /* no event is waiting */

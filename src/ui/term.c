@@ -517,10 +517,9 @@ static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, E
     Cells *shown = &term->shown;
     *everything = !shown->cells || shown->columns != cells->columns || shown->rows != cells->rows ||
                   shown->light != cells->light;
-    if (!*everything)
-        return true;
-    cells_free(shown);
-    bool ok = cells_init(shown, cells->columns, cells->rows, err);
+    if (*everything)
+        cells_free(shown);
+    bool ok = !*everything || cells_init(shown, cells->columns, cells->rows, err);
     shown->light = cells->light;
     return ok;
 }
@@ -577,19 +576,12 @@ static bool send_image(Term *term, Image *image, Area place, Err *err) {
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
-    bool everything, removed = remove_image(term, image, place), ok = true;
-    if (!clear_if_unknown(term, cells, &everything, err)) {
-        image_free(image);
-        return false;
-    }
+    bool everything, removed = remove_image(term, image, place);
     char *written = NULL;
     size_t length = 0;
-    if (!direct_bytes(cells, &term->shown, everything, term->colors, &written, &length, err)) {
-        cells_free(&term->shown);
-        image_free(image);
-        return false;
-    }
-    bool fresh = !same_image(&term->image, image), changed = length || fresh || removed;
+    bool ok = clear_if_unknown(term, cells, &everything, err) &&
+              direct_bytes(cells, &term->shown, everything, term->colors, &written, &length, err);
+    bool fresh = ok && !same_image(&term->image, image), changed = length || fresh || removed;
     send_mode(term, changed, drawing_begins);
     send_mode(term, removed, pixels_remove);
     data_write_all(fileno(term->out), written, length);
@@ -597,6 +589,8 @@ bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *er
     if (fresh && image->w)
         ok = send_image(term, image, place, err);
     send_mode(term, changed, drawing_ends);
+    if (!ok)
+        cells_free(&term->shown);
     image_free(image);
     return ok;
 }

@@ -47,8 +47,8 @@ static void pause(double ms) {
         now_ms = now_ms + 200 < end_ms ? now_ms + 200 : end_ms;
 }
 
-static bool is_found(const int32_t *keys, int count) {
-    return count == found_count && !memcmp(found, keys, (size_t)count * sizeof *keys);
+static bool is_found(const int32_t *wanted, int count) {
+    return count == found_count && !memcmp(found, wanted, (size_t)count * sizeof *wanted);
 }
 
 static void test_cuts(double gap_ms) {

@@ -63,7 +63,9 @@ static int64_t pixels_unlike_snapshot(void) {
     Image image;
     int64_t differing = 0;
     SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
-    if (!sdl_window_capture(window, &state, &live, picture, &image, &err))
+    int w, h;
+    double scale = sdl_window_size(window, &state, &w, &h);
+    if (!window_image(w, h, scale, &state, &live, picture, &image, &err))
         return -1;
     uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)

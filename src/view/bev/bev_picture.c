@@ -163,8 +163,6 @@ static bool choose_range(BevPicture *next, const BevPicture *last, const State *
         next->range = range_locked(fields, count, last->range);
         return true;
     }
-    if (next->difference)
-        return range_symmetric(&next->field, &next->range, err);
     next->of_baseline = state->job.baseline_pinned && count == 2;
     if (!next->of_baseline)
         return range_auto(fields, count, &next->range, err);

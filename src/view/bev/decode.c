@@ -522,6 +522,7 @@ static bool count_difference(const BevContent *a, const BevContent *b, CellField
             field->state[cell] = other.state[cell];
     }
     cell_field_free(&other);
+    field->difference = true;
     count_bad_cells(field);
     return true;
 }

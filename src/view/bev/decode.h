@@ -54,6 +54,7 @@ typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
 /* The decoded cells of a view. The arrays have one entry a cell, at y * nx + x. */
 typedef struct {
     ViewKind view;
+    bool difference; /* of two results: its range is symmetric */
     int64_t nx, ny;
     uint8_t *state; /* CellState; EMPTY: no point fell into the cell */
     float *scratch; /* while the cells are decoded */

@@ -64,29 +64,20 @@ static bool find_beyond(const CellField *const fields[], int count, ValueRange *
     return any;
 }
 
-static bool range_shaped(const CellField *const fields[], int count, RangeShape shape,
-                         ValueRange *range, Err *err) {
+bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
+    const ViewInfo *view = &views[fields[0]->view];
+    const RangeShape shape = fields[0]->difference || view->symmetric ? SHAPE_SYMMETRIC
+                             : view->logarithmic                      ? SHAPE_LOGARITHMIC
+                                                                      : SHAPE_LINEAR;
     size_t n;
     float *values = gather_values(fields, count, shape, &n);
     if (!values)
-        return err_set(err, ERR_FAILED, views[fields[0]->view].name, "", "no memory for a range");
+        return err_set(err, ERR_FAILED, view->name, "", "no memory for a range");
     *range = n ? range_of(values, n, shape) : (ValueRange){0};
     free(values);
     if (!find_beyond(fields, count, range))
         *range = (ValueRange){.lo = NAN, .hi = NAN};
     return true;
-}
-
-bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
-    const ViewInfo *view = &views[fields[0]->view];
-    RangeShape shape = view->symmetric     ? SHAPE_SYMMETRIC
-                       : view->logarithmic ? SHAPE_LOGARITHMIC
-                                           : SHAPE_LINEAR;
-    return range_shaped(fields, count, shape, range, err);
-}
-
-bool range_symmetric(const CellField *field, ValueRange *range, Err *err) {
-    return range_shaped(&field, 1, SHAPE_SYMMETRIC, range, err);
 }
 
 ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept) {

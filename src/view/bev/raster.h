@@ -24,9 +24,6 @@ typedef struct {
  * lo == hi when all values are equal; both NaN without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* Finds the range as for a symmetric view, for the difference of two fields. */
-bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
-
 /* Returns the range that is kept, the user's or the baseline's; finds whether values lie beyond
  * it. */
 ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept);

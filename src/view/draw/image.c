@@ -100,14 +100,6 @@ static void append(void *stream, void *data, int size) {
     fwrite(data, 1, (size_t)size, stream);
 }
 
-static bool opaque(const Image *image) {
-    size_t pixels = (size_t)image->w * (size_t)image->h;
-    for (size_t i = 0; i < pixels; i++)
-        if (image->rgba[4 * i + 3] != 255)
-            return false;
-    return true;
-}
-
 /* Returns the picture without its alpha channel, or NULL. */
 static uint8_t *rgb_copy(const Image *image) {
     size_t pixels = (size_t)image->w * (size_t)image->h;
@@ -119,13 +111,11 @@ static uint8_t *rgb_copy(const Image *image) {
 }
 
 /* Writes the file to the stream; false: out of memory. */
-static bool png_encode(FILE *stream, const Image *image, int channels, const uint8_t *pixels,
-                       int level) {
+static bool png_encode(FILE *stream, const Image *image, const uint8_t *rgb, int level) {
     png_packed = NULL;
     stbi_write_png_compression_level = level;
     stbi_write_force_png_filter = 0; /* flat areas: no filter is the smallest, and the quickest */
-    bool done = stbi_write_png_to_func(append, stream, image->w, image->h, channels, pixels,
-                                       channels * image->w);
+    bool done = stbi_write_png_to_func(append, stream, image->w, image->h, 3, rgb, 3 * image->w);
     if (!done)
         free(png_packed);
     return done;
@@ -133,12 +123,11 @@ static bool png_encode(FILE *stream, const Image *image, int channels, const uin
 
 /* Encodes to memory: stb's own file writer ignores write errors. */
 bool image_png(const Image *image, bool quick, uint8_t **bytes, size_t *length, Err *err) {
-    bool no_alpha = opaque(image), done = false;
-    uint8_t *rgb = no_alpha ? rgb_copy(image) : NULL;
+    uint8_t *rgb = rgb_copy(image);
     MemoryStream file = {0};
-    if ((!no_alpha || rgb) && memory_stream_open(&file, NULL)) {
-        done = png_encode(file.stream, image, no_alpha ? 3 : 4, no_alpha ? rgb : image->rgba,
-                          quick ? PNG_QUICK : PNG_LEVEL);
+    bool done = rgb && memory_stream_open(&file, NULL);
+    if (done) {
+        done = png_encode(file.stream, image, rgb, quick ? PNG_QUICK : PNG_LEVEL);
         done = memory_stream_close(&file, "PNG", NULL) && done;
     }
     free(rgb);

@@ -29,9 +29,8 @@ bool image_copy(const Image *source, Image *copy, Err *err);
 /* Copies `source` at w x h by nearest neighbours: exact squares where the factor is whole. */
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);
 
-/* Encodes PNG in malloc'd memory, without an alpha channel when every pixel is opaque. Same pixels,
- * same bytes. `quick`: in a third of the time, with more bytes, for a picture that is shown at
- * once. */
+/* Encodes PNG in malloc'd memory, without the alpha channel. Same pixels, same bytes. `quick`: in a
+ * third of the time, with more bytes, for a picture that is shown at once. */
 bool image_png(const Image *image, bool quick, uint8_t **bytes, size_t *length, Err *err);
 
 /* Writes the picture as a PNG file. */

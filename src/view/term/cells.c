@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/term/cells.h"
 
+#include "kernels/clean.h"
 #include "src/view/draw/pen.h"
 
 #include <math.h>
@@ -92,11 +93,10 @@ static const AsciiForm ascii_forms[] = {
     {0x2580, '"'}, {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x25a0, '#'}, {0x2500, '-'},
     {0x2505, '='}, {0x2502, '|'}, {0x250a, '|'}, {0x253c, '+'}, {0x2501, '='}, {0x25b6, '>'},
     {0x25ae, '='}, {0x25b2, '^'}, {0x25c6, '*'}, {0x25cf, '*'}, {0x25cb, 'o'}, {0x2506, '|'},
-    {0x25b8, '>'}, {0x203a, '>'}, {0x2026, '.'},
-    {0x00b7, '-'}, {0x00d7, 'x'}, {0x00b1, '+'}, {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'},
-    {0x2190, '<'}, {0x2191, '^'}, {0x00b5, 'u'}, {0x2016, '='}, {0x2193, 'v'}, {0x2503, '|'},
-    {0x250f, '+'}, {0x2513, '+'}, {0x2517, '+'}, {0x251b, '+'}, {0x250c, '+'}, {0x2510, '+'},
-    {0x2514, '+'}, {0x2518, '+'}, {0x25af, 'o'},
+    {0x25b8, '>'}, {0x203a, '>'}, {0x2026, '.'}, {0x00b7, '-'}, {0x00d7, 'x'}, {0x00b1, '+'},
+    {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'}, {0x2190, '<'}, {0x2191, '^'}, {0x00b5, 'u'},
+    {0x2016, '='}, {0x2193, 'v'}, {0x2503, '|'}, {0x250f, '+'}, {0x2513, '+'}, {0x2517, '+'},
+    {0x251b, '+'}, {0x250c, '+'}, {0x2510, '+'}, {0x2514, '+'}, {0x2518, '+'}, {0x25af, 'o'},
 };
 
 static uint32_t ascii_form(uint32_t glyph) {
@@ -128,22 +128,13 @@ static bool one_column(uint32_t glyph) {
 
 /* Returns the next code point of UTF-8 text. Broken bytes count as one '?' each. */
 static uint32_t next_glyph(const char **text) {
+    bool shown;
     const unsigned char *at = (const unsigned char *)*text;
-    int extra = at[0] < 0x80                    ? 0
-                : at[0] >= 0xc2 && at[0] < 0xe0 ? 1
-                : at[0] >= 0xe0 && at[0] < 0xf0 ? 2
-                : at[0] >= 0xf0 && at[0] < 0xf5 ? 3
-                                                : -1;
-    uint32_t glyph = extra <= 0 ? at[0] : at[0] & (0x3fu >> extra);
-    *text += 1;
-    if (extra < 0)
-        return '?';
-    for (int i = 1; i <= extra; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return '?';
+    size_t length = clean_character(*text, &shown);
+    uint32_t glyph = length > 1 ? at[0] & (0x7fu >> length) : at[0] < 0x80 ? at[0] : '?';
+    for (size_t i = 1; i < length; i++)
         glyph = glyph << 6 | (at[i] & 0x3fu);
-    }
-    *text += extra;
+    *text += length;
     return one_column(glyph) ? glyph : '?';
 }
 
