@@ -7,8 +7,8 @@
 #include "src/cli/selection.h"
 #include "src/live/timed_kernel.h"
 #include "src/run/machine.h"
-#include "src/view/bev/bev_picture.h"
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/picture.h"
+#include "src/view/bev/strip.h"
 #include "src/view/figure/figure.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/state/live_data.h"
-#include "src/view/bev/bev_picture.h"
+#include "src/view/bev/picture.h"
 
 #include <math.h>
 #include <stdio.h>

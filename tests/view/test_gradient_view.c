@@ -2,7 +2,7 @@
 /* Backward as pictures show it: strengths of gradients, their light over camera pictures, and
  * losses over cells of the grid. That gradients are adjoint to them: tests/live/test_loss.c. */
 #include "src/scene/grid_loss.h"
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/bev/raster.h"
 #include "tests/support/scenes.h"
 

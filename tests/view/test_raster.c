@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From cells to pixels: where ahead and left are, and the range of values that the colours span. */
-#include "src/view/bev/dropped.h"
-#include "src/view/bev/raster.h"
 #include "src/view/bev/strip.h"
+#include "src/view/bev/raster.h"
 #include "tests/support/scenes.h"
 #include "tests/view/view_check.h"
 

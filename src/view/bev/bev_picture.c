@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/view/bev/bev_picture.h"
+#include "src/view/bev/picture.h"
 
 #include "src/base/ref.h"
 #include "src/scene/slice.h"
-#include "src/view/bev/gradient_strip.h"
-#include "src/view/bev/picture.h"
 #include "src/view/bev/strip.h"
 
 #include <math.h>

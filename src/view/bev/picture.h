@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The pixels of a frame, one for each cell or camera pixel: the BEV and the strip of cameras. This
- * is the costly half of a picture, independent of the screen, its size, zoom and mouse. The engine
- * makes it; terminal, window and files draw it. */
+/* The pixels of a frame, one for each cell or camera pixel: the BEV, with the view, colour map,
+ * range and comparison that the state asks for, and the strip of cameras. This is the costly half
+ * of a picture, independent of the screen, its size, zoom and mouse. The engine makes it; terminal,
+ * window and files draw it. */
 #pragma once
 
-#include "src/view/bev/bev_picture.h"
+#include "src/state/live_data.h"
+#include "src/view/bev/decode.h"
+#include "src/view/bev/raster.h"
+
+typedef struct {
+    bool ready; /* there is a picture; else `reason` says why not */
+    char reason[160];
+    Image image;     /* ny x nx pixels, x forward up; raster_cell() maps back */
+    Image baseline;  /* of the baseline during a wipe; else empty */
+    CellField field; /* of the selection, or of the difference */
+    CellField other; /* of the baseline during a wipe; else empty */
+    ViewKind view;
+    int slice;   /* as in slice.h; */
+    bool chosen; /* a grid with height: the selection's values choose the cells */
+    bool difference;
+    bool filled;              /* empty cells among others may be interpolated */
+    ValueRange range;         /* of scalar views */
+    const Colormap *colormap; /* scalar views; else NULL */
+    bool of_baseline;         /* `range` is that of the pinned baseline */
+    bool light;               /* for paper, as a figure of a light page has it */
+    bool locked;              /* `range` was kept from an earlier picture */
+    uint64_t other_content;   /* the frame's baseline_content that `other` was decoded from */
+    int64_t other_channel;    /* the channel that `other` was decoded from */
+} BevPicture;
 
 typedef struct Picture {
     uint64_t content; /* of the frame it was made from */
@@ -41,3 +65,26 @@ Frustum frame_frustum(const LiveFrame *frame);
 /* Backward: the feature pixel that is looked at, `chosen` or the one that feeds the loss most. -1:
  * none. */
 int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen);
+
+/* ---- the BEV alone --------------------------------------------------------------------------- */
+
+/* Makes a new picture. `previous` (may be NULL) gives a locked range, the background, and the
+ * decoded baseline where that has not changed. Without anything to show: ready = false, with a
+ * reason. Returns false, with nothing to free, without memory, or when `give_up` was set, which
+ * leaves `err` as it is. */
+bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
+                        const LiveFrame *frame, const GiveUp *give_up, Err *err);
+void bev_picture_free(BevPicture *picture);
+
+/* Whether it is a difference in which every cell is 0. */
+bool bev_picture_alike(const BevPicture *picture);
+
+/* Returns the colour of a pixel. Left of the state's wipe it is the baseline's. */
+Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);
+
+/* Returns the colour with what lies over the cells, seen from above: rings at 20 and 40 m, and the
+ * vehicle to scale. (x, y) is the pixel's middle in cells, `pixel_m` its edge in metres. */
+Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double pixel_m);
+
+/* Fills the state's menus of views and colour maps from the tables of this folder. */
+void bev_picture_menus(StateMenu *menu);

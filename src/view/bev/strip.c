@@ -1,12 +1,219 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/bev/strip.h"
 
-#include "src/view/bev/dropped.h"
+#include "src/scene/splat.h"
+#include "src/view/bev/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/* ---- values ---------------------------------------------------------------------------------- */
+const Rgb gradient_light = {0xff, 0xd3, 0x19};
+
+/* ---- strengths of gradients --------------------------------------------------------------------
+ */
+
+static int64_t pixels_of(const BevShape *shape) {
+    return shape->cameras * shape->feat_h * shape->feat_w;
+}
+
+float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err) {
+    int64_t pixels = pixels_of(shape), finite = 0;
+    float *strength = malloc((size_t)pixels * sizeof *strength), largest = 0;
+    if (!strength) {
+        err_no_memory(err, "gradient", "");
+        return NULL;
+    }
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        double norm = vector_norm(grad_feat + pixel * shape->channels, shape->channels);
+        strength[pixel] = isfinite(norm) ? (float)norm : NAN;
+        finite += isfinite(norm);
+        largest = fmaxf(largest, strength[pixel]); /* NaN does not count */
+    }
+    for (int64_t pixel = 0; pixel < pixels && largest > 0; pixel++)
+        strength[pixel] /= largest;
+    if (finite)
+        return strength;
+    free(strength);
+    err_set(err, ERR_FAILED, "gradient", "look for NaN or Inf in the scene's tensors",
+            "no pixel has a finite gradient");
+    return NULL;
+}
+
+int64_t gradient_count(const BevShape *shape, const float *grad_feat) {
+    int64_t count = 0;
+    for (int64_t pixel = 0; pixel < pixels_of(shape); pixel++) {
+        int64_t c = 0;
+        while (c < shape->channels && grad_feat[pixel * shape->channels + c] == 0)
+            c++;
+        count += c < shape->channels;
+    }
+    return count;
+}
+
+int64_t gradient_shown(const BevShape *shape, const float *strength, int64_t chosen) {
+    int64_t strongest = -1;
+    float largest = 0;
+    if (chosen >= 0 && chosen < pixels_of(shape))
+        return chosen;
+    for (int64_t pixel = 0; pixel < pixels_of(shape); pixel++)
+        if (strength[pixel] > largest) {
+            largest = strength[pixel];
+            strongest = pixel;
+        }
+    return strongest;
+}
+
+double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int most) {
+    double least = 0;
+    for (int64_t a = 0; a < bins; a++) {
+        int larger = 0;
+        for (int64_t b = 0; b < bins; b++)
+            larger += fabsf(grads[b * stride]) > fabsf(grads[a * stride]);
+        if (larger >= most)
+            least = fmax(least, fabsf(grads[a * stride]));
+    }
+    return least;
+}
+
+/* ---- pictures of gradients
+ * -------------------------------------------------------------------------------- */
+
+Rgb gradient_grey(Rgb picture, double share) {
+    /* The weights of red, green and blue in the brightness of video (BT.709). */
+    double grey = 0.2126 * picture.r + 0.7152 * picture.g + 0.0722 * picture.b;
+    uint8_t level = (uint8_t)lround(share * grey);
+    return (Rgb){level, level, level};
+}
+
+Rgb gradient_lit(Rgb picture, float strength) {
+    if (isnan(strength))
+        return panel_theme.bad;
+    return rgb_mix(gradient_grey(picture, GRADIENT_DIMMED), gradient_light, sqrt(strength));
+}
+
+/* Returns the element of linspace(0, input - 1, count) that is nearest to the centre of pixel `at`
+ * of a picture. The picture shows all `input` pixels in `size` pixels. */
+static int64_t nearest_feature(int64_t at, int64_t size, int input, int count) {
+    if (count == 1 || input == 1)
+        return 0;
+    double pixel = ((double)at + 0.5) * input / (double)size - 0.5;
+    double element = floor(pixel * (count - 1) / (input - 1) + 0.5);
+    return (int64_t)fmin(fmax(element, 0), count - 1);
+}
+
+int64_t gradient_pixel(const Frustum *frustum, int64_t w, int64_t h, int64_t x, int64_t y) {
+    return nearest_feature(y, h, frustum->input_h, frustum->feat_h) * frustum->feat_w +
+           nearest_feature(x, w, frustum->input_w, frustum->feat_w);
+}
+
+bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const float *strength,
+                     int64_t camera, Image *image, Err *err) {
+    const float *own = strength + camera * frustum->feat_h * frustum->feat_w;
+    if (!raster_camera(seen, camera, image, err))
+        return false;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            int64_t pixel = gradient_pixel(frustum, image->w, image->h, x, y);
+            image_set(image, x, y, gradient_lit(image_get(image, x, y), own[pixel]));
+        }
+    return true;
+}
+
+/* ---- dropped points
+ * ---------------------------------------------------------------------------------- */
+
+PointFate point_fate(const Grid *grid, const double ego_m[3]) {
+    const SplatGrid cells = splat_grid(grid, BEV_NEAREST);
+    return !splat_above(&cells, 2, ego_m[2])   ? FATE_BELOW
+           : !(ego_m[2] < grid->z_max_m)       ? FATE_ABOVE
+           : !splat_above(&cells, 0, ego_m[0]) ? FATE_BEHIND
+           : !(ego_m[0] < grid->x_max_m)       ? FATE_AHEAD
+           : !splat_above(&cells, 1, ego_m[1]) ? FATE_RIGHT
+           : !(ego_m[1] < grid->y_max_m)       ? FATE_LEFT
+                                               : FATE_INSIDE;
+}
+
+PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
+    const Frustum *frustum = &rig->frustum;
+    int64_t plane = (int64_t)frustum->feat_h * frustum->feat_w, place = pixel % plane;
+    int64_t camera = pixel / plane;
+    PixelFates fates = {.points = frustum_depth_bins(frustum)};
+    double origin_m[3], direction[3], mass = 0, lost = 0;
+    camera_ray(&rig->cameras[camera], frustum_u_px(frustum, (double)(place % frustum->feat_w)),
+               frustum_v_px(frustum, (double)(place / frustum->feat_w)), origin_m, direction);
+    for (int i = 0; i < FATE_COUNT; i++)
+        fates.first_m[i] = NAN;
+    for (int64_t bin = 0; bin < fates.points; bin++) {
+        double depth_m = frustum_depth_m(frustum, (double)bin), ego_m[3];
+        point_on_ray(origin_m, direction, depth_m, ego_m);
+        PointFate fate = point_fate(&rig->grid, ego_m);
+        double p = depth[(camera * fates.points + bin) * plane + place];
+        if (!fates.of[fate]++)
+            fates.first_m[fate] = depth_m;
+        mass += p;
+        lost += fate == FATE_INSIDE ? 0 : p;
+    }
+    fates.dropped = fates.points - fates.of[FATE_INSIDE];
+    fates.lost = mass > 0 ? lost / mass : NAN;
+    return fates;
+}
+
+/* ---- what screens say of them
+ * ------------------------------------------------------------------------ */
+
+void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size) {
+    static const char *const words[FATE_COUNT] = {"in",     "above",   "below",   "ahead of",
+                                                  "behind", "left of", "right of"};
+    const PixelFates fates = pixel_fates(rig, depth, pixel);
+    int64_t plane = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w;
+    snprintf(text, size, "%s %lld, %lld: ", rig->cameras[pixel / plane].name,
+             (long long)(pixel % plane % rig->frustum.feat_w),
+             (long long)(pixel % plane / rig->frustum.feat_w));
+    if (!fates.dropped) {
+        text_add(text, size, "all %lld points in the grid", (long long)fates.points);
+        return;
+    }
+    text_add(text, size, "%lld of %lld points dropped", (long long)fates.dropped,
+             (long long)fates.points);
+    for (int i = FATE_INSIDE + 1; i < FATE_COUNT; i++)
+        if (fates.of[i])
+            text_add(text, size, ", %s the grid from %.1f m", words[i], fates.first_m[i]);
+    if (!isnan(fates.lost))
+        text_add(text, size, "; %.0f %% of its depth lost", 100 * fates.lost);
+}
+
+static int64_t worst_pixel(const Rig *rig, const float *depth, int camera) {
+    int64_t plane = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w, worst = -1;
+    double most = -1;
+    for (int64_t pixel = camera * plane; pixel < (camera + 1) * plane; pixel++) {
+        double lost = pixel_fates(rig, depth, pixel).lost;
+        if (lost > most) {
+            most = lost;
+            worst = pixel;
+        }
+    }
+    return worst;
+}
+
+int64_t dropped_pixel(const State *state, const LiveData *live) {
+    const LiveFrame *frame = &live->frame;
+    const Rig *rig = frame->rig;
+    if (state->strip != STRIP_DROPPED || !rig || !frame->features)
+        return -1;
+    int64_t plane = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w;
+    if (state->pixel >= 0 && state->pixel < rig->camera_count * plane)
+        return state->pixel;
+    const LiveContribution *one = live->probe.contributions;
+    if (state->pinned && live->probe.contribution_count && one->camera < rig->camera_count)
+        return one->camera * plane + (int64_t)one->h * rig->frustum.feat_w + one->w;
+    return state->camera < rig->camera_count
+               ? worst_pixel(rig, frame->features->depth, state->camera)
+               : -1;
+}
+
+/* ---- values of feature pixels
+ * ---------------------------------------------------------------------------------- */
 
 /* Returns the value of a feature pixel (camera, h, w): the L2 norm of the features, the mean of the
  * depth distribution in metres, or the share of the distribution that lies outside of the grid. */

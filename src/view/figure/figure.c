@@ -2,7 +2,6 @@
 /* Prepares, arranges and draws the figure's page: panels, their overlays and axes, and blocks. */
 #include "src/view/figure/figure.h"
 
-#include "src/view/bev/gradient_strip.h"
 #include "src/view/bev/strip.h"
 #include "src/view/draw/ticks.h"
 #include "src/view/panel/pen_sheet.h"

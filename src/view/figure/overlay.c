@@ -3,7 +3,7 @@
  * readable. */
 #include "src/view/figure/figure.h"
 
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/draw/ticks.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* The camera views: all of them in a strip, or one of them, larger: that of the shown step,
  * backward the one that feeds the loss most, else the selected camera where the strip shows
  * something over it. */
-#include "src/view/bev/dropped.h"
+#include "src/view/bev/strip.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

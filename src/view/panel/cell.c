@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The probed cell and the points in it. */
-#include "src/view/bev/dropped.h"
+#include "src/view/bev/strip.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

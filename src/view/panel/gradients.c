@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Backward: the loss, what its gradient reaches, and the depths of the pixel that feeds it most. */
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/bev/picture.h"
 #include "src/view/panel/panel.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/panel/spots.h"
 
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/bev/picture.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/term/dashboard.h"
 
 #include <math.h>

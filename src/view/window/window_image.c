@@ -2,7 +2,7 @@
 /* Arranges the parts of the window and draws them in order. */
 #include "src/view/window/window_image.h"
 
-#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/figure/figure.h"
 #include "src/view/panel/panel.h"
 #include "src/view/panel/pen_sheet.h"
