@@ -39,9 +39,9 @@ static bool drawn_in_cells(const Panel *panel) {
     int want = panel_want(&quiet, panel, &data, COLUMNS);
     bool blank = true;
     for (int i = 0; i < COLUMNS * ROWS; i++)
-        blank &= !cells.drawn[i];
+        blank &= !cells.cells[i].drawn;
     panel->draw(&sheet, (Area){0, 0, COLUMNS, ROWS}, &data);
-    return blank && want > 0 && shows(" ") && !cells.collisions && cells.drawn[0];
+    return blank && want > 0 && shows(" ") && !cells.collisions && cells.cells[0].drawn;
 }
 
 SCREEN_SUITE(panels) {

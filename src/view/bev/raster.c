@@ -277,22 +277,3 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
     free(rows);
     return ok;
 }
-
-Rgb raster_camera_pixel(const CameraViews *seen, int64_t camera, int64_t y, int64_t x) {
-    int64_t at = 3 * ((camera * seen->h + y) * seen->w + x);
-    if (seen->srgb)
-        return (Rgb){seen->srgb[at], seen->srgb[at + 1], seen->srgb[at + 2]};
-    const float *p = seen->color + at;
-    bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
-    return bad ? panel_theme.bad : rgb_from_linear(p[0], p[1], p[2]);
-}
-
-bool raster_camera(const CameraViews *seen, int64_t camera, Image *image, Err *err) {
-    if (!image_init(image, seen->w, seen->h, err))
-        return false;
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++)
-            image_set(image, x, y, raster_camera_pixel(seen, camera, y, x));
-    return true;
-}

@@ -44,12 +44,5 @@ bool raster_fills(const CellField *field, bool fill);
 /* Draws a picture of ny x nx pixels. Empty cells, NaN and Inf have the panel's colours. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
-/* Returns the colour of a camera's pixel; pixels that are not finite are marked. */
-Rgb raster_camera_pixel(const CameraViews *views, int64_t camera, int64_t y, int64_t x);
-
-/* Draws a camera's view, as its features were made from it. Pixels that are not finite are marked.
- */
-bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *err);
-
 /* Returns the cell under pixel (column, row) of that picture. */
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/bev/strip.h"
 
+#include "kernels/threads.h"
 #include "src/scene/splat.h"
 #include "src/view/bev/stats.h"
 
@@ -10,8 +11,7 @@
 
 const Rgb gradient_light = {0xff, 0xd3, 0x19};
 
-/* ---- strengths of gradients --------------------------------------------------------------------
- */
+/* ---- strengths of gradients ------------------------------------------------------------------ */
 
 static int64_t pixels_of(const BevShape *shape) {
     return shape->cameras * shape->feat_h * shape->feat_w;
@@ -76,8 +76,7 @@ double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int 
     return least;
 }
 
-/* ---- pictures of gradients
- * -------------------------------------------------------------------------------- */
+/* ---- pictures of gradients ------------------------------------------------------------------- */
 
 Rgb gradient_grey(Rgb picture, double share) {
     /* The weights of red, green and blue in the brightness of video (BT.709). */
@@ -107,21 +106,7 @@ int64_t gradient_pixel(const Frustum *frustum, int64_t w, int64_t h, int64_t x, 
            nearest_feature(x, w, frustum->input_w, frustum->feat_w);
 }
 
-bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const float *strength,
-                     int64_t camera, Image *image, Err *err) {
-    const float *own = strength + camera * frustum->feat_h * frustum->feat_w;
-    if (!raster_camera(seen, camera, image, err))
-        return false;
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            int64_t pixel = gradient_pixel(frustum, image->w, image->h, x, y);
-            image_set(image, x, y, gradient_lit(image_get(image, x, y), own[pixel]));
-        }
-    return true;
-}
-
-/* ---- dropped points
- * ---------------------------------------------------------------------------------- */
+/* ---- dropped points -------------------------------------------------------------------------- */
 
 PointFate point_fate(const Grid *grid, const double ego_m[3]) {
     const SplatGrid cells = splat_grid(grid, BEV_NEAREST);
@@ -159,8 +144,7 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
     return fates;
 }
 
-/* ---- what screens say of them
- * ------------------------------------------------------------------------ */
+/* ---- what screens say of them ---------------------------------------------------------------- */
 
 void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size) {
     static const char *const words[FATE_COUNT] = {"in",     "above",   "below",   "ahead of",
@@ -212,8 +196,7 @@ int64_t dropped_pixel(const State *state, const LiveData *live) {
                : -1;
 }
 
-/* ---- values of feature pixels
- * ---------------------------------------------------------------------------------- */
+/* ---- values of feature pixels ---------------------------------------------------------------- */
 
 /* Returns the value of a feature pixel (camera, h, w): the L2 norm of the features, the mean of the
  * depth distribution in metres, or the share of the distribution that lies outside of the grid. */
@@ -285,37 +268,57 @@ static bool value_camera(const StripInput *input, Strip strip, const float *valu
     return true;
 }
 
-/* Returns the mean of a square of `side` pixels, less at the edges. */
-static Rgb mean_of(const uint8_t *srgb, int64_t h, int64_t w, int64_t y, int64_t x, int64_t side) {
-    int64_t bottom = y + side < h ? y + side : h, right = x + side < w ? x + side : w;
+/* Returns the mean of a square of `side` pixels of a camera, less at the edges. Pixels that are not
+ * finite are marked. */
+static Rgb mean_of(const CameraViews *seen, int64_t camera, int64_t y, int64_t x, int64_t side) {
+    const int64_t bottom = y + side < seen->h ? y + side : seen->h;
+    const int64_t right = x + side < seen->w ? x + side : seen->w, first = camera * seen->h;
     int64_t count = (bottom - y) * (right - x), sum[3] = {0};
+    const float *p = seen->color + 3 * ((first + y) * seen->w + x);
+    if (!seen->srgb)
+        return isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2])
+                   ? rgb_from_linear(p[0], p[1], p[2])
+                   : panel_theme.bad;
     for (int64_t row = y; row < bottom; row++)
         for (int64_t column = x; column < right; column++)
             for (int i = 0; i < 3; i++)
-                sum[i] += srgb[3 * (row * w + column) + i];
+                sum[i] += seen->srgb[3 * ((first + row) * seen->w + column) + i];
     return (Rgb){(uint8_t)(sum[0] / count), (uint8_t)(sum[1] / count), (uint8_t)(sum[2] / count)};
 }
 
-static bool photo_camera(const CameraViews *seen, int64_t camera, int64_t most_w, Image *image,
-                         Err *err) {
-    int64_t side = (seen->w + most_w - 1) / most_w;
-    const uint8_t *srgb = seen->srgb + 3 * camera * seen->h * seen->w;
+/* Draws a camera's view, as its features were made from it. A photograph becomes at most `most_w`
+ * wide. */
+static bool draw_seen(const CameraViews *seen, int64_t camera, int64_t most_w, Image *image,
+                      Err *err) {
+    const int64_t side = seen->srgb ? (seen->w + most_w - 1) / most_w : 1;
     if (!image_init(image, (seen->w + side - 1) / side, (seen->h + side - 1) / side, err))
         return false;
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int y = 0; y < image->h; y++)
         for (int x = 0; x < image->w; x++)
-            image_set(image, x, y, mean_of(srgb, seen->h, seen->w, y * side, x * side, side));
+            image_set(image, x, y, mean_of(seen, camera, y * side, x * side, side));
     return true;
 }
 
-/* Lays the colours of the values over the picture. */
-static void lay_over(const StripInput *input, Strip strip, const float *values,
+/* Lays the colours of a camera's values over its picture; `range` NULL: those of gradients. */
+static void lay_over(const Frustum *frustum, Strip strip, const float *values,
                      const ValueRange *range, Image *image) {
     for (int y = 0; y < image->h; y++)
         for (int x = 0; x < image->w; x++) {
-            int64_t pixel = gradient_pixel(&input->rig->frustum, image->w, image->h, x, y);
-            image_set(image, x, y, strip_over(image_get(image, x, y), strip, values[pixel], range));
+            float value = values[gradient_pixel(frustum, image->w, image->h, x, y)];
+            Rgb seen = image_get(image, x, y);
+            image_set(image, x, y,
+                      range ? strip_over(seen, strip, value, range) : gradient_lit(seen, value));
         }
+}
+
+bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const float *strength,
+                     int64_t camera, Image *image, Err *err) {
+    const float *own = strength + camera * frustum->feat_h * frustum->feat_w;
+    if (!draw_seen(seen, camera, seen->w, image, err))
+        return false;
+    lay_over(frustum, STRIP_IMAGE, own, NULL, image);
+    return true;
 }
 
 static bool camera_seen(const StripInput *input, Strip strip, const float *values,
@@ -327,11 +330,10 @@ static bool camera_seen(const StripInput *input, Strip strip, const float *value
     bool photo = input->seen && input->seen->srgb, over = photo || strip == STRIP_DROPPED;
     if (own && (!over || !input->seen || !input->seen->cameras))
         return value_camera(input, strip, own, range, image, err);
-    if (!(photo ? photo_camera(input->seen, camera, most_w, image, err)
-                : raster_camera(input->seen, camera, image, err)))
+    if (!draw_seen(input->seen, camera, most_w, image, err))
         return false;
     if (own)
-        lay_over(input, strip, own, range, image);
+        lay_over(&input->rig->frustum, strip, own, range, image);
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/ticks.h"
 
+#include "src/base/units.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +29,10 @@ void ticks_number(double value, int decimals, char *text, size_t size) {
 void ticks_multiplier(int exponent, char *text, size_t size) {
     static const char *const superscripts[10] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     char digits[16];
-    text[0] = '\0';
-    if (!exponent || size < 32)
-        return;
+    snprintf(text, size, "%s", !exponent ? "" : exponent < 0 ? "×10⁻" : "×10");
     snprintf(digits, sizeof digits, "%d", exponent < 0 ? -exponent : exponent);
-    strcpy(text, exponent < 0 ? "×10⁻" : "×10");
-    for (const char *d = digits; *d && strlen(text) + 4 < size; d++)
-        strcat(text, superscripts[*d - '0']);
+    for (const char *d = digits; exponent && *d; d++)
+        text_add(text, size, "%s", superscripts[*d - '0']);
 }
 
 /* Returns the power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday

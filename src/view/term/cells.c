@@ -25,14 +25,9 @@ bool cells_resize(Cells *cells, int columns, int rows, Err *err) {
     next.columns = clamped_edge(columns);
     next.rows = clamped_edge(rows);
     next.cells = malloc(cell_count(&next) * sizeof *next.cells);
-    next.drawn = malloc(cell_count(&next));
-    if (!next.cells || !next.drawn) {
-        free(next.cells);
-        free(next.drawn);
+    if (!next.cells)
         return err_set(err, ERR_FAILED, "screen", "", "no memory for %d x %d cells", columns, rows);
-    }
     free(cells->cells);
-    free(cells->drawn);
     *cells = next;
     cells_clear(cells);
     return true;
@@ -47,14 +42,12 @@ void cells_free(Cells *cells) {
     if (!cells)
         return;
     free(cells->cells);
-    free(cells->drawn);
     *cells = (Cells){0};
 }
 
 void cells_clear(Cells *cells) {
     for (size_t i = 0; i < cell_count(cells); i++)
         cells->cells[i] = blank;
-    memset(cells->drawn, 0, cell_count(cells));
     cells->collisions = cells->cuts = 0;
 }
 
@@ -62,8 +55,8 @@ static bool inside(const Cells *cells, int x, int y) {
     return x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
 }
 
-static size_t index_of(const Cells *cells, int x, int y) {
-    return (size_t)y * (size_t)cells->columns + (size_t)x;
+static Cell *cell_at(const Cells *cells, int x, int y) {
+    return &cells->cells[(size_t)y * (size_t)cells->columns + (size_t)x];
 }
 
 void cells_erase(Cells *cells, Area area, Ink paper) {
@@ -71,10 +64,8 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
     cell.style.paper = cells->color ? paper : INK_DEFAULT;
     for (int y = area.y; y < area.y + area.h; y++)
         for (int x = area.x; x < area.x + area.w; x++)
-            if (inside(cells, x, y)) {
-                cells->cells[index_of(cells, x, y)] = cell;
-                cells->drawn[index_of(cells, x, y)] = 0;
-            }
+            if (inside(cells, x, y))
+                *cell_at(cells, x, y) = cell;
 }
 
 /* ---- glyphs --------------------------------------------------------------------------------- */
@@ -147,25 +138,24 @@ const uint8_t braille_bits[BRAILLE_H][BRAILLE_W] = {
 void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style) {
     if (!inside(cells, x, y))
         return;
-    size_t i = index_of(cells, x, y);
-    cells->collisions += cells->drawn[i];
-    cells->drawn[i] = 1;
+    Cell *cell = cell_at(cells, x, y);
+    cells->collisions += cell->drawn;
     if (!cells->color)
         style.ink = style.paper = INK_DEFAULT;
     /* An erased area keeps its paper under text that has none of its own. */
     if (style.paper == INK_DEFAULT)
-        style.paper = cells->cells[i].style.paper;
+        style.paper = cell->style.paper;
     /* ASCII has no half blocks: the cell gets the mean of both colours of the picture. */
     if (cells->ascii && glyph == 0x2580 && style.ink & style.paper & INK_RGB) {
         style.paper = ink_rgb(rgb_mix(ink_color(style.ink, cells->light, false),
                                       ink_color(style.paper, cells->light, true), 0.5));
         glyph = ' ';
     }
-    cells->cells[i] = (Cell){cells->ascii ? ascii_form(glyph) : glyph, style};
+    *cell = (Cell){cells->ascii ? ascii_form(glyph) : glyph, style, true};
 }
 
 const Cell *cells_at(const Cells *cells, int x, int y) {
-    return inside(cells, x, y) ? &cells->cells[index_of(cells, x, y)] : &blank;
+    return inside(cells, x, y) ? cell_at(cells, x, y) : &blank;
 }
 
 int cells_width(const char *text) {
@@ -220,7 +210,7 @@ void cells_underline(Cells *cells, Area area) {
     int y = area.y + area.h - 1;
     for (int x = area.x; x < area.x + area.w; x++)
         if (inside(cells, x, y))
-            cells->cells[index_of(cells, x, y)].style.attributes |= CELL_UNDERLINE;
+            cell_at(cells, x, y)->style.attributes |= CELL_UNDERLINE;
 }
 
 /* ---- as a picture ---------------------------------------------------------------------------- */

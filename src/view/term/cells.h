@@ -12,6 +12,7 @@
 typedef struct {
     uint32_t glyph; /* Unicode code point; ' ' where nothing was drawn */
     CellStyle style;
+    bool drawn; /* since the cell was blanked */
 } Cell;
 
 typedef struct {
@@ -22,7 +23,6 @@ typedef struct {
     bool color; /* false: all inks are INK_DEFAULT; only attributes and textures differ */
     bool light; /* theme */
     /* For the layout tests. */
-    uint8_t *drawn;
     int collisions; /* cells drawn twice since cells_clear */
     int cuts;       /* texts that did not fit */
 } Cells;

@@ -16,7 +16,7 @@ static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0
 static bool is_blank(const Cells *cells, Area row) {
     bool blank = row.x >= 0 && row.y >= 0 && row.x + row.w <= cells->columns && row.y < cells->rows;
     for (int x = row.x; blank && x < row.x + row.w; x++)
-        blank = !cells->drawn[(size_t)row.y * (size_t)cells->columns + (size_t)x];
+        blank = !cells_at(cells, x, row.y)->drawn;
     return blank;
 }
 
