@@ -5,21 +5,19 @@
 #include "src/state/keys.h"
 #include "src/ui/term_internal.h"
 
-enum { NOTHING = -1, UP = 0x103, ALL = 31 }; /* codes of ncurses: nothing more waits; a key */
+/* Codes of ncurses: nothing more waits; a key. */
+enum { NOTHING = -1, UP = 0x103, ALL = 31, ESC = KEYCODE_ESCAPE };
 
 static const char answers[] = "\033[?1003;2$y\033_Gi=31;ENOENT:q\033\\\033P>|WezTerm 2024\033\\"
                               "\033[6;20;10t\033[?62;4;22;52c";
-
 static TermKeys typed;
 static double now_ms;
-static int32_t found[64];
-static int found_count;
+static int32_t found[64], found_count;
 
 static void begin(unsigned asked) {
     typed = (TermKeys){.owed = 0};
     found_count = 0;
-    if (asked)
-        term_keys_ask(&typed, asked, now_ms);
+    term_keys_ask(&typed, asked, now_ms);
 }
 
 static void give(int code) {
@@ -73,8 +71,7 @@ static void test_cuts(double gap_ms) {
         type(answers + cut, sizeof answers - 1 - cut);
         pause(3000);
         bool torn = answers[cut - 1] == '\033' && answers[cut] != '\\';
-        lost += found_count != 1 + torn || found[torn] != KEYCODE_UP ||
-                (torn && found[0] != KEYCODE_ESCAPE);
+        lost += found_count != 1 + torn || found[torn] != KEYCODE_UP || (torn && found[0] != ESC);
         unread += !all_are_read();
     }
     tap_ok(!leaked && !lost && !unread,
@@ -83,7 +80,7 @@ static void test_cuts(double gap_ms) {
 }
 
 static void test_keys(void) {
-    const int32_t expected[] = {KEYCODE_ESCAPE, 'k', KEYCODE_ESCAPE, '[', 'k', KEYCODE_ESCAPE};
+    const int32_t expected[] = {ESC, 'k', ESC, '[', 'k', ESC};
     begin(ALL);
     type("\033", 1);
     pause(300);
@@ -114,7 +111,7 @@ static void test_ends(void) {
     begin(ALL);
     pause(ANSWERS_OWED_MS);
     type("\033", 1);
-    tap_ok(is_found((const int32_t[]){KEYCODE_ESCAPE}, 1),
+    tap_ok(is_found((const int32_t[]){ESC}, 1),
            "no answer: after a while nothing is owed any more");
     begin(ALL);
     type("\033_Gi=31", 7);
@@ -125,8 +122,7 @@ static void test_ends(void) {
     type("\033[?6c", 5);
     pause(ANSWERS_PIECE_MS);
     type("\033", 1);
-    tap_ok(is_found((const int32_t[]){KEYCODE_ESCAPE}, 1),
-           "nothing is owed for long after the last answer");
+    tap_ok(is_found((const int32_t[]){ESC}, 1), "nothing is owed for long after the last answer");
 }
 
 TAP_SUITE(term_answers) {

@@ -8,7 +8,6 @@
 #include "src/ui/term_internal.h"
 
 #include <locale.h>
-#include <math.h>
 #include <ncurses.h>
 #include <poll.h>
 #include <unistd.h>
@@ -69,7 +68,7 @@ static int read_keys(double ms) {
         for (int32_t key; (key = term_keys_next(&typed, typist.now_ms));)
             if (count < 16)
                 found[count++] = key;
-        poll(&terminal, 1, (int)fmin(ceil(until_ms - typist.now_ms), 200));
+        poll(&terminal, 1, until_ms > typist.now_ms + 200 ? 200 : (int)(until_ms - typist.now_ms));
     } while (until_ms > typist.now_ms);
     return count;
 }

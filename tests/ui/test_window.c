@@ -62,8 +62,8 @@ static SDL_Window *sdl_window(void) {
 static int64_t pixels_unlike_snapshot(void) {
     Image image;
     int64_t differing = 0;
-    SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
     int w, h;
+    SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
     double scale = sdl_window_size(window, &state, &w, &h);
     if (!window_image(w, h, scale, &state, &live, picture, &image, &err))
         return -1;
