@@ -537,10 +537,9 @@ bool output_picture(const Options *options, const char *path, const char *comman
 }
 
 bool output_page(const PageSpec *page, PictureFormat format, const char *path, Err *err) {
-    uint8_t *bytes = NULL;
-    size_t length = 0;
-    bool ok = page_file(page, format, &bytes, &length, err) && data_write(path, bytes, length, err);
-    free(bytes);
+    MemoryStream file;
+    bool ok = page_file(page, format, &file, err) && data_write(path, file.bytes, file.length, err);
+    free(file.bytes);
     return ok;
 }
 

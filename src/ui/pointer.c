@@ -2,6 +2,7 @@
 #include "src/ui/pointer.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double CLICK_SLACK = 4;  /* pixels that the mouse may move during a click */
 static const double WIPE_SLACK = 8;   /* pixels from the divider within which a press hits it */
@@ -175,10 +176,6 @@ bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spot
 
 static const double TIP_MS = 400;
 
-static bool same_box(const Box *a, const Box *b) {
-    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
-}
-
 static bool same_origin(const Origin *a, const Origin *b) {
     return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype &&
            a->word == b->word;
@@ -187,14 +184,15 @@ static bool same_origin(const Origin *a, const Origin *b) {
 bool hover_move(Hover *hover, const Spots *spots, double x, double y) {
     const Box *box = spots_box(spots, x, y);
     const Origin *figure = spots_figure(spots, x, y); /* a blank keeps the one before */
-    bool same = box && hover->over && same_box(box, &hover->box) &&
+    bool same = box && hover->over && !memcmp(box, &hover->box, sizeof *box) &&
                 (!figure || same_origin(figure, &hover->figure));
     bool was = hover->over;
     hover->x = x;
     hover->y = y;
     if (same)
         return false;
-    hover->over = hover->fresh = box != NULL;
+    hover->over = box != NULL;
+    hover->since_ms = NAN;
     hover->told = false;
     hover->box = box ? *box : (Box){0};
     hover->figure = figure ? *figure : (Origin){0};
@@ -210,14 +208,12 @@ bool hover_end(Hover *hover) {
 double hover_in_ms(const Hover *hover, double now_ms) {
     if (!hover->over || hover->told)
         return INFINITY;
-    return hover->fresh ? 0 : hover->since_ms + TIP_MS - now_ms;
+    return isnan(hover->since_ms) ? 0 : hover->since_ms + TIP_MS - now_ms;
 }
 
 bool hover_due(Hover *hover, double now_ms) {
-    if (hover->over && hover->fresh) {
-        hover->fresh = false;
+    if (isnan(hover->since_ms))
         hover->since_ms = now_ms;
-    }
     if (hover_in_ms(hover, now_ms) > 0)
         return false;
     hover->told = true;

@@ -52,13 +52,12 @@ bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spot
 
 /* What the mouse is over. All zero: the mouse is over nothing. */
 typedef struct {
-    bool over;  /* the mouse is over something, in `box` */
-    bool told;  /* the tooltip is shown */
-    bool fresh; /* the mouse has just come; since_ms is not set yet */
+    bool over; /* the mouse is over something, in `box` */
+    bool told; /* the tooltip is shown */
     Box box;
     Origin figure;   /* the last figure in `box` that was under the mouse */
     double x, y;     /* the place of the mouse */
-    double since_ms; /* when the mouse came */
+    double since_ms; /* when the mouse came; NaN: it has just come */
 } Hover;
 
 /* Notes that the mouse is at (x, y), or that the drawing is new. Returns true where the outline or

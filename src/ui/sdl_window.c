@@ -150,8 +150,7 @@ bool sdl_window_open(SdlWindow **out, const char *title, Err *err) {
 }
 
 static void free_canvas(SdlWindow *window) {
-    if (window->texture)
-        sdl.DestroyTexture(window->texture);
+    sdl.DestroyTexture(window->texture);
     cairo_surface_destroy(window->surface);
     cairo_surface_destroy(window->over);
     window->texture = NULL;
@@ -162,14 +161,10 @@ void sdl_window_close(SdlWindow *window) {
     if (!window)
         return;
     free_canvas(window);
-    if (window->hand)
-        sdl.FreeCursor(window->hand);
-    if (window->arrow)
-        sdl.FreeCursor(window->arrow);
-    if (window->renderer)
-        sdl.DestroyRenderer(window->renderer);
-    if (window->window)
-        sdl.DestroyWindow(window->window);
+    sdl.FreeCursor(window->hand);
+    sdl.FreeCursor(window->arrow);
+    sdl.DestroyRenderer(window->renderer); /* here and above, NULL is nothing */
+    sdl.DestroyWindow(window->window);
     sdl.QuitSubSystem(SDL_INIT_VIDEO);
 }
 

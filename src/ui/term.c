@@ -118,11 +118,10 @@ static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, co
     fwrite(glyph, 1, cells_utf8(cell->glyph, glyph), out);
 }
 
-bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
-                  size_t *length, Err *err) {
-    MemoryStream memory;
+bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
+                  MemoryStream *written, Err *err) {
     const Cell *before = NULL;
-    if (!memory_stream_open(&memory, err))
+    if (!memory_stream_open(written, err))
         return false;
     for (int y = 0; y < cells->rows; y++)
         for (int x = 0; x < cells->columns; x++) {
@@ -130,16 +129,13 @@ bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
             const Cell *cell = cells_at(cells, x, y);
             if (!everything && cells_alike(there, cell))
                 continue;
-            put_cell(memory.stream, cells, x, y, colors, before, x && before == cell - 1);
+            put_cell(written->stream, cells, x, y, colors, before, x && before == cell - 1);
             *there = *cell;
             before = cell;
         }
     if (before)
-        fputs("\033[0m", memory.stream);
-    bool ok = memory_stream_close(&memory, "screen", err);
-    *bytes = ok ? memory.bytes : NULL;
-    *length = ok ? memory.length : 0;
-    return ok;
+        fputs("\033[0m", written->stream);
+    return memory_stream_close(written, "screen", err);
 }
 
 /* ---- standard error, while the terminal shows the display ------------------------------------ */
@@ -287,10 +283,11 @@ static int keep_byte(int byte) {
     return byte;
 }
 
-/* Collects the bytes of a capability, where this type of terminal has it. */
-static void keep_capability_bytes(const char *capability) {
-    if (has(capability))
-        tputs(tigetstr(capability), 1, keep_byte);
+/* Collects the bytes of the capabilities that this type of terminal has. NULL ends the list. */
+static void keep_capability_bytes(const char *const capabilities[]) {
+    for (int i = 0; capabilities[i]; i++)
+        if (has(capabilities[i]))
+            tputs(tigetstr(capabilities[i]), 1, keep_byte);
 }
 
 /* Prepares the bytes that reset the terminal, because a signal handler cannot look them up. */
@@ -304,11 +301,7 @@ static void prepare_reset(const Term *term, int rows) {
         tputs("\033\\", 1, keep_byte);
     if (term->mouse)
         tputs(mouse_off, 1, keep_byte);
-    keep_capability_bytes("rmkx");
-    keep_capability_bytes("cnorm");
-    keep_capability_bytes("op");
-    keep_capability_bytes("sgr0");
-    keep_capability_bytes("rmcup");
+    keep_capability_bytes((const char *[]){"rmkx", "cnorm", "op", "sgr0", "rmcup", NULL});
     if (!has("rmcup")) /* below what was drawn */
         tputs(tparm(tigetstr("cup"), (long)rows - 1, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L), 1, keep_byte);
     tputs("\r\n", 1, keep_byte);
@@ -391,10 +384,7 @@ static void take_over_terminal(Term *term) {
     dup2(STDOUT_FILENO, fileno(term->out));
     reset_prog_mode();
     bytes.length = 0;
-    keep_capability_bytes("smcup");
-    keep_capability_bytes("smkx");
-    keep_capability_bytes("civis");
-    keep_capability_bytes("sgr0");
+    keep_capability_bytes((const char *[]){"smcup", "smkx", "civis", "sgr0", NULL});
     if (term->mouse)
         tputs(mouse_on, 1, keep_byte);
     term->keys.moves = is_set("TMUX");
@@ -559,13 +549,12 @@ static bool remove_image(Term *term, const Image *image, Area place) {
 
 static bool send_image(Term *term, Image *image, Area place, Err *err) {
     const double BYTES_MS = 4000; /* four megabytes a second */
-    char *encoded;
-    size_t length;
-    if (!pixels_encode(term->pixels, image, place, &encoded, &length, err))
+    MemoryStream sent;
+    if (!pixels_encode(term->pixels, image, place, &sent, err))
         return false;
-    data_write_all(fileno(term->out), encoded, length);
-    free(encoded);
-    term->rested_ms = clock_ms() + (double)length / BYTES_MS;
+    data_write_all(fileno(term->out), sent.bytes, sent.length);
+    free(sent.bytes);
+    term->rested_ms = clock_ms() + (double)sent.length / BYTES_MS;
     image_free(&term->image);
     term->image = *image;
     term->place = place;
@@ -577,15 +566,15 @@ static bool send_image(Term *term, Image *image, Area place, Err *err) {
 
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
     bool everything, removed = remove_image(term, image, place);
-    char *written = NULL;
-    size_t length = 0;
+    MemoryStream written = {.length = 0};
     bool ok = clear_if_unknown(term, cells, &everything, err) &&
-              direct_bytes(cells, &term->shown, everything, term->colors, &written, &length, err);
-    bool fresh = ok && !same_image(&term->image, image), changed = length || fresh || removed;
+              direct_bytes(cells, &term->shown, everything, term->colors, &written, err);
+    bool fresh = ok && !same_image(&term->image, image),
+         changed = written.length || fresh || removed;
     send_mode(term, changed, drawing_begins);
     send_mode(term, removed, pixels_remove);
-    data_write_all(fileno(term->out), written, length);
-    free(written);
+    data_write_all(fileno(term->out), written.bytes, written.length);
+    free(written.bytes);
     if (fresh && image->w)
         ok = send_image(term, image, place, err);
     send_mode(term, changed, drawing_ends);

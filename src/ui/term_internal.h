@@ -17,10 +17,11 @@ Rgb palette_vivid(Rgb color);
 /* How many colours the terminal has; 0: none, or none wanted. */
 enum { FEW_COLORS = 256, TRUE_COLORS = 1 << 24 };
 
-/* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, in so
- * many colours, and copies them to `shown`. 0: no colours. Length 0: no cell differs. */
-bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
-                  size_t *length, Err *err);
+/* Writes into written->bytes, which the caller frees, what shows the cells that differ from
+ * `shown`, or all of them, in so many colours, and copies them to `shown`. 0: no colours. Length 0:
+ * no cell differs. */
+bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
+                  MemoryStream *written, Err *err);
 
 /* ---- term_pixels.c: the BEV as a picture of true pixels -------------------------------------- */
 
@@ -43,9 +44,9 @@ void pixels_answer(PixelAnswers *answers, int letter, const char *text);
 /* Returns how pictures are sent. AUTO: not known yet. OFF: half blocks. */
 Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 
-/* Returns bytes (malloc'd) that show the image at `place` and leave the cursor where it was. */
-bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, size_t *length,
-                   Err *err);
+/* Writes into sent->bytes, which the caller frees, what shows the image at `place` and leaves the
+ * cursor where it was. */
+bool pixels_encode(Pixels kind, const Image *image, Area place, MemoryStream *sent, Err *err);
 
 /* ---- term_keys.c: from what ncurses reads to keys and answers -------------------------------- */
 

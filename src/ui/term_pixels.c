@@ -188,54 +188,48 @@ static bool encode_sixel(FILE *out, const Image *image) {
 
 /* ---- PNG ------------------------------------------------------------------------------------- */
 
-static void encode_kitty(FILE *out, const uint8_t *png, size_t length, Area place) {
+static void encode_kitty(FILE *out, const MemoryStream *png, Area place) {
     enum { CHUNK = 4096 / 4 * 3 };
-    for (size_t at = 0; at < length; at += CHUNK) {
-        size_t left = length - at;
+    for (size_t at = 0; at < png->length; at += CHUNK) {
+        size_t left = png->length - at;
         fputs("\033_G", out);
         if (!at)
             fprintf(out, "a=T,f=100," KITTY_NUMBER ",p=1,c=%d,r=%d,C=1,q=2,", place.w, place.h);
         fprintf(out, "m=%d;", left > CHUNK);
-        data_base64(out, png + at, left < CHUNK ? left : CHUNK);
+        data_base64(out, (const uint8_t *)png->bytes + at, left < CHUNK ? left : CHUNK);
         fputs("\033\\", out);
     }
 }
 
-static void encode_iterm(FILE *out, const uint8_t *png, size_t length, Area place) {
+static void encode_iterm(FILE *out, const MemoryStream *png, Area place) {
     fprintf(out,
             "\033]1337;File=inline=1;size=%zu;width=%d;height=%d;preserveAspectRatio=0;"
             "doNotMoveCursor=1:",
-            length, place.w, place.h);
-    data_base64(out, png, length);
+            png->length, place.w, place.h);
+    data_base64(out, (const uint8_t *)png->bytes, png->length);
     fputc('\a', out);
 }
 
-bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, size_t *length,
-                   Err *err) {
-    MemoryStream stream;
-    uint8_t *png = NULL;
-    size_t size = 0;
+bool pixels_encode(Pixels kind, const Image *image, Area place, MemoryStream *sent, Err *err) {
+    MemoryStream png = {.length = 0};
     bool whole = true;
-    if ((kind != PIXELS_SIXEL && !image_png(image, true, &png, &size, err)) ||
-        !memory_stream_open(&stream, err)) {
-        free(png);
+    if ((kind != PIXELS_SIXEL && !image_png(image, true, &png, err)) ||
+        !memory_stream_open(sent, err)) {
+        free(png.bytes);
         return false;
     }
-    fprintf(stream.stream, "\0337\033[%d;%dH", place.y + 1, place.x + 1);
+    fprintf(sent->stream, "\0337\033[%d;%dH", place.y + 1, place.x + 1);
     if (kind == PIXELS_KITTY)
-        encode_kitty(stream.stream, png, size, place);
+        encode_kitty(sent->stream, &png, place);
     else if (kind == PIXELS_ITERM)
-        encode_iterm(stream.stream, png, size, place);
+        encode_iterm(sent->stream, &png, place);
     else
-        whole = encode_sixel(stream.stream, image);
-    fputs("\0338", stream.stream);
-    free(png);
-    bool ok = memory_stream_close(&stream, "picture for the terminal", err);
-    if (ok && !whole) {
-        free(stream.bytes);
-        ok = err_no_memory(err, "picture for the terminal", "");
-    }
-    *bytes = ok ? stream.bytes : NULL;
-    *length = ok ? stream.length : 0;
-    return ok;
+        whole = encode_sixel(sent->stream, image);
+    fputs("\0338", sent->stream);
+    free(png.bytes);
+    if (!memory_stream_close(sent, "picture for the terminal", err))
+        return false;
+    if (!whole)
+        free(sent->bytes);
+    return whole || err_no_memory(err, "picture for the terminal", "");
 }

@@ -147,20 +147,19 @@ enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 
 static void check_bytes(const Image *image, const char *what, int more) {
     for (int i = 0; i < PROTOCOLS; i++) {
-        char *bytes = NULL;
-        size_t length;
+        MemoryStream sent = {.length = 0};
         Err err;
         Image read = {.w = 0};
-        bool ok =
-            pixels_encode(protocols[i].kind, image, (Area){3, 5, 9, 4}, &bytes, &length, &err);
-        const char *at = ok ? strstr(bytes, protocols[i].sent) : NULL;
-        bool placed = at && !strncmp(bytes, "\0337\033[6;4H", 8) &&
-                      !strcmp(bytes + length - 2, PICTURE_END) && protocols[i].decode(at, &read);
+        bool ok = pixels_encode(protocols[i].kind, image, (Area){3, 5, 9, 4}, &sent, &err);
+        const char *at = ok ? strstr(sent.bytes, protocols[i].sent) : NULL;
+        bool placed = at && !strncmp(sent.bytes, "\0337\033[6;4H", 8) &&
+                      !strcmp(sent.bytes + sent.length - 2, PICTURE_END) &&
+                      protocols[i].decode(at, &read);
         int far = placed ? distance(image, &read) : 256;
         tap_ok(far <= protocols[i].distance + (i == 2 ? more : 0), "%s, %s: %zu bytes, off by %d",
-               protocols[i].name, what, ok ? length : 0, far);
+               protocols[i].name, what, ok ? sent.length : 0, far);
         image_free(&read);
-        free(bytes);
+        free(sent.bytes);
     }
 }
 

@@ -139,8 +139,8 @@ static void add_maps(const Case *c) {
     if (!subject.live.frame.rig || c->has & NO_MAP)
         return;
     for (int s = 0; s < 2; s++)
-        if (scatter_build(&subject.rig, s ? BEV_BILINEAR : BEV_NEAREST, UINT32_MAX,
-                          NULL, &subject.maps[s], &err))
+        if (scatter_build(&subject.rig, s ? BEV_BILINEAR : BEV_NEAREST, UINT32_MAX, NULL,
+                          &subject.maps[s], &err))
             *to[s] = &subject.maps[s];
 }
 
@@ -395,17 +395,16 @@ static bool laid_out_in(const char *svg) {
 }
 
 static void test_svg(const Case *c) {
-    uint8_t *svg = NULL;
-    size_t length = 0;
+    MemoryStream svg = {.length = 0};
     open_case(c);
-    bool drawn = pictured() && page_file(paged(1), PICTURE_SVG, &svg, &length, NULL);
+    bool drawn = pictured() && page_file(paged(1), PICTURE_SVG, &svg, NULL);
     if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
-        tap_ok(strstr((char *)svg, "<title>") && laid_out_in((char *)svg),
+        tap_ok(strstr(svg.bytes, "<title>") && laid_out_in(svg.bytes),
                "%s: it has a title, and each text as text", c->name);
-        tap_ok(memmem(svg, length, "data:image/png;base64,", 22) != NULL,
+        tap_ok(memmem(svg.bytes, svg.length, "data:image/png;base64,", 22) != NULL,
                "%s: carries the grid as a picture", c->name);
     }
-    free(svg);
+    free(svg.bytes);
 }
 
 static void test_failures(void) {

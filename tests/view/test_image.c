@@ -7,22 +7,22 @@
 static void test_png(void) {
     Image image;
     Err err;
-    uint8_t *png;
-    size_t length;
+    MemoryStream png;
     if (!tap_ok(image_init(&image, 37, 23, &err), "a picture"))
         return;
     for (int y = 0; y < image.h; y++)
         for (int x = 0; x < image.w; x++)
             image_set(&image, x, y, (Rgb){(uint8_t)(7 * x), (uint8_t)(13 * y), (uint8_t)(x * y)});
-    if (!tap_ok(image_png(&image, false, &png, &length, &err), "encodes"))
+    if (!tap_ok(image_png(&image, false, &png, &err), "encodes"))
         return;
     int w = 0, h = 0, channels = 0;
-    uint8_t *pixels = stbi_load_from_memory(png, (int)length, &w, &h, &channels, 4);
+    uint8_t *pixels =
+        stbi_load_from_memory((const stbi_uc *)png.bytes, (int)png.length, &w, &h, &channels, 4);
     tap_ok(pixels && w == 37 && h == 23 && channels == 3 &&
                !memcmp(pixels, image.rgba, (size_t)w * (size_t)h * 4),
            "decodes to the same pixels");
     stbi_image_free(pixels);
-    free(png);
+    free(png.bytes);
     image_free(&image);
 }
 

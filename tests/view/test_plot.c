@@ -144,20 +144,19 @@ static void test_width(void) {
 static void test_files(void) {
     PlotSeries series[2];
     ChartSpec spec = lines_spec(series);
-    uint8_t *bytes;
-    size_t length;
-    tap_need(page_file(paged(&spec), PICTURE_PDF, &bytes, &length, &err), "a chart becomes a PDF");
-    tap_ok(length > 1000 && !memcmp(bytes, "%PDF", 4) &&
-               memmem(bytes, length, "/Title (A chart)", 16) &&
-               memmem(bytes, length, "/FontFile", 9),
+    MemoryStream file;
+    tap_need(page_file(paged(&spec), PICTURE_PDF, &file, &err), "a chart becomes a PDF");
+    tap_ok(file.length > 1000 && !memcmp(file.bytes, "%PDF", 4) &&
+               memmem(file.bytes, file.length, "/Title (A chart)", 16) &&
+               memmem(file.bytes, file.length, "/FontFile", 9),
            "with its title, and its fonts embedded");
-    free(bytes);
-    tap_need(page_file(paged(&spec), PICTURE_SVG, &bytes, &length, &err), "and an SVG");
-    const char *text = (const char *)bytes, *name = strstr(text, ">a line with a gap</text>");
+    free(file.bytes);
+    tap_need(page_file(paged(&spec), PICTURE_SVG, &file, &err), "and an SVG");
+    const char *text = file.bytes, *name = strstr(text, ">a line with a gap</text>");
     tap_ok(name && strstr(text, "<title>A chart</title>") && !strstr(text, "fill-opacity=\"0\"") &&
                !strstr(text, "glyph"),
            "whose texts are texts, and seen");
-    free(bytes);
+    free(file.bytes);
 }
 
 TAP_SUITE(plot) {

@@ -173,25 +173,17 @@ static void find_axes(Pca *pca, const double *covariance, double *scratch) {
 }
 
 bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Err *err) {
-    size_t n = (size_t)channels;
+    const size_t n = (size_t)channels;
     *pca = (Pca){.channels = channels};
-    pca->mean = calloc(n, sizeof *pca->mean);
-    pca->axes = calloc(PCA_COMPONENTS * n, sizeof *pca->axes);
-    double *covariance = calloc(n * n, sizeof *covariance);
-    double *scratch = calloc(n, sizeof *scratch);
-    bool fits = pca->mean && pca->axes && covariance && scratch;
-    if (fits) {
-        mean_of(vectors, count, channels, pca->mean);
-        covariance_of(vectors, count, channels, pca->mean, covariance);
-        find_axes(pca, covariance, scratch);
-    }
-    free(covariance);
-    free(scratch);
-    if (!fits) {
-        pca_free(pca);
+    pca->mean = calloc((1 + PCA_COMPONENTS + 1 + n) * n, sizeof *pca->mean);
+    if (!pca->mean)
         return err_set(err, ERR_FAILED, "PCA", "", "no memory for %lld channels",
                        (long long)channels);
-    }
+    pca->axes = pca->mean + n;
+    double *scratch = pca->axes + PCA_COMPONENTS * n, *covariance = scratch + n;
+    mean_of(vectors, count, channels, pca->mean);
+    covariance_of(vectors, count, channels, pca->mean, covariance);
+    find_axes(pca, covariance, scratch);
     return true;
 }
 
@@ -199,7 +191,6 @@ void pca_free(Pca *pca) {
     if (!pca)
         return;
     free(pca->mean);
-    free(pca->axes);
     *pca = (Pca){0};
 }
 

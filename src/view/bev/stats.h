@@ -24,7 +24,7 @@ enum {
 
 typedef struct {
     int64_t channels;
-    double *mean;                     /* (c) */
+    double *mean;                     /* (c), and the memory of all */
     double *axes;                     /* (PCA_COMPONENTS, c), unit length; the largest entry of
                                          each is positive. 0 where the data has fewer dimensions */
     double explained[PCA_COMPONENTS]; /* share of the variance; NaN without any variance */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/image.h"
 
-#include "src/base/data.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,28 +120,26 @@ static bool png_encode(FILE *stream, const Image *image, const uint8_t *rgb, int
 }
 
 /* Encodes to memory: stb's own file writer ignores write errors. */
-bool image_png(const Image *image, bool quick, uint8_t **bytes, size_t *length, Err *err) {
+bool image_png(const Image *image, bool quick, MemoryStream *png, Err *err) {
     uint8_t *rgb = rgb_copy(image);
-    MemoryStream file = {0};
-    bool done = rgb && memory_stream_open(&file, NULL);
+    *png = (MemoryStream){.length = 0};
+    bool done = rgb && memory_stream_open(png, NULL);
     if (done) {
-        done = png_encode(file.stream, image, rgb, quick ? PNG_QUICK : PNG_LEVEL);
-        done = memory_stream_close(&file, "PNG", NULL) && done;
+        done = png_encode(png->stream, image, rgb, quick ? PNG_QUICK : PNG_LEVEL);
+        done = memory_stream_close(png, "PNG", NULL) && done;
     }
     free(rgb);
-    *bytes = done ? (uint8_t *)file.bytes : NULL;
-    *length = done ? file.length : 0;
     if (done)
         return true;
-    free(file.bytes);
+    free(png->bytes);
+    *png = (MemoryStream){.length = 0};
     return err_set(err, ERR_FAILED, "PNG", "choose a smaller scale",
                    "no memory to encode %d x %d pixels", image->w, image->h);
 }
 
 bool image_write(const Image *image, const char *path, bool quick, Err *err) {
-    uint8_t *bytes = NULL;
-    size_t length;
-    bool ok = image_png(image, quick, &bytes, &length, err) && data_write(path, bytes, length, err);
-    free(bytes);
+    MemoryStream png;
+    bool ok = image_png(image, quick, &png, err) && data_write(path, png.bytes, png.length, err);
+    free(png.bytes);
     return ok;
 }

@@ -2,7 +2,7 @@
 /* A picture in memory: 8 bits a channel, red, green, blue, alpha (not premultiplied). */
 #pragma once
 
-#include "kernels/err.h"
+#include "src/base/data.h"
 #include "src/view/draw/color.h"
 
 #include <stdbool.h>
@@ -29,9 +29,9 @@ bool image_copy(const Image *source, Image *copy, Err *err);
 /* Copies `source` at w x h by nearest neighbours: exact squares where the factor is whole. */
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);
 
-/* Encodes PNG in malloc'd memory, without the alpha channel. Same pixels, same bytes. `quick`: in a
- * third of the time, with more bytes, for a picture that is shown at once. */
-bool image_png(const Image *image, bool quick, uint8_t **bytes, size_t *length, Err *err);
+/* Encodes PNG into png->bytes, which the caller frees, without the alpha channel. Same pixels, same
+ * bytes. `quick`: in a third of the time, with more bytes, for a picture that is shown at once. */
+bool image_png(const Image *image, bool quick, MemoryStream *png, Err *err);
 
 /* Writes the picture as a PNG file. */
 bool image_write(const Image *image, const char *path, bool quick, Err *err);

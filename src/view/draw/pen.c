@@ -2,7 +2,6 @@
 #include "src/view/draw/pen.h"
 
 #include "kernels/clean.h"
-#include "src/base/data.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -493,9 +492,11 @@ static bool draw_file(const PageSpec *page, FigureLayout *texts, MemoryStream *f
     drawn = drawn && pen_status(cairo_surface_status(surface), what, err);
     cairo_surface_destroy(surface);
     bool whole = memory_stream_close(file, what, drawn ? err : NULL);
-    if (!drawn)
-        free(file->bytes);
-    return drawn && whole;
+    if (drawn && whole)
+        return true;
+    free(file->bytes);
+    *file = (MemoryStream){.length = 0};
+    return false;
 }
 
 /* ---- texts of an SVG: cairo would write letters as outlines, so they are written here -------- */
@@ -560,47 +561,34 @@ static void put_document(const char *svg, const PageSpec *page, const FigureLayo
     fprintf(out, "%s\n", end);
 }
 
-static bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
-    MemoryStream svg, out;
+static bool page_svg(const PageSpec *page, MemoryStream *file, Err *err) {
+    MemoryStream svg;
     FigureLayout texts = {.w = page->w, .h = page->h};
-    bool drawn = draw_file(page, &texts, &svg, err);
+    bool drawn = draw_file(page, &texts, &svg, err), whole = false;
     if (drawn && texts.failed)
         err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu texts", texts.count);
-    else if (drawn && memory_stream_open(&out, err)) {
-        put_document(svg.bytes, page, &texts, out.stream);
-        if (memory_stream_close(&out, "SVG", err)) {
-            *bytes = (uint8_t *)out.bytes;
-            *length = out.length;
-        }
+    else if (drawn && memory_stream_open(file, err)) {
+        put_document(svg.bytes, page, &texts, file->stream);
+        whole = memory_stream_close(file, "SVG", err);
     }
     if (drawn)
         free(svg.bytes);
     figure_layout_free(&texts);
-    return *bytes != NULL;
+    return whole;
 }
 
-static bool page_pdf(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
-    MemoryStream pdf;
-    bool drawn = draw_file(page, NULL, &pdf, err);
-    *bytes = drawn ? (uint8_t *)pdf.bytes : NULL;
-    *length = drawn ? pdf.length : 0;
-    return drawn;
-}
-
-static bool page_png(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
+static bool page_png(const PageSpec *page, MemoryStream *file, Err *err) {
     Image image = {0};
-    bool ok = page_image(page, &image, err) && image_png(&image, false, bytes, length, err);
+    bool ok = page_image(page, &image, err) && image_png(&image, false, file, err);
     image_free(&image);
     return ok;
 }
 
-bool page_file(const PageSpec *page, PictureFormat format, uint8_t **bytes, size_t *length,
-               Err *err) {
-    *bytes = NULL;
-    *length = 0;
-    return (format == PICTURE_SVG   ? page_svg
-            : format == PICTURE_PDF ? page_pdf
-                                    : page_png)(page, bytes, length, err);
+bool page_file(const PageSpec *page, PictureFormat format, MemoryStream *file, Err *err) {
+    *file = (MemoryStream){.length = 0};
+    return format == PICTURE_SVG   ? page_svg(page, file, err)
+           : format == PICTURE_PDF ? draw_file(page, NULL, file, err)
+                                   : page_png(page, file, err);
 }
 
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {

@@ -133,9 +133,8 @@ typedef struct {
  * elements, and a PDF embeds its fonts. */
 typedef enum { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF } PictureFormat;
 
-/* `bytes` is malloc'd; the layout is freed with figure_layout_free(). On failure nothing is left to
- * free. */
+/* The caller frees file->bytes; the layout is freed with figure_layout_free(). On failure nothing
+ * is left to free. */
 bool page_image(const PageSpec *page, Image *image, Err *err);
-bool page_file(const PageSpec *page, PictureFormat format, uint8_t **bytes, size_t *length,
-               Err *err);
+bool page_file(const PageSpec *page, PictureFormat format, MemoryStream *file, Err *err);
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);

@@ -45,25 +45,17 @@ static Area fit_part(Area area, const Part *part, int stretch) {
     return (Area){area.x + (area.w - w) / 2, area.y, w, h};
 }
 
-typedef struct {
-    double r, g, b, weight;
-} Sum;
+/* Sums of red, green and blue, and their weight. */
+typedef double Sum[4];
 
 /* Whether the colour is not the background: a point fell into the cell. */
 static bool is_occupied(Rgb color) {
     return memcmp(&color, &panel_theme.background, sizeof color) != 0;
 }
 
-static void add_color(Sum *sum, Rgb color, double share) {
-    sum->r += share * color.r;
-    sum->g += share * color.g;
-    sum->b += share * color.b;
-    sum->weight += share;
-}
-
-static Rgb mean_of(const Sum *sum) {
-    return (Rgb){(uint8_t)lround(sum->r / sum->weight), (uint8_t)lround(sum->g / sum->weight),
-                 (uint8_t)lround(sum->b / sum->weight)};
+static Rgb mean_of(const Sum sum) {
+    return (Rgb){(uint8_t)lround(sum[0] / sum[3]), (uint8_t)lround(sum[1] / sum[3]),
+                 (uint8_t)lround(sum[2] / sum[3])};
 }
 
 /* Returns how much of [at, at + 1] lies in [from, to]. */
@@ -78,20 +70,23 @@ static Rgb mean_color(const BevPicture *picture, const State *state, double x0, 
                       double x1, double y1) {
     int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
     int top = (int)floor(y0), bottom = (int)fmax(ceil(y1 - 1e-9), top + 1);
-    Sum full = {0}, empty = {0};
+    Sum sums[2] = {{0}}; /* of empty cells, of others */
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x++) {
             if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
                 continue;
             double share = overlap(x0, x1, x) * overlap(y0, y1, y);
             Rgb color = bev_picture_pixel(picture, state, x, y);
-            add_color(is_occupied(color) ? &full : &empty, color, share);
+            const double parts[] = {color.r, color.g, color.b, 1};
+            for (int i = 0; i < 4; i++)
+                sums[is_occupied(color)][i] += share * parts[i];
         }
-    if (!(full.weight > 0))
-        return empty.weight > 0 ? mean_of(&empty) : rgb_hex(0);
-    if (!(empty.weight > 0))
-        return mean_of(&full);
-    return rgb_mix(mean_of(&empty), mean_of(&full), 3 * full.weight / (full.weight + empty.weight));
+    const double empty = sums[0][3], full = sums[1][3];
+    if (!(full > 0))
+        return empty > 0 ? mean_of(sums[0]) : rgb_hex(0);
+    if (!(empty > 0))
+        return mean_of(sums[1]);
+    return rgb_mix(mean_of(sums[0]), mean_of(sums[1]), 3 * full / (full + empty));
 }
 
 static double luminance_of(Rgb color) {
