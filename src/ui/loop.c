@@ -867,12 +867,14 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     }
     if (ok && !loop->signal && !had_terminal)
         print_plain(loop);
-    term_close(loop->term); /* the user sees the end of the display at once */
+    if (loop->term) /* the user sees the end of the display at once */
+        term_close(loop->term);
     if (loop->picture_lost) /* the display may have ended before anybody read it */
         say_on_stderr("bevscope: %s\n", loop->lost);
     if (ok)
         say_goodbye(loop, had_terminal);
-    sdl_window_close(loop->window);
+    if (loop->window)
+        sdl_window_close(loop->window);
     end->signal = loop->signal;
     end->threads_left = !app_close(&loop->app, ENGINE_END_MS);
     if (end->threads_left)

@@ -6,6 +6,10 @@
 
 #include "src/view/panel/spots.h"
 
+/* A function of a screen that a build may lack (no_screens.c). The function is only called where
+ * the screen is not impossible. */
+#define MAY_LACK __attribute__((weak))
+
 /* Only the first button counts. MOVE comes while it is pressed, HOVER while no button is. */
 typedef enum {
     MOUSE_PRESS,

@@ -15,17 +15,17 @@ const char *sdl_window_impossible(void);
 /* Returns the factor that everything is enlarged by on a display of `dpi` dots an inch. */
 double sdl_window_density(double dpi);
 
-bool sdl_window_open(SdlWindow **window, const char *title, Err *err);
-void sdl_window_close(SdlWindow *window); /* accepts NULL */
+MAY_LACK bool sdl_window_open(SdlWindow **window, const char *title, Err *err);
+MAY_LACK void sdl_window_close(SdlWindow *window); /* accepts NULL */
 
 /* Draws the picture. Returns false for an error, or where the drawing was given up. A given-up
  * drawing leaves `err` and the screen unchanged. */
-bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
-                     const Picture *picture, const GiveUp *give_up, Err *err);
+MAY_LACK bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
+                              const Picture *picture, const GiveUp *give_up, Err *err);
 
 /* Returns the pixels in a unit of the picture, from the display's density and the user's size of
  * text. *w and *h receive the window's size in pixels. */
-double sdl_window_size(const SdlWindow *window, const State *state, int *w, int *h);
+MAY_LACK double sdl_window_size(const SdlWindow *window, const State *state, int *w, int *h);
 
 typedef enum {
     WINDOW_NOTHING, /* no event is waiting */
@@ -36,16 +36,17 @@ typedef enum {
 } WindowInput;
 
 /* Reads the next input. `state` and `live` tell what lies under the mouse. */
-WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
-                            Event *event, int32_t *key);
+MAY_LACK WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
+                                     Event *event, int32_t *key);
 
 /* Shows the tooltip of what lies under the mouse, once the mouse has rested there. A key removes
  * outline and tooltip. */
-void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live, double now_ms);
-double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms);
-void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live);
+MAY_LACK void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live,
+                             double now_ms);
+MAY_LACK double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms);
+MAY_LACK void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live);
 
 /* Whether a key is waiting, as far as is known without reading it. */
-bool sdl_window_key_waits(SdlWindow *window);
+MAY_LACK bool sdl_window_key_waits(SdlWindow *window);
 
-void sdl_window_fullscreen(SdlWindow *window, bool on);
+MAY_LACK void sdl_window_fullscreen(SdlWindow *window, bool on);

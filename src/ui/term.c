@@ -452,8 +452,6 @@ static void await_answers(Term *term) {
 }
 
 void term_close(Term *term) {
-    if (!term)
-        return;
     await_answers(term);
     give_back_terminal(term);
     delwin(term->keys.window);

@@ -24,13 +24,13 @@ const char *term_impossible(void);
  * obeys NO_COLOR; ALWAYS fails where this type of terminal has no colours. `mouse` asks for reports
  * of the mouse, where the type has them. `pixels` is how pictures are sent. AUTO asks the terminal,
  * but not a multiplexer, which cannot answer for the terminal behind it. */
-bool term_open(Term **term, TermColor color, bool mouse, Pixels pixels, Err *err);
+MAY_LACK bool term_open(Term **term, TermColor color, bool mouse, Pixels pixels, Err *err);
 
-/* Gives the terminal back as it was, within a second even if it does not read. Accepts NULL. */
-void term_close(Term *term);
+/* Gives the terminal back as it was, within a second even if it does not read. */
+MAY_LACK void term_close(Term *term);
 
 /* Writes the terminal's size, from 1 x 1 to CELLS_MAX_EDGE squared. */
-void term_size(const Term *term, int *columns, int *rows);
+MAY_LACK void term_size(const Term *term, int *columns, int *rows);
 
 typedef struct {
     bool color;   /* it shows colours */
@@ -39,27 +39,27 @@ typedef struct {
     bool light;   /* the terminal reports a light background */
 } TermFacts;
 
-TermFacts term_facts(const Term *term);
+MAY_LACK TermFacts term_facts(const Term *term);
 
 /* Reads the terminal's size again, after SIGWINCH. The next term_draw repaints everything. */
-void term_resized(Term *term);
+MAY_LACK void term_resized(Term *term);
 
 /* Sends `cells` from the top left corner; cells outside the screen are cut. Waits for a slow
  * terminal, until a signal asks to stop or to suspend (src/base/rescue.h). `image` is shown over
  * the cells of `place`; the function takes it over. w 0: no image. */
-bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err);
+MAY_LACK bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err);
 
 /* Whether the terminal takes pictures. Writes the size that a character cell has in them, in
  * pixels. `moves`: pictures follow each other; kitty and iTerm2 then get fewer pixels and enlarge
  * them. */
-bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h);
+MAY_LACK bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h);
 
 /* Returns the milliseconds until the next drawing may be sent. The bytes a second are limited. */
-double term_rest_ms(const Term *term);
+MAY_LACK double term_rest_ms(const Term *term);
 
 /* Whether the terminal reads nothing at the moment, as after Ctrl-S. A drawing would then wait.
  * poll() on standard output tells when the terminal reads again. */
-bool term_is_full(const Term *term);
+MAY_LACK bool term_is_full(const Term *term);
 
 /* Returns the next typed key: a code of src/state/keys.h, TERM_REDRAW or TERM_MOUSE; 0: none is
  * waiting. poll() on standard input tells when keys come. `typed_ms`: they were typed after this
@@ -68,22 +68,22 @@ enum {
     TERM_REDRAW = 'L' & 0x1f, /* Ctrl-L: something else has written on the screen */
     TERM_MOUSE = 0x120000     /* no key: the mouse, as term_mouse says */
 };
-int32_t term_key(Term *term, double typed_ms);
+MAY_LACK int32_t term_key(Term *term, double typed_ms);
 
 /* Returns the mouse report, when term_key returned TERM_MOUSE. */
-MouseReport term_mouse(const Term *term);
+MAY_LACK MouseReport term_mouse(const Term *term);
 
 /* Gives the terminal back, stops the process, and takes the terminal over again when continued. */
-void term_suspend(Term *term);
+MAY_LACK void term_suspend(Term *term);
 
 /* Forgets what the screen shows: the next term_draw writes everything. */
-void term_redraw(Term *term);
+MAY_LACK void term_redraw(Term *term);
 
 /* Takes the terminal over again after a SIGCONT without term_suspend. */
-void term_resume(Term *term);
+MAY_LACK void term_resume(Term *term);
 
 /* Writes the last line on standard error since the last call. Returns false where there is none. */
-bool term_error_line(Term *term, char *line, size_t size);
+MAY_LACK bool term_error_line(Term *term, char *line, size_t size);
 
 /* Draws the picture as the window does, for the place of `spots->bev` with cells of cell_w x cell_h
  * pixels, and blanks its cells. Returns false where half blocks stay; nothing is to be freed then.

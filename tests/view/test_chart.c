@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another;. */
-#include "src/view/chart/live_chart.h"
+#include "src/view/chart/chart.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"
@@ -49,8 +49,7 @@ static int faults(const Boxed *boxed, int *texts) {
     *texts += (int)layout.count;
     found = count_outside(&layout, boxed->box, 0.5) + count_overlaps(&layout, 0);
     if (found)
-        tap_note("%s in %.0f x %.0f", charts[boxed->input.chart].word, boxed->box.w,
-                 boxed->box.h);
+        tap_note("%s in %.0f x %.0f", charts[boxed->input.chart].word, boxed->box.w, boxed->box.h);
     figure_layout_free(&layout);
     return found;
 }

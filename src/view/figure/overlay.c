@@ -313,17 +313,16 @@ static void draw_over_rig(Pen *pen, const void *context) {
 }
 
 static void draw_still(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Grid *grid = &figure->grid;
     struct {
         Box box;
-        double grid_m[4], ring_step_m;
+        Grid grid;
+        double ring_step_m;
         const PanelTheme *over;
         Rig rig;
     } key;
     memset(&key, 0, sizeof key); /* padding is compared as well */
     key.box = panel->box;
-    const double grid_m[] = {grid->x_min_m, grid->x_max_m, grid->y_min_m, grid->y_max_m};
-    memcpy(key.grid_m, grid_m, sizeof grid_m);
+    key.grid = figure->grid;
     key.ring_step_m = figure->ring_step_m;
     key.over = figure->over;
     memcpy(&key.rig, figure->frame->rig, sizeof key.rig);
