@@ -235,12 +235,6 @@ static void show_tips(Loop *loop) {
     say_tip(loop, text);
 }
 
-static double tips_in_ms(const Loop *loop) {
-    double now = clock_ms();
-    return fmin(hover_in_ms(&loop->hover, now),
-                loop->window ? sdl_window_tip_in_ms(loop->window, now) : INFINITY);
-}
-
 static void use_key(Loop *loop, int32_t key, double arrived_ms) {
     end_tips(loop);
     if (app_key(&loop->app, key))
@@ -728,11 +722,13 @@ static void obey_signals(Loop *loop) {
 
 static struct timespec time_to_wait(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
-    wait = fmin(wait, world_tick_in_ms(loop, clock_ms()));
+    const double now = clock_ms();
+    wait = fmin(wait, world_tick_in_ms(loop, now));
     wait = fmin(wait, fmin(draw_in_ms(loop), echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
-    wait = fmin(wait, tips_in_ms(loop));
-    wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
+    wait = fmin(wait, fmin(hover_in_ms(&loop->hover, now), slow_in_ms(&loop->slow, now)));
+    if (loop->window)
+        wait = fmin(wait, sdl_window_tip_in_ms(loop->window, now));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 

@@ -87,14 +87,6 @@ static bool same_other(const BevPicture *next, const BevPicture *last) {
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
-static bool decode_other(BevPicture *next, const BevPicture *last, const BevContent *baseline,
-                         const LiveFrame *frame, Err *err) {
-    next->other_content = frame->baseline_content;
-    next->other_channel = baseline->channel;
-    return same_other(next, last) ? cell_field_copy(&last->other, &next->other, err)
-                                  : decode_view(next->view, baseline, &next->other, err);
-}
-
 static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *content,
                         BevContent *baseline, const LiveFrame *frame, const GiveUp *give_up,
                         Err *err) {
@@ -107,7 +99,10 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
         baseline->rgb = next->field.rgb;
     if (ok && isfinite(next->field.full_mass))
         baseline->full_mass = next->field.full_mass;
-    ok = ok && decode_other(next, last, baseline, frame, err);
+    next->other_content = frame->baseline_content;
+    next->other_channel = baseline->channel;
+    ok = ok && (same_other(next, last) ? cell_field_copy(&last->other, &next->other, err)
+                                       : decode_view(next->view, baseline, &next->other, err));
     pca_free(&pca);
     return ok;
 }
@@ -214,12 +209,6 @@ Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double p
     return color;
 }
 
-static bool paint_cells(BevPicture *next, Err *err) {
-    const RasterStyle style = {next->colormap, next->range, next->filled, next->light};
-    return raster_render(&next->field, &style, &next->image, err) &&
-           (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
-}
-
 static bool render_cells(BevPicture *next, const BevPicture *last, const State *state,
                          const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     if (!decode_all(next, last, state, frame, give_up, err) || given_up(give_up))
@@ -227,7 +216,9 @@ static bool render_cells(BevPicture *next, const BevPicture *last, const State *
     next->colormap = choose_map(next, state);
     if (next->colormap && !choose_range(next, last, state, err))
         return false;
-    return !given_up(give_up) && paint_cells(next, err);
+    const RasterStyle style = {next->colormap, next->range, next->filled, next->light};
+    return !given_up(give_up) && raster_render(&next->field, &style, &next->image, err) &&
+           (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }
 
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,

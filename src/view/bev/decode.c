@@ -127,14 +127,6 @@ static void decode_strengths(const BevContent *content, CellField *field) {
         field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
 }
 
-/* Each sub-ray adds one unit to its class, so that the sum over the classes is the depth weight. */
-static double class_mass(const float parts[EMBED_DIMS]) {
-    double mass = 0;
-    for (int class = 0; class < CLASS_COUNT; class ++)
-        mass += parts[class] > 0 ? parts[class] : 0;
-    return mass;
-}
-
 /* Returns the colour of the class with the largest part. */
 static Rgb class_color(const float parts[EMBED_DIMS]) {
     int best = 0;
@@ -155,7 +147,10 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
         if (field->state[cell] != CELL_VALUE ||
             !embedding_decode(content->embedding, decode_vector(content, cell), parts))
             continue;
-        double mass = class_mass(parts);
+        double mass =
+            0; /* each sub-ray adds one unit to its class: their sum is the depth weight */
+        for (int class = 0; class < CLASS_COUNT; class ++)
+            mass += fmax(parts[class], 0);
         field->value[cell] = (float)mass;
         if (field->view == VIEW_CLASS)
             field->color[cell] = class_color(parts);
@@ -304,11 +299,6 @@ static double value_at(const BevContent *content, const float *vector, int64_t c
     return content->depth ? vector[channel] / mass : vector[channel];
 }
 
-/* Returns channel k of the choice, wrapped where the features have fewer channels. */
-static int64_t channel_of(const BevContent *content, int k) {
-    return content->rgb.channel[k] % content->channels;
-}
-
 /* Finds the range of a channel: all cells but the outermost 2 % on either side. */
 static void find_range(const BevContent *content, CellField *field, int k) {
     float *values = field->scratch;
@@ -365,7 +355,7 @@ static bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
         if (content->depth && field->state[cell] == CELL_VALUE && !(field->value[cell] > 0))
             field->state[cell] = CELL_EMPTY;
     for (int k = 0; k < 3; k++) {
-        field->rgb.channel[k] = channel_of(content, k);
+        field->rgb.channel[k] %= content->channels; /* the features may have fewer channels */
         if (!(field->rgb.lo[k] < field->rgb.hi[k]))
             find_range(content, field, k);
     }

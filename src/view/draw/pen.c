@@ -233,12 +233,6 @@ void pen_keep_still(cairo_surface_t *surface) {
         still_free(still); /* without memory all is drawn each time */
 }
 
-static bool still_is(const Still *still, const cairo_matrix_t *matrix, const void *key,
-                     size_t size) {
-    return still->pixels && still->key && still->size == size && !memcmp(still->key, key, size) &&
-           !memcmp(&still->matrix, matrix, sizeof *matrix);
-}
-
 void pen_still(Pen *pen, Box box, const void *key, size_t size,
                void (*draw)(Pen *pen, const void *context), const void *context) {
     Still *still = cairo_surface_get_user_data(cairo_get_target(pen->cr), &still_of);
@@ -249,7 +243,8 @@ void pen_still(Pen *pen, Box box, const void *key, size_t size,
         return;
     }
     const double x = floor(to.x0 + box.x * to.xx), y = floor(to.y0 + box.y * to.yy);
-    if (!still_is(still, &to, key, size)) {
+    if (!still->pixels || !still->key || still->size != size || memcmp(still->key, key, size) ||
+        memcmp(&still->matrix, &to, sizeof to)) {
         cairo_surface_destroy(still->pixels);
         still->pixels = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)(box.w * to.xx) + 2,
                                                    (int)(box.h * to.yy) + 2);

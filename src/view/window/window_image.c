@@ -288,11 +288,6 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
-/* Returns the strength of a point's mark, its share of the cell. All points of a step are alike. */
-static double mark_strength(const WindowView *view, const LiveContribution *one, double heaviest) {
-    return view->live->frame.steps ? 1 : sqrt(one->depth * one->weight / heaviest);
-}
-
 static double heaviest_contribution(const LiveContribution *list, int count) {
     double heaviest = 1e-30;
     for (int i = 0; i < count; i++)
@@ -306,7 +301,8 @@ static void draw_rays(const WindowView *view) {
     int count = live_lit(view->live, view->state, list);
     double heaviest = heaviest_contribution(list, count);
     for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
-        draw_ray(view, &list[i], mark_strength(view, &list[i], heaviest));
+        draw_ray(view, &list[i], /* all points of a step are alike */
+                 view->live->frame.steps ? 1 : sqrt(list[i].depth * list[i].weight / heaviest));
 }
 
 static void draw_probe(const WindowView *view) {
