@@ -643,15 +643,6 @@ static bool figures_settled(const Loop *loop) {
            accuracy->gate_c;
 }
 
-/* Prints the selection's figures as one line, at the end of the display. */
-static void print_plain(const Loop *loop) {
-    char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
-    if (text)
-        text_put(text, stdout);
-    free(text);
-    fflush(stdout);
-}
-
 /* One turn of the main loop where there is no terminal. */
 static void plain_step(Loop *loop) {
     print_greeting(loop);
@@ -861,8 +852,12 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
         *err = loop->app.err;
         ok = false;
     }
-    if (ok && !loop->signal && !had_terminal)
-        print_plain(loop);
+    if (ok && !loop->signal && !had_terminal) { /* the selection's figures */
+        char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
+        text_put(text ? text : "", stdout);
+        free(text);
+        fflush(stdout);
+    }
     if (loop->term) /* the user sees the end of the display at once */
         term_close(loop->term);
     if (loop->picture_lost) /* the display may have ended before anybody read it */

@@ -310,14 +310,6 @@ static void prepare_reset(const Term *term, int rows) {
                term->capture.memory, term->capture.errors);
 }
 
-static bool read_size(int *columns, int *rows) {
-    struct winsize size = {.ws_col = 0};
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row;
-    *columns = size.ws_col < CELLS_MAX_EDGE ? size.ws_col : CELLS_MAX_EDGE;
-    *rows = size.ws_row < CELLS_MAX_EDGE ? size.ws_row : CELLS_MAX_EDGE;
-    return known;
-}
-
 /* Starts ncurses, which allocates memory for whatever size a terminal claims. A size that makes no
  * sense is replaced by the size of the terminal's type. */
 static bool start_ncurses(Term *term) {
@@ -488,9 +480,11 @@ void term_size(const Term *term, int *columns, int *rows) {
 }
 
 void term_resized(Term *term) {
+    struct winsize size = {.ws_col = 0};
     int columns, rows;
-    if (read_size(&columns, &rows))
-        resizeterm(rows, columns);
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row)
+        resizeterm(size.ws_row < CELLS_MAX_EDGE ? size.ws_row : CELLS_MAX_EDGE,
+                   size.ws_col < CELLS_MAX_EDGE ? size.ws_col : CELLS_MAX_EDGE);
     term_size(term, &columns, &rows);
     prepare_reset(term, rows);
     term_redraw(term);

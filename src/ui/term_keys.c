@@ -201,14 +201,6 @@ static void begin_sequence(TermKeys *typed, int introducer) {
     await_code(typed, introducer == '[' || introducer == 'O' ? KEYS_SEQUENCE : KEYS_STRING);
 }
 
-static void add_to_sequence(TermKeys *typed, int code) {
-    if (typed->length + 1 < sizeof typed->text) {
-        typed->text[typed->length++] = (char)code;
-        typed->text[typed->length] = '\0';
-    }
-    await_code(typed, typed->at);
-}
-
 /* Takes a byte of a character in the encoding of the locale. */
 static void take_plain(TermKeys *typed, int code);
 static void take_character(TermKeys *typed, int code) {
@@ -363,9 +355,13 @@ static void take_within(TermKeys *typed, int code) {
         end_string(typed);
     else if (string && code == ESCAPE)
         await_code(typed, KEYS_STRING_ENDS);
-    else if (string ? code < KEY_MIN : code >= ' ' && code < '@')
-        add_to_sequence(typed, code);
-    else if (!string && code >= '@' && code <= '~')
+    else if (string ? code < KEY_MIN : code >= ' ' && code < '@') {
+        if (typed->length + 1 < sizeof typed->text) {
+            typed->text[typed->length++] = (char)code;
+            typed->text[typed->length] = '\0';
+        }
+        await_code(typed, typed->at);
+    } else if (!string && code >= '@' && code <= '~')
         end_sequence(typed, code);
     else
         take_plain(typed, code);

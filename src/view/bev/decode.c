@@ -164,19 +164,15 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
+static bool decode_number(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        field->value[cell] = (float)vector_norm(decode_vector(content, cell), content->channels);
-    return true;
-}
-
-static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
-    (void)err;
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        field->value[cell] = decode_vector(content, cell)[content->channel];
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        const float *vector = decode_vector(content, cell);
+        field->value[cell] = field->view == VIEW_NORM
+                                 ? (float)vector_norm(vector, content->channels)
+                                 : vector[content->channel];
+    }
     return true;
 }
 
@@ -317,16 +313,6 @@ static void find_range(const BevContent *content, CellField *field, int k) {
     field->rgb.hi[k] = nth_smallest(values, count, count - 1 - count / 50);
 }
 
-/* Gives the three channels one range, from 0 to the largest value, so that light keeps its colours.
- */
-static void share_range(CellField *field) {
-    double hi = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
-    for (int k = 0; k < 3; k++) {
-        field->rgb.lo[k] = 0;
-        field->rgb.hi[k] = hi;
-    }
-}
-
 static uint8_t level_of(double value, double lo, double hi, bool light) {
     double t = hi > lo ? fmin(fmax((value - lo) / (hi - lo), 0), 1) : 0.5;
     return light ? rgb_from_linear(t, t, t).r : (uint8_t)lround(255 * t);
@@ -361,7 +347,10 @@ static bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
     }
     bool own = !(content->rgb.lo[0] < content->rgb.hi[0]);
     if (content->light && own && field->rgb.channel[0] == 0 && field->rgb.channel[2] == 2)
-        share_range(field);
+        for (int k = 2; k >= 0; k--) { /* from 0 to the largest value: light keeps its colours */
+            field->rgb.lo[k] = 0;
+            field->rgb.hi[k] = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
+        }
     color_cells(content, field);
     if (content->depth)
         decode_strengths(content, field);
@@ -382,15 +371,6 @@ static void unit_vector(const float *restrict vector, int64_t channels, float *r
         unit[c] = (float)(vector[c] / length);
 }
 
-/* Lists the cells that hold a value, in order; returns their number. */
-static int64_t filled_cells(const BevContent *content, size_t *filled) {
-    int64_t count = 0;
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        if (state_of(decode_vector(content, cell), content->channels) == CELL_VALUE)
-            filled[count++] = cell;
-    return count;
-}
-
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     int64_t channels = content->channels;
     size_t cells = cells_of(content), values = PCA_SAMPLES * (size_t)channels;
@@ -399,7 +379,10 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     bool done = units && filled;
     if (!done)
         err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
-    int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
+    int64_t count = 0, samples = 0;
+    for (size_t cell = 0; cell < cells && done; cell++)
+        if (state_of(decode_vector(content, cell), channels) == CELL_VALUE)
+            filled[count++] = cell;
     for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
         unit_vector(decode_vector(content, filled[i]), channels, units + samples++ * channels);
     done = done && pca_fit(units, samples, channels, pca, err);
@@ -413,15 +396,6 @@ static uint8_t component_level(double sigmas) {
     return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
 }
 
-static void color_cell(const BevContent *content, const Pca *pca, size_t cell, CellField *field) {
-    const float *vector = decode_vector(content, cell);
-    double at[PCA_COMPONENTS];
-    pca_project(pca, vector, vector_norm(vector, content->channels), at);
-    field->color[cell] =
-        (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
-    field->value[cell] = 1;
-}
-
 static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     Pca own = {0};
     const Pca *pca = content->pca ? content->pca : &own;
@@ -429,8 +403,14 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
         return false;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++)
-        if (field->state[cell] == CELL_VALUE)
-            color_cell(content, pca, cell, field);
+        if (field->state[cell] == CELL_VALUE) {
+            const float *vector = decode_vector(content, cell);
+            double at[PCA_COMPONENTS];
+            pca_project(pca, vector, vector_norm(vector, content->channels), at);
+            field->color[cell] =
+                (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
+            field->value[cell] = 1;
+        }
     for (int k = 0; k < PCA_COMPONENTS; k++)
         field->explained[k] = pca->explained[k];
     pca_free(&own);
@@ -448,9 +428,9 @@ const ViewInfo views[VIEW_COUNT] = {
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
                     decode_embedding},
     [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
-                   NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_norm},
+                   NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_number},
     [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",
-                      NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_channel},
+                      NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_number},
     [VIEW_PCA] = {"pca", "Principal components", "three leading components as red, green, blue",
                   NULL, NEEDS_POOLED, LEGEND_COMPONENTS, NULL, false, false, decode_pca},
     [VIEW_RGB] = {"rgb", "Three channels", "their means as red, green, blue", NULL, NEEDS_POOLED,

@@ -141,16 +141,6 @@ static void traffic_finding(const ChartInput *input, char title[TEXT]) {
         text_add(title, TEXT, ", %s %s", baseline->title, moved_text(input, baseline).text);
 }
 
-/* Computes the MB of a launch on the chosen GPU for each size of L2. */
-static void traffic_line(ChartData *data, const PredictedKernel *kernel, double *y) {
-    for (int i = 0; i < MRC_SIZES; i++) {
-        GpuEdit edit = data->input->edit;
-        edit.l2_mib = data->x[i];
-        Prediction p = model_predict(data->input->model, kernel, data->input->gpu, &edit);
-        y[i] = 1e-6 * prediction_dram_bytes(p);
-    }
-}
-
 static void fill_mrc(ChartData *data) {
     const ChartInput *input = data->input;
     double most = 1, least = INFINITY;
@@ -162,7 +152,12 @@ static void fill_mrc(ChartData *data) {
         const PredictedKernel *predicted = shown_kernel(input->model, r);
         if (!predicted)
             continue;
-        traffic_line(data, predicted, data->y[r]);
+        for (int i = 0; i < MRC_SIZES; i++) {
+            GpuEdit edit = input->edit;
+            edit.l2_mib = data->x[i];
+            data->y[r][i] = 1e-6 * prediction_dram_bytes(
+                                       model_predict(input->model, predicted, input->gpu, &edit));
+        }
         least = fmin(least, data->y[r][0]);
         sampled = sampled || predicted->sampled;
         add_series(data, count++, r, data->x, data->y[r], MRC_SIZES);
@@ -695,14 +690,6 @@ static void fill_network(ChartData *data) {
 
 /* ---- launches over time: a lane for the host's calls, for copies and for kernels ------------- */
 
-static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int lane) {
-    PlotSpan *spans = data->spans[way][lane];
-    for (int i = 0; i < run->count[lane]; i++)
-        spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
-    return (PlotBar){
-        .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
-}
-
 /* Makes the bars of one way to launch, one for each lane. In a low room only the lane of the
  * kernels has a bar. */
 static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
@@ -713,7 +700,11 @@ static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
         if (!run->count[lane])
             continue;
         PlotBar *bar = &data->bars[count++];
-        *bar = lane_bar(data, run, way, lane);
+        PlotSpan *spans = data->spans[way][lane];
+        for (int i = 0; i < run->count[lane]; i++)
+            spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
+        *bar = (PlotBar){
+            .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
         const UnitText calls = text_of_figure(UNIT_US, run->calls_us);
         if (lane == LANE_HOST)
             snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls.text);

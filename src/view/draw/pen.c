@@ -194,10 +194,6 @@ TextStyle style_heading(const Pen *pen) {
     return (TextStyle){.size = SIZE_HEADING, .bold = true, .color = pen->theme->text};
 }
 
-TextStyle style_strong(const Pen *pen) {
-    return (TextStyle){.size = SIZE_SMALL, .bold = true, .color = pen->theme->text};
-}
-
 TextStyle style_over(const PanelTheme *theme, double size, TextAlign align) {
     return (TextStyle){
         .size = size, .color = theme->line, .align = align, .outlined = true, .rim = theme->halo};
@@ -533,17 +529,8 @@ static void put_text(const FigureText *text, FILE *out) {
     fputs("</text>\n", out);
 }
 
-/* Writes the texts with their lengths, which a viewer without this font keeps. */
-static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
-    fprintf(out, "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
-            scale);
-    for (size_t i = 0; i < layout->count; i++)
-        if (layout->texts[i].text[0])
-            put_text(&layout->texts[i], out);
-    fputs("</g>\n", out);
-}
-
-/* Writes the document that cairo drew, with title and texts. */
+/* Writes the document that cairo drew, with title and texts. The texts have their lengths, which a
+ * viewer without this font keeps. */
 static void put_document(const char *svg, const PageSpec *page, const FigureLayout *layout,
                          FILE *out) {
     static const char end[] = "</svg>";
@@ -552,8 +539,12 @@ static void put_document(const char *svg, const PageSpec *page, const FigureLayo
     put_escaped(out, page->title ? page->title : "");
     fputs("</title>", out);
     fwrite(body, 1, (size_t)(last - body), out);
-    put_texts(layout, scale_of(page), out);
-    fprintf(out, "%s\n", end);
+    fprintf(out, "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
+            scale_of(page));
+    for (size_t i = 0; i < layout->count; i++)
+        if (layout->texts[i].text[0])
+            put_text(&layout->texts[i], out);
+    fprintf(out, "</g>\n%s\n", end);
 }
 
 static bool page_svg(const PageSpec *page, MemoryStream *file, Err *err) {

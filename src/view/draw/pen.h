@@ -113,7 +113,6 @@ bool pen_status(cairo_status_t status, const char *what, Err *err);
 TextStyle style_body(const Pen *pen);
 TextStyle style_muted(const Pen *pen);
 TextStyle style_heading(const Pen *pen);
-TextStyle style_strong(const Pen *pen); /* small, bold, in the text's colour */
 TextStyle aligned(TextStyle style, TextAlign align);
 TextStyle style_over(const PanelTheme *theme, double size, TextAlign align); /* on the BEV */
 

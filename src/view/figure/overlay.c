@@ -359,14 +359,6 @@ static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t plac
     return (Box){x0, y0, x1 - x0, y1 - y0};
 }
 
-static void draw_ring(Pen *pen, const Figure *figure, double x, double y, double radius) {
-    for (int rim = 1; rim >= 0; rim--) {
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
-        pen_stroke(pen, rim ? figure->over->halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
-    }
-}
-
 /* Fills the cells with that colour, each larger by a margin. Returns the box around all cells. */
 static Box fill_cells(Pen *pen, const Figure *figure, const FigurePanel *panel, double margin,
                       Rgb color, double alpha) {
@@ -396,7 +388,11 @@ void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool st
     if (strong)
         fill_cells(pen, figure, panel, RIM, figure->over->halo, 1);
     Box all = fill_cells(pen, figure, panel, 0, gradient_light, strong ? 1 : 0.55);
-    if (strong && all.w > 0 && all.w < FINDER && all.h < FINDER)
-        draw_ring(pen, figure, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
+    const bool ring = strong && all.w > 0 && all.w < FINDER && all.h < FINDER;
+    for (int rim = 1; ring && rim >= 0; rim--) {
+        cairo_new_sub_path(pen->cr);
+        cairo_arc(pen->cr, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0, 0, 2 * M_PI);
+        pen_stroke(pen, rim ? figure->over->halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
+    }
     cairo_restore(pen->cr);
 }

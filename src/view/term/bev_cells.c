@@ -111,14 +111,6 @@ static Rgb pixel_at(const BevPicture *picture, const State *state, double x, dou
                             (double)state->scene.ny - x - w / 2, metres);
 }
 
-static void put_half_block(Cells *cells, int x, int y, Rgb upper, Rgb lower, bool is_signed) {
-    if (cells->color)
-        cells_put(cells, x, y, 0x2580, (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
-    else
-        cells_put(cells, x, y, shade_of(rgb_mix(upper, lower, 0.5), is_signed),
-                  cell_style(INK_DEFAULT));
-}
-
 static void draw_pixels(const BevCells *bev) {
     const Part *part = &bev->part;
     double w = part->w / bev->used.w, h = part->h / (2 * bev->used.h);
@@ -128,7 +120,11 @@ static void draw_pixels(const BevCells *bev) {
             double left = part->left + x * w, top = part->top + 2 * y * h;
             Rgb upper = pixel_at(bev->picture, bev->state, left, top, w, h);
             Rgb lower = pixel_at(bev->picture, bev->state, left, top + h, w, h);
-            put_half_block(bev->cells, bev->used.x + x, bev->used.y + y, upper, lower, is_signed);
+            CellStyle style = {.ink = ink_rgb(upper), .paper = ink_rgb(lower)};
+            bool color = bev->cells->color;
+            cells_put(bev->cells, bev->used.x + x, bev->used.y + y,
+                      color ? 0x2580 : shade_of(rgb_mix(upper, lower, 0.5), is_signed),
+                      color ? style : cell_style(INK_DEFAULT));
         }
 }
 

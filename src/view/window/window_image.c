@@ -348,7 +348,8 @@ static void draw_bev_part(const WindowView *view) {
 static void draw_waiting(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *text = view->state->waiting;
-    TextStyle style = aligned(style_strong(view->pen), ALIGN_CENTER);
+    TextStyle style = {
+        .size = SIZE_SMALL, .bold = true, .color = view->pen->theme->text, .align = ALIGN_CENTER};
     double w = fmin(pen_text_width(view->pen, &style, text) + 24, bev->w), h = 2 * style.size;
     if (!text[0])
         return;
