@@ -93,15 +93,6 @@ static void put_color(FILE *out, Ink ink, int colors, bool light, bool paper) {
                 palette_nearest(ink & INK_RGB ? palette_vivid(color) : color));
 }
 
-static void put_style(FILE *out, const CellStyle *style, int colors, bool light) {
-    const unsigned look = style->attributes;
-    fprintf(out, "\033[0%s%s%s", look & CELL_BOLD ? ";1" : "", look & CELL_UNDERLINE ? ";4" : "",
-            look & CELL_REVERSE ? ";7" : "");
-    put_color(out, style->ink, colors, light, false);
-    put_color(out, style->paper, colors, light, true);
-    fputc('m', out);
-}
-
 static bool cells_alike(const Cell *a, const Cell *b) {
     return a->glyph == b->glyph && !memcmp(&a->style, &b->style, sizeof a->style);
 }
@@ -113,8 +104,14 @@ static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, co
     char glyph[3];
     if (!beside)
         fprintf(out, "\033[%d;%dH", y + 1, x + 1);
-    if (!before || memcmp(&before->style, &cell->style, sizeof cell->style) != 0)
-        put_style(out, &cell->style, colors, cells->light);
+    if (!before || memcmp(&before->style, &cell->style, sizeof cell->style) != 0) {
+        const unsigned look = cell->style.attributes;
+        fprintf(out, "\033[0%s%s%s", look & CELL_BOLD ? ";1" : "",
+                look & CELL_UNDERLINE ? ";4" : "", look & CELL_REVERSE ? ";7" : "");
+        put_color(out, cell->style.ink, colors, cells->light, false);
+        put_color(out, cell->style.paper, colors, cells->light, true);
+        fputc('m', out);
+    }
     fwrite(glyph, 1, cells_utf8(cell->glyph, glyph), out);
 }
 

@@ -11,12 +11,6 @@
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-static void swap(float *a, float *b) {
-    float keep = *a;
-    *a = *b;
-    *b = keep;
-}
-
 float nth_smallest(float *values, size_t count, size_t n) {
     assert(n < count);
     ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, wanted = (ptrdiff_t)n;
@@ -28,8 +22,11 @@ float nth_smallest(float *values, size_t count, size_t n) {
                 i++;
             while (pivot < values[j])
                 j--;
-            if (i <= j)
-                swap(&values[i++], &values[j--]);
+            if (i <= j) {
+                float keep = values[i];
+                values[i++] = values[j];
+                values[j--] = keep;
+            }
         } while (i <= j);
         if (j < wanted)
             low = i;
@@ -55,15 +52,6 @@ static double dot(const double *a, const double *b, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         sum += a[i] * b[i];
     return sum;
-}
-
-static void mean_of(const float *vectors, int64_t count, int64_t channels, double *mean) {
-    memset(mean, 0, (size_t)channels * sizeof *mean);
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t c = 0; c < channels; c++)
-            mean[c] += vectors[i * channels + c];
-    for (int64_t c = 0; c < channels; c++)
-        mean[c] /= (double)(count ? count : 1);
 }
 
 /* Computes row `r` of the upper triangle: sums over the samples, in their order. */
@@ -144,16 +132,6 @@ static double leading_axis(const double *covariance, const double *axes, int fou
     return variance;
 }
 
-/* Makes the largest entry of an axis positive, because the sign of an eigenvector is arbitrary. */
-static void fix_sign(double *axis, int64_t n) {
-    int64_t largest = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (fabs(axis[i]) > fabs(axis[largest]))
-            largest = i;
-    for (int64_t i = 0; axis[largest] < 0 && i < n; i++)
-        axis[i] = -axis[i];
-}
-
 static void find_axes(Pca *pca, const double *covariance, double *scratch) {
     int64_t n = pca->channels;
     double total = 0;
@@ -166,7 +144,12 @@ static void find_axes(Pca *pca, const double *covariance, double *scratch) {
             memset(axis, 0, (size_t)n * sizeof *axis);
             variance = 0;
         }
-        fix_sign(axis, n);
+        int64_t largest = 0; /* its entry is made positive: an eigenvector has any sign */
+        for (int64_t i = 1; i < n; i++)
+            if (fabs(axis[i]) > fabs(axis[largest]))
+                largest = i;
+        for (int64_t i = 0, turn = axis[largest] < 0; turn && i < n; i++)
+            axis[i] = -axis[i];
         pca->sigma[k] = sqrt(variance);
         pca->explained[k] = total > 0 ? variance / total : NAN;
     }
@@ -181,7 +164,10 @@ bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Er
                        (long long)channels);
     pca->axes = pca->mean + n;
     double *scratch = pca->axes + PCA_COMPONENTS * n, *covariance = scratch + n;
-    mean_of(vectors, count, channels, pca->mean);
+    for (int64_t i = 0; i < count * channels; i++)
+        pca->mean[i % channels] += vectors[i];
+    for (int64_t c = 0; c < channels; c++)
+        pca->mean[c] /= (double)(count ? count : 1);
     covariance_of(vectors, count, channels, pca->mean, covariance);
     find_axes(pca, covariance, scratch);
     return true;

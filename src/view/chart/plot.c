@@ -778,19 +778,16 @@ static double spread_of(const Ends *ends) {
     return sum;
 }
 
-/* Removes one name: the last grey line's, else the last line's. */
-static void drop_end(const ChartSpec *spec, Ends *ends) {
-    int drop = ends->count - 1;
-    for (int i = 0; i < ends->count; i++)
-        if (plot_is_muted(spec, &spec->series[ends->list[i].series]))
-            drop = i;
-    memmove(&ends->list[drop], &ends->list[drop + 1], sizeof(End) * (size_t)(--ends->count - drop));
-}
-
 /* Moves names apart that would touch. Grey lines lose their names first where there is no room. */
 static void part_ends(const ChartSpec *spec, double step, Box chart, Ends *ends) {
-    while (ends->count && ends->count * step > chart.h + step)
-        drop_end(spec, ends);
+    while (ends->count && ends->count * step > chart.h + step) {
+        int drop = ends->count - 1;
+        for (int i = 0; i < ends->count; i++)
+            if (plot_is_muted(spec, &spec->series[ends->list[i].series]))
+                drop = i; /* the last grey line, else the last line */
+        memmove(&ends->list[drop], &ends->list[drop + 1],
+                sizeof(End) * (size_t)(--ends->count - drop));
+    }
     for (int i = 1; i < ends->count; i++)
         ends->list[i].y = fmax(ends->list[i].y, ends->list[i - 1].y + step);
     double limit = chart.y + chart.h;

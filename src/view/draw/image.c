@@ -108,24 +108,19 @@ static uint8_t *rgb_copy(const Image *image) {
     return rgb;
 }
 
-/* Writes the file to the stream; false: out of memory. */
-static bool png_encode(FILE *stream, const Image *image, const uint8_t *rgb, int level) {
-    png_packed = NULL;
-    stbi_write_png_compression_level = level;
-    stbi_write_force_png_filter = 0; /* flat areas: no filter is the smallest, and the quickest */
-    bool done = stbi_write_png_to_func(append, stream, image->w, image->h, 3, rgb, 3 * image->w);
-    if (!done)
-        free(png_packed);
-    return done;
-}
-
 /* Encodes to memory: stb's own file writer ignores write errors. */
 bool image_png(const Image *image, bool quick, MemoryStream *png, Err *err) {
     uint8_t *rgb = rgb_copy(image);
     *png = (MemoryStream){.length = 0};
     bool done = rgb && memory_stream_open(png, NULL);
     if (done) {
-        done = png_encode(png->stream, image, rgb, quick ? PNG_QUICK : PNG_LEVEL);
+        png_packed = NULL;
+        stbi_write_png_compression_level = quick ? PNG_QUICK : PNG_LEVEL;
+        stbi_write_force_png_filter = 0; /* flat areas: no filter is smallest, and quickest */
+        done =
+            stbi_write_png_to_func(append, png->stream, image->w, image->h, 3, rgb, 3 * image->w);
+        if (!done)
+            free(png_packed);
         done = memory_stream_close(png, "PNG", NULL) && done;
     }
     free(rgb);

@@ -341,15 +341,6 @@ static void grid_text(const Figure *figure, char *value) {
                  dx, dy, dz);
 }
 
-static void latency_text(const LiveData *live, const LiveKernel *row, char *value) {
-    if (!row || !row->median_us.source) {
-        snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
-        return;
-    }
-    snprintf(value, VALUE_MAX, "%s (%s)", text_of_figure(UNIT_US, row->median_us.value).text,
-             latency_origin(row).text);
-}
-
 /* Writes the value of a row for the selection or the baseline. "": the row is left out. */
 static void run_text(const Figure *figure, RunRow which, bool baseline, char *value) {
     const LiveData *live = figure->spec->live;
@@ -365,8 +356,11 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
         snprintf(value, VALUE_MAX, "CPU, %d threads", live->device.threads);
     else if (which == RUN_DEVICE)
         snprintf(value, VALUE_MAX, "%s", live->device.name[0] ? live->device.name : "n/a");
+    else if (which == RUN_LATENCY && (!row || !row->median_us.source))
+        snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
     else if (which == RUN_LATENCY)
-        latency_text(live, row, value);
+        snprintf(value, VALUE_MAX, "%s (%s)", text_of_figure(UNIT_US, row->median_us.value).text,
+                 latency_origin(row).text);
     else if (which == RUN_RECORDED && row && row->median_us.source == SOURCE_RECORDED) {
         const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
         snprintf(value, VALUE_MAX, "%s%s", machine_text(row->recorded_on).text, date ? date : "");

@@ -361,15 +361,6 @@ static int segment_at(const Segment *segments, int count, double per_column, dou
     return -1;
 }
 
-/* Eighths of a column, counted from its left edge, that lie before the end of a segment. */
-static int eighths_of(const Segment *segments, int segment, double per_column, int column) {
-    double end = 0;
-    for (int i = 0; i <= segment; i++)
-        end += segments[i].value * per_column;
-    double eighths = round((end - column) * 8);
-    return eighths < 1 ? 1 : eighths > 8 ? 8 : (int)eighths;
-}
-
 static CellStyle style_on(Ink ink, Ink paper) {
     return (CellStyle){.ink = ink, .paper = paper};
 }
@@ -386,7 +377,10 @@ static void stack_column(Cells *cells, int x, int y, const Segment *segments, in
         cells_put(cells, x, y, segments[middle].texture, cell_style(INK_DEFAULT));
     if (!cells->color || here < 0)
         return;
-    int eighths = eighths_of(segments, here, per_column, column);
+    double right = 0; /* the end of the segment */
+    for (int i = 0; i <= here; i++)
+        right += segments[i].value * per_column;
+    int eighths = (int)fmin(fmax(round((right - column) * 8), 1), 8);
     Ink paper = end >= 0 && end != here ? segments[end].ink : INK_DEFAULT;
     cells_put(cells, x, y, 0x2590 - (uint32_t)eighths, style_on(segments[here].ink, paper));
 }

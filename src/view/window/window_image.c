@@ -288,18 +288,13 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
-static double heaviest_contribution(const LiveContribution *list, int count) {
-    double heaviest = 1e-30;
-    for (int i = 0; i < count; i++)
-        heaviest = fmax(heaviest, list[i].depth * list[i].weight);
-    return heaviest;
-}
-
 static void draw_rays(const WindowView *view) {
     enum { MAX_RAYS = 96 };
     LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
     int count = live_lit(view->live, view->state, list);
-    double heaviest = heaviest_contribution(list, count);
+    double heaviest = 1e-30;
+    for (int i = 0; i < count; i++)
+        heaviest = fmax(heaviest, list[i].depth * list[i].weight);
     for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
         draw_ray(view, &list[i], /* all points of a step are alike */
                  view->live->frame.steps ? 1 : sqrt(list[i].depth * list[i].weight / heaviest));
