@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-libui_a_SOURCES = %D%/lesson_text.c %D%/loop.c %D%/no_screens.c %D%/pace.c %D%/pointer.c %D%/script.c \
+libui_a_SOURCES = %D%/loop.c %D%/no_screens.c %D%/pace.c %D%/pointer.c %D%/script.c \
 	%D%/term_pixels.c
 if HAVE_NCURSES
 libui_a_SOURCES += %D%/term.c %D%/term_keys.c

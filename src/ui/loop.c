@@ -179,14 +179,6 @@ static double echo_in_ms(const Loop *loop) {
     return loop->echoes ? loop->echo_ms - clock_ms() : INFINITY;
 }
 
-/* Acknowledges a key whose picture is slow: draws the control's new value with the old picture. */
-static void echo_key(Loop *loop) {
-    if (echo_in_ms(loop) > 0)
-        return;
-    loop->echoes = false;
-    draw_all(loop);
-}
-
 void loop_take_frame(Loop *loop) {
     App *app = &loop->app;
     const Pace pace = pace_figures(&loop->pace);
@@ -759,7 +751,10 @@ static void wait_and_read(Loop *loop) {
 static void run_live(Loop *loop) {
     char message[512]; /* a line from standard error */
     while (!loop->quit) {
-        echo_key(loop);
+        if (echo_in_ms(loop) <= 0) { /* draws the control's new value with the old picture */
+            loop->echoes = false;
+            draw_all(loop);
+        }
         show_slow_work(loop);
         show_tips(loop);
         draw_screens(loop);

@@ -43,7 +43,8 @@ bool lesson_plain(const ScriptOptions *options, Err *err);
 /* Writes the lesson with its answers as Markdown to `path`, and its pictures beside that file. */
 bool lesson_export(const ScriptOptions *options, const char *path, Err *err);
 
-/* ---- what scripts and lessons as text share, and the test of lessons ------------------------- */
+/* ---- what the test of lessons shares ----------------------------------------------------------
+ */
 
 typedef struct {
     const ScriptOptions *options;
@@ -60,11 +61,5 @@ void script_close(Script *script);
 /* Carries out what events and inputs have asked for. False: the first error of these. */
 bool script_serve(Script *script, Err *err);
 
-bool script_use_line(Script *script, char *line, Err *err);
-
-bool script_write_image(const Script *script, const char *name, Image *image, Err *err);
-
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err);
-/* Gives `rest`, the text after `answer`, to the lesson's question. */
-bool script_answer(Script *script, const char *rest, Err *err);
 bool script_lesson_tick(Script *script, Err *err);

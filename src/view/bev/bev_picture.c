@@ -299,14 +299,6 @@ static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
     return ok;
 }
 
-/* Returns the number of camera views. Without a rig they are photographs. */
-static int count_cameras(const LiveFrame *frame) {
-    int64_t count = frame->rig       ? frame->rig->camera_count
-                    : frame->cameras ? frame->cameras->cameras
-                                     : 0;
-    return count < RIG_MAX_CAMERAS ? (int)count : RIG_MAX_CAMERAS;
-}
-
 static bool decode_strip(const LiveFrame *frame, const Picture *previous, int64_t most_w,
                          Picture *picture, Err *err) {
     bool ok = true, of_values = picture->strip != STRIP_IMAGE;
@@ -320,7 +312,10 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous, int64_
         return copy_strip(previous, picture, err);
     StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
     float *values = NULL;
-    picture->camera_count = count_cameras(frame);
+    const int64_t cameras = frame->rig       ? frame->rig->camera_count
+                            : frame->cameras ? frame->cameras->cameras
+                                             : 0;
+    picture->camera_count = (int)(cameras < RIG_MAX_CAMERAS ? cameras : RIG_MAX_CAMERAS);
     if (!of_values && frame->gradients.grad_feat)
         return gradient_strip(frame, picture, err);
     if (picture->lidar && world_sweep && !take_sweep(frame, previous, picture, err))

@@ -256,7 +256,7 @@ static void worst_differences(const BevContent *content, const BevContent *other
 
 static bool decode_error(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-    worst_differences(content, NULL, field);
+    worst_differences(content, content->other, field);
     return true;
 }
 
@@ -452,7 +452,7 @@ const char *view_missing(ViewKind view, const BevContent *content) {
         return "too few channels to tell classes and colours apart";
     if ((needs & NEEDS_MAP) && !content->map)
         return "no scatter map";
-    if ((needs & NEEDS_FP64) && !content->fp64_original)
+    if ((needs & NEEDS_FP64) && !content->fp64_original && !content->other)
         return "no FP64 reference to compare with";
     if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
         return "no such channel";
@@ -503,13 +503,10 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (view == VIEW_POINTS)
         return count_difference(a, b, field, err);
     *field = (CellField){0};
+    BevContent both = *a;
+    both.other = b;
     if (!a->pooled || !b->pooled)
         return err_set(err, ERR_USAGE, views[view].name, "choose another view",
                        "no pooled features");
-    if (!field_init(field, VIEW_ERROR, a->nx, a->ny, err))
-        return false;
-    find_states(a, field);
-    worst_differences(a, b, field);
-    count_bad_cells(field);
-    return true;
+    return decode_view(VIEW_ERROR, &both, field, err);
 }

@@ -29,7 +29,7 @@ typedef enum {
 } LegendKind;
 
 /* The inputs of a view. Unknown parts are NULL. */
-typedef struct {
+typedef struct BevContent {
     int64_t nx, ny, channels;
     size_t rows;                 /* of the arrays below, and of the map */
     int32_t *shown;              /* the row of each cell in the arrays below; NULL: the row is the
@@ -37,12 +37,13 @@ typedef struct {
     const float *pooled;         /* (cell, c) */
     const double *fp64_original; /* (cell, c): FP64 pooling */
     const BevMap *map;
-    const Embedding *embedding; /* of a scene whose features are an embedding */
-    int64_t channel;            /* VIEW_CHANNEL */
-    RgbChoice rgb;              /* VIEW_RGB */
-    const float *depth;         /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
-                                   `map` */
-    bool light;                 /* VIEW_RGB: the channels are linear light */
+    const Embedding *embedding;     /* of a scene whose features are an embedding */
+    int64_t channel;                /* VIEW_CHANNEL */
+    RgbChoice rgb;                  /* VIEW_RGB */
+    const float *depth;             /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
+                                       `map` */
+    const struct BevContent *other; /* VIEW_ERROR: its vectors stand for FP64; NULL: none */
+    bool light;                     /* VIEW_RGB: the channels are linear light */
     /* Compared pictures must share these; otherwise each picture finds its own. */
     double full_mass; /* colour and class: depth weight drawn at full strength; 0: the median of
                          the occupied cells */

@@ -35,7 +35,8 @@ static void describe_problem(const ChartInput *input, char text[TEXT]) {
              (long long)model->channels, text_of_unit(UNIT_COUNT, (double)model->points).text);
 }
 
-/* Writes the subtitle of charts of one GPU: the problem, the GPU and the user's changes to it. */
+/* Writes the subtitle of charts of one GPU, which others replace: the problem, the GPU and the
+ * user's changes to it. */
 static void describe_problem_on_gpu(ChartData *data) {
     const ChartInput *input = data->input;
     char problem[TEXT];
@@ -170,7 +171,6 @@ static void fill_mrc(ChartData *data) {
             data->y[r][i] = fmax(data->y[r][i], least);
             most = fmax(most, data->y[r][i]);
         }
-    describe_problem_on_gpu(data);
     snprintf(
         data->note, sizeof data->note,
         "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines of "
@@ -316,7 +316,6 @@ static void fill_roofline(ChartData *data) {
     snprintf(data->labels[ROOFS], TEXT, "FP32, %.1f TFLOP/s", ceilings->fp32_gflops * 1e-3);
     data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
     spec->mark_count = 1;
-    describe_problem_on_gpu(data);
     ceilings_text(ceilings, &gpu, whence);
     snprintf(data->note, sizeof data->note,
              "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
@@ -425,23 +424,18 @@ static void fill_working_set(ChartData *data) {
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* Writes " (recorded 24.3 µs)" for the chart's GPU; "": nothing was recorded on it. */
-static void recorded_text(const ChartInput *input, const PredictedKernel *kernel, char text[48]) {
-    double recorded_us = kernel->recorded_us[input->gpu];
-    text[0] = '\0';
-    if (recorded_us > 0 && isfinite(recorded_us))
-        snprintf(text, 48, " (recorded %.30s)", text_of_figure(UNIT_US, recorded_us).text);
-}
-
 /* Fills a bar with a kernel's latency. Its text has pieces, which are dropped from the end where
  * room is short: the latency, its reason, and the evidence. */
 static void latency_bar(const ChartInput *input, const PredictedKernel *kernel, BevDtype dtype,
                         PlotBar *bar) {
     Prediction p = chart_prediction(input, kernel, input->gpu);
     int64_t longest = input->model->formats[dtype].workload.longest;
-    char recorded[48], reason[80];
+    const double recorded_us = kernel->recorded_us[input->gpu];
+    char recorded[48] = "", reason[80];
     bar->parts[0] = p.latency_us;
-    recorded_text(input, kernel, recorded);
+    if (recorded_us > 0 && isfinite(recorded_us))
+        snprintf(recorded, sizeof recorded, " (recorded %.30s)",
+                 text_of_figure(UNIT_US, recorded_us).text);
     findings_reason(kernel, &p, longest, reason, sizeof reason);
     if (strchr(reason, ':')) /* commas separate pieces */
         *strchr(reason, ':') = ',';
@@ -491,7 +485,6 @@ static void fill_dtype(ChartData *data) {
         least = fmin(least, bar->parts[0]);
         own_us = bar->strong ? bar->parts[0] : own_us;
     }
-    describe_problem_on_gpu(data);
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm. In brackets, where known: recorded on such a GPU. Error: relative L2 "
              "against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
@@ -564,7 +557,6 @@ static void fill_terms(ChartData *data) {
                                   .baseline = chart_is_kernel(input, kernel, input->baseline)};
         latency_bar(input, kernel, input->model->dtype, &data->bars[i]);
     }
-    describe_problem_on_gpu(data);
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm, the fastest first. The reason is the longest of four times that "
              "overlap: DRAM, L2, issue, dependent loads. A latency is the root of the sum of their "
@@ -775,6 +767,7 @@ static void fill_timeline(ChartData *data) {
     spec->x = (PlotAxis){"µs since the run began", false, 0, 1, "µs"};
     spec->part_names = parts;
     spec->part_count = LANE_COUNT;
+    data->subtitle[0] = '\0';
     if (!t) {
         data->bars[count] = (PlotBar){.label = "n/a"};
         spec->source = "not recorded";
@@ -849,6 +842,7 @@ ChartSpec *chart_make(const ChartInput *input, Err *err) {
                              .bars = data->bars,
                              .marks = data->marks,
                              .theme = input->theme};
+    describe_problem_on_gpu(data);
     fill_chart[input->chart](data);
     if (data->title[0])
         data->spec.title = data->title;
