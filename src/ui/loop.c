@@ -72,17 +72,17 @@ static void take_snapshot(Loop *loop) {
 
 /* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */
 static void switch_recording(Loop *loop) {
+    bool made = false;
     loop->recording[0] = '\0';
-    for (int i = 1; loop->app.state.recording && i < MAX_RECORDINGS; i++) {
+    loop->recorded = -1;
+    loop->frame_lost = false;
+    if (!loop->app.state.recording)
+        return;
+    for (int i = 1; !made && i < MAX_RECORDINGS && (i == 1 || errno == EEXIST); i++) {
         snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
-        loop->recorded = -1;
-        loop->frame_lost = false;
-        if (mkdir(loop->recording, 0777) == 0)
-            return;
-        if (errno != EEXIST)
-            break;
+        made = mkdir(loop->recording, 0777) == 0;
     }
-    if (loop->app.state.recording) {
+    if (!made) {
         Err err;
         err_set(&err, ERR_FAILED, loop->recording, "", "no folder for the recording: %s",
                 strerror(errno));

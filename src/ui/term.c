@@ -93,10 +93,6 @@ static void put_color(FILE *out, Ink ink, int colors, bool light, bool paper) {
                 palette_nearest(ink & INK_RGB ? palette_vivid(color) : color));
 }
 
-static bool cells_alike(const Cell *a, const Cell *b) {
-    return a->glyph == b->glyph && !memcmp(&a->style, &b->style, sizeof a->style);
-}
-
 /* Writes a cell. `before` is the cell that was written before it, at (x - 1, y) or elsewhere. */
 static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, const Cell *before,
                      bool beside) {
@@ -124,7 +120,8 @@ bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
         for (int x = 0; x < cells->columns; x++) {
             Cell *there = &shown->cells[(size_t)y * (size_t)cells->columns + (size_t)x];
             const Cell *cell = cells_at(cells, x, y);
-            if (!everything && cells_alike(there, cell))
+            if (!everything && there->glyph == cell->glyph &&
+                !memcmp(&there->style, &cell->style, sizeof cell->style))
                 continue;
             put_cell(written->stream, cells, x, y, colors, before, x && before == cell - 1);
             *there = *cell;

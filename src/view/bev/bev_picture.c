@@ -263,15 +263,6 @@ static bool take_sweep(const LiveFrame *frame, const Picture *previous, Picture 
     return photos_world_sweep(frame->world, frame->time_s, picture->sweep, err);
 }
 
-static bool copy_strip(const Picture *previous, Picture *picture, Err *err) {
-    picture->camera_count = previous->camera_count;
-    picture->camera_range = previous->camera_range;
-    for (int i = 0; i < picture->camera_count; i++)
-        if (!image_copy(&previous->cameras[i], &picture->cameras[i], err))
-            return false;
-    return true;
-}
-
 Frustum frame_frustum(const LiveFrame *frame) {
     int w = (int)frame->shape.feat_w, h = (int)frame->shape.feat_h;
     Frustum plain = {.input_w = w, .input_h = h, .feat_w = w, .feat_h = h};
@@ -308,8 +299,13 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous, int64_
     if (previous && previous->camera_count && previous->strip == picture->strip &&
         previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
         ((!picture->lidar && picture->strip != STRIP_DROPPED) ||
-         previous->content == picture->content)) /* points follow the rig, too */
-        return copy_strip(previous, picture, err);
+         previous->content == picture->content)) { /* points follow the rig, too */
+        picture->camera_count = previous->camera_count;
+        picture->camera_range = previous->camera_range;
+        for (int i = 0; ok && i < picture->camera_count; i++)
+            ok = image_copy(&previous->cameras[i], &picture->cameras[i], err);
+        return ok;
+    }
     StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
     float *values = NULL;
     const int64_t cameras = frame->rig       ? frame->rig->camera_count

@@ -257,17 +257,6 @@ Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range) {
                    value_color(strip, value, range), dropped ? 0.9 * sqrt(value) : share);
 }
 
-static bool value_camera(const StripInput *input, Strip strip, const float *values,
-                         const ValueRange *range, Image *image, Err *err) {
-    const Frustum *size = &input->rig->frustum;
-    if (!image_init(image, size->feat_w, size->feat_h, err))
-        return false;
-    for (int64_t i = 0; i < (int64_t)size->feat_w * size->feat_h; i++)
-        image_set(image, (int)(i % size->feat_w), (int)(i / size->feat_w),
-                  value_color(strip, values[i], range));
-    return true;
-}
-
 /* Returns the mean of a square of `side` pixels of a camera, less at the edges. Pixels that are not
  * finite are marked. */
 static Rgb mean_of(const CameraViews *seen, int64_t camera, int64_t y, int64_t x, int64_t side) {
@@ -318,22 +307,6 @@ bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const floa
     if (!draw_seen(seen, camera, seen->w, image, err))
         return false;
     lay_over(frustum, STRIP_IMAGE, own, NULL, image);
-    return true;
-}
-
-static bool camera_seen(const StripInput *input, Strip strip, const float *values,
-                        const ValueRange *range, int64_t camera, int64_t most_w, Image *image,
-                        Err *err) {
-    const float *own = values;
-    if (values)
-        own += camera * input->rig->frustum.feat_h * input->rig->frustum.feat_w;
-    bool photo = input->seen && input->seen->srgb, over = photo || strip == STRIP_DROPPED;
-    if (own && (!over || !input->seen || !input->seen->cameras))
-        return value_camera(input, strip, own, range, image, err);
-    if (!draw_seen(input->seen, camera, most_w, image, err))
-        return false;
-    if (own)
-        lay_over(&input->rig->frustum, strip, own, range, image);
     return true;
 }
 
@@ -394,8 +367,26 @@ static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err
     return true;
 }
 
+/* Draws the values of a camera alone, one pixel each. */
+static bool draw_values(const Frustum *size, Strip strip, const float *values,
+                        const ValueRange *range, Image *image, Err *err) {
+    if (!image_init(image, size->feat_w, size->feat_h, err))
+        return false;
+    for (int i = 0; i < size->feat_w * size->feat_h; i++)
+        image_set(image, i % size->feat_w, i / size->feat_w, value_color(strip, values[i], range));
+    return true;
+}
+
 bool strip_camera(const StripInput *input, Strip strip, const float *values,
                   const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err) {
-    return camera_seen(input, strip, values, range, camera, most_w, image, err) &&
-           (!input->lidar || add_lidar(input, camera, image, err));
+    const CameraViews *seen = input->seen;
+    const Frustum *size = values ? &input->rig->frustum : NULL;
+    const float *own = values ? values + camera * size->feat_h * size->feat_w : NULL;
+    const bool over = seen && seen->cameras && (seen->srgb || strip == STRIP_DROPPED);
+    if (!(own && !over ? draw_values(size, strip, own, range, image, err)
+                       : draw_seen(seen, camera, most_w, image, err)))
+        return false;
+    if (own && over)
+        lay_over(size, strip, own, range, image);
+    return !input->lidar || add_lidar(input, camera, image, err);
 }

@@ -48,11 +48,6 @@ static Area fit_part(Area area, const Part *part, int stretch) {
 /* Sums of red, green and blue, and their weight. */
 typedef double Sum[4];
 
-/* Whether the colour is not the background: a point fell into the cell. */
-static bool is_occupied(Rgb color) {
-    return memcmp(&color, &panel_theme.background, sizeof color) != 0;
-}
-
 static Rgb mean_of(const Sum sum) {
     return (Rgb){(uint8_t)lround(sum[0] / sum[3]), (uint8_t)lround(sum[1] / sum[3]),
                  (uint8_t)lround(sum[2] / sum[3])};
@@ -78,8 +73,9 @@ static Rgb mean_color(const BevPicture *picture, const State *state, double x0, 
             double share = overlap(x0, x1, x) * overlap(y0, y1, y);
             Rgb color = bev_picture_pixel(picture, state, x, y);
             const double parts[] = {color.r, color.g, color.b, 1};
+            const bool occupied = memcmp(&color, &panel_theme.background, sizeof color) != 0;
             for (int i = 0; i < 4; i++)
-                sums[is_occupied(color)][i] += share * parts[i];
+                sums[occupied][i] += share * parts[i];
         }
     const double empty = sums[0][3], full = sums[1][3];
     if (!(full > 0))
