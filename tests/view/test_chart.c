@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another;. */
-#include "src/view/chart/chart.h"
+#include "src/view/chart/live_chart.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"

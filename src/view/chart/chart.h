@@ -13,7 +13,6 @@
 #pragma once
 
 #include "src/cachesim/memory_model.h"
-#include "src/state/live_data.h"
 #include "src/view/draw/pen.h"
 
 /* ---- what a chart consists of --------------------------------------------------------------- */
@@ -132,11 +131,6 @@ typedef struct {
 /* Makes the spec of a chart, which borrows from the input; free() it. NULL: no memory; see `err`.
  */
 ChartSpec *chart_make(const ChartInput *input, Err *err);
-
-/* Returns the chart that the state asks for. The state's chart is not CHART_NONE, and live->model
- * is known. */
-ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
-                            FigureTheme theme);
 
 /* ---- the back end for pixels ---------------------------------------------------------------- */
 

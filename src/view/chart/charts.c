@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The charts of the memory model: one function a chart fills its spec; the table is at the end. */
-#include "src/view/chart/chart.h"
+#include "src/view/chart/live_chart.h"
 
 #include <math.h>
 #include <stdio.h>

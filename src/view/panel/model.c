@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory model of the selection: the state's chart, and below it the latency on the what-if
  * GPU, with its terms. */
-#include "src/view/chart/chart.h"
+#include "src/view/chart/live_chart.h"
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>
