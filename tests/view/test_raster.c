@@ -199,7 +199,7 @@ static Fit fit_of(const Rig *rig, const Photos *sweep, const CameraViews *seen) 
 static int wrong_pixels(const Scene *scene, const Photos *sweep, const CameraViews *seen) {
     static float depth_m[SEEN_W * SEEN_H];
     StripInput input = {&scene->rig, NULL, 0, seen, NULL};
-    const ValueRange none = {.hi = 0}, range = strip_lidar_range(&scene->rig);
+    const ValueRange none = {.hi = 0}, range = {.hi = scene->rig.frustum.depth_stop_m};
     Image plain, dotted;
     Err err = {0};
     int wrong = 0;
@@ -224,8 +224,7 @@ TAP_SUITE(raster_lidar) {
     CameraViews seen;
     Photos sweep = {.sweep_count = 0};
     Err err = {0};
-    need(camera_views_render(&scene->rig, &scene->world, SEEN_H, SEEN_W, 0, &seen, &err),
-         &err);
+    need(camera_views_render(&scene->rig, &scene->world, SEEN_H, SEEN_W, 0, &seen, &err), &err);
     need(photos_world_sweep(&scene->world, 0, &sweep, &err), &err);
     Fit fit = fit_of(&scene->rig, &sweep, &seen);
     tap_ok(fit.points > 2000 && fit.right > 0.9 && fit.on_vehicles > 0.85,

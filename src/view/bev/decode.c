@@ -313,11 +313,6 @@ static void find_range(const BevContent *content, CellField *field, int k) {
     field->rgb.hi[k] = nth_smallest(values, count, count - 1 - count / 50);
 }
 
-static uint8_t level_of(double value, double lo, double hi, bool light) {
-    double t = hi > lo ? fmin(fmax((value - lo) / (hi - lo), 0), 1) : 0.5;
-    return light ? rgb_from_linear(t, t, t).r : (uint8_t)lround(255 * t);
-}
-
 static void color_cells(const BevContent *content, CellField *field) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
@@ -325,10 +320,12 @@ static void color_cells(const BevContent *content, CellField *field) {
         if (field->state[cell] != CELL_VALUE)
             continue;
         const float *vector = decode_vector(content, (size_t)cell);
-        for (int k = 0; k < 3; k++)
-            level[k] =
-                level_of(value_at(content, vector, field->rgb.channel[k], field->value[cell]),
-                         field->rgb.lo[k], field->rgb.hi[k], content->light);
+        for (int k = 0; k < 3; k++) {
+            const double lo = field->rgb.lo[k], hi = field->rgb.hi[k];
+            double value = value_at(content, vector, field->rgb.channel[k], field->value[cell]);
+            double t = hi > lo ? fmin(fmax((value - lo) / (hi - lo), 0), 1) : 0.5;
+            level[k] = content->light ? rgb_from_linear(t, t, t).r : (uint8_t)lround(255 * t);
+        }
         field->color[cell] = (Rgb){level[0], level[1], level[2]};
     }
 }

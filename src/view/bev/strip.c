@@ -232,7 +232,7 @@ float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err
             range->hi = fmax(range->hi, value);
     }
     if (strip == STRIP_DEPTH)
-        range->hi = strip_lidar_range(input->rig).hi;
+        range->hi = size->depth_stop_m;
     else if (strip == STRIP_DROPPED)
         range->hi = 1;
     return values;
@@ -312,10 +312,6 @@ bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const floa
 
 /* ---- LiDAR ----------------------------------------------------------------------------------- */
 
-ValueRange strip_lidar_range(const Rig *rig) {
-    return (ValueRange){.hi = rig->frustum.depth_stop_m};
-}
-
 void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, int h, int side,
                  float *depth_m) {
     const Frustum *frustum = &rig->frustum;
@@ -355,7 +351,7 @@ static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err
     float *depth_m = malloc((size_t)image->w * (size_t)image->h * sizeof *depth_m);
     if (!depth_m)
         return err_no_memory(err, "LiDAR", "");
-    const ValueRange range = strip_lidar_range(input->rig);
+    const ValueRange range = {.hi = input->rig->frustum.depth_stop_m}; /* the same at all moments */
     strip_lidar(input->rig, camera, input->lidar, image->w, image->h, 1 + image->w / PIXELS_A_SIDE,
                 depth_m);
     for (int y = 0; y < image->h; y++)

@@ -22,10 +22,6 @@ typedef struct {
 void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, int h, int side,
                  float *depth_m);
 
-/* Returns the range of the depth's colours. The range is fixed: a colour means the same at every
- * moment. */
-ValueRange strip_lidar_range(const Rig *rig);
-
 /* Returns one value for each feature pixel (camera, h, w), and the range of their colours; free()
  * the values. NULL: no memory. Not for STRIP_IMAGE. */
 float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err *err);

@@ -98,19 +98,12 @@ static void append(void *stream, void *data, int size) {
     fwrite(data, 1, (size_t)size, stream);
 }
 
-/* Returns the picture without its alpha channel, or NULL. */
-static uint8_t *rgb_copy(const Image *image) {
-    size_t pixels = (size_t)image->w * (size_t)image->h;
-    uint8_t *rgb = malloc(3 * pixels);
-    for (size_t i = 0; rgb && i < pixels; i++)
-        for (int c = 0; c < 3; c++)
-            rgb[3 * i + (size_t)c] = image->rgba[4 * i + (size_t)c];
-    return rgb;
-}
-
 /* Encodes to memory: stb's own file writer ignores write errors. */
 bool image_png(const Image *image, bool quick, MemoryStream *png, Err *err) {
-    uint8_t *rgb = rgb_copy(image);
+    const size_t pixels = (size_t)image->w * (size_t)image->h;
+    uint8_t *rgb = malloc(3 * pixels); /* without the alpha channel */
+    for (size_t i = 0; rgb && i < pixels; i++)
+        memcpy(rgb + 3 * i, image->rgba + 4 * i, 3);
     *png = (MemoryStream){.length = 0};
     bool done = rgb && memory_stream_open(png, NULL);
     if (done) {

@@ -563,18 +563,14 @@ static bool page_svg(const PageSpec *page, MemoryStream *file, Err *err) {
     return whole;
 }
 
-static bool page_png(const PageSpec *page, MemoryStream *file, Err *err) {
+bool page_file(const PageSpec *page, PictureFormat format, MemoryStream *file, Err *err) {
     Image image = {0};
+    *file = (MemoryStream){.length = 0};
+    if (format != PICTURE_PNG)
+        return format == PICTURE_SVG ? page_svg(page, file, err) : draw_file(page, NULL, file, err);
     bool ok = page_image(page, &image, err) && image_png(&image, false, file, err);
     image_free(&image);
     return ok;
-}
-
-bool page_file(const PageSpec *page, PictureFormat format, MemoryStream *file, Err *err) {
-    *file = (MemoryStream){.length = 0};
-    return format == PICTURE_SVG   ? page_svg(page, file, err)
-           : format == PICTURE_PDF ? draw_file(page, NULL, file, err)
-                                   : page_png(page, file, err);
 }
 
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {

@@ -279,7 +279,7 @@ static double strip_key(Pen *pen, const Figure *figure, double x, double top, do
     }
     if (picture->lidar) {
         snprintf(text, sizeof text, "LiDAR points by depth, 0 to %.4g m",
-                 strip_lidar_range(figure->frame->rig).hi);
+                 figure->frame->rig->frustum.depth_stop_m);
         y += key_row(pen, strip_colormap(STRIP_DEPTH), text, x, y, w);
     }
     return y - top;

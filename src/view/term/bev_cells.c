@@ -146,17 +146,13 @@ static void draw_sign(const BevCells *bev, double grid_x, double grid_y, uint32_
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
-/* Draws a sign in the middle of the cell (x, y). */
-static void draw_sign_in_cell(const BevCells *bev, int64_t x, int64_t y, uint32_t glyph, Ink ink) {
-    draw_sign(bev, (double)x + 0.5, (double)y + 0.5, glyph, ink);
-}
-
 /* Draws a star on a cell of the grid, where the slice shows that cell. */
 static void mark_cell(const BevCells *bev, int64_t cell, Ink ink) {
     Slice slice = state_slice(bev->state);
     int64_t place = slice_place(&slice, cell);
     if (place >= 0)
-        draw_sign_in_cell(bev, place % slice.nx, place / slice.nx, '*', ink);
+        draw_sign(bev, (double)(place % slice.nx) + 0.5, (double)(place / slice.nx) + 0.5, '*',
+                  ink);
 }
 
 /* Marks the cells of the points that the shown step of a warp adds. */
@@ -203,9 +199,11 @@ static BevCells draw_bev(Cells *cells, Area area, const BevPicture *picture, con
     if (state->scene.has_rig && !cells->color)
         draw_sign(&bev, vehicle[0], vehicle[1], 0x25b2, INK_RGB | 0xffffff);
     if (state->cursor_shown)
-        draw_sign_in_cell(&bev, state->cursor_x, state->cursor_y, 0x253c, INK_RGB | 0xffd866);
+        draw_sign(&bev, (double)state->cursor_x + 0.5, (double)state->cursor_y + 0.5, 0x253c,
+                  INK_RGB | 0xffd866);
     if (state->pinned)
-        draw_sign_in_cell(&bev, state->pin_x, state->pin_y, 0x25c6, ink_rgb(panel_theme.mark));
+        draw_sign(&bev, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5, 0x25c6,
+                  ink_rgb(panel_theme.mark));
     return bev;
 }
 
