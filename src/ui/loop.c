@@ -158,11 +158,6 @@ static void serve_key(Loop *loop, double arrived_ms) {
     await_frame(loop, bits);
 }
 
-/* Answers a move of the mouse. The time of the answer is not measured, unlike that of a key. */
-static void serve_mouse(Loop *loop) {
-    await_frame(loop, loop_serve(loop));
-}
-
 /* Shows what a slow picture waits for, in the state's line of waiting. */
 static void show_slow_work(Loop *loop) {
     App *app = &loop->app;
@@ -377,8 +372,8 @@ static void read_window(Loop *loop) {
             app_step(&loop->app, &event);
             if (event.kind == EVENT_COMMAND)
                 serve_key(loop, typed_ms);
-            else
-                serve_mouse(loop);
+            else /* the time until a move of the mouse is answered is not measured */
+                await_frame(loop, loop_serve(loop));
         }
     }
 }
@@ -787,7 +782,7 @@ static bool open_all(Loop *loop, Err *err) {
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
     if (!app_open(&loop->app, &loop->options->app, &engine, err))
         return false;
-    serve_mouse(loop);
+    await_frame(loop, loop_serve(loop));
     loop->echoes = false;
     if (!plain && !open_terminal(loop, err))
         return false;

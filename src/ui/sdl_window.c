@@ -69,13 +69,6 @@ static bool sdl_failed(const char *what, Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, sdl.GetError());
 }
 
-/* Whether SDL's driver shows anything. Without a display SDL chooses one that shows nothing. */
-static bool driver_shows(void) {
-    const char *driver = sdl.GetCurrentVideoDriver();
-    bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
-    return driver && (!silent || is_set("SDL_VIDEODRIVER"));
-}
-
 static bool start_sdl(Err *err) {
     if (!load_sdl(err))
         return false;
@@ -86,8 +79,10 @@ static bool start_sdl(Err *err) {
     sdl.SetMainReady();
     if (sdl.InitSubSystem(SDL_INIT_VIDEO) < 0)
         return sdl_failed("cannot be opened", err);
-    if (driver_shows())
-        return true;
+    const char *driver = sdl.GetCurrentVideoDriver();
+    bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
+    if (driver && (!silent || is_set("SDL_VIDEODRIVER")))
+        return true; /* without a display SDL chooses a driver that shows nothing */
     sdl.QuitSubSystem(SDL_INIT_VIDEO);
     return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
 }

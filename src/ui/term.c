@@ -237,18 +237,13 @@ const char *term_impossible(void) {
     return why ? reason : NULL;
 }
 
-/* Whether the background is light, by the variable COLORFGBG of some terminals: it ends with the
- * number of the background colour. */
-static bool is_light(void) {
-    const char *colors = getenv("COLORFGBG"), *last = colors ? strrchr(colors, ';') : NULL;
-    return last && (!strcmp(last, ";7") || !strcmp(last, ";15"));
-}
-
 TermFacts term_facts(const Term *term) {
+    /* In some terminals COLORFGBG ends with the number of the background's colour. */
+    const char *colors = getenv("COLORFGBG"), *last = colors ? strrchr(colors, ';') : NULL;
     return (TermFacts){.color = term->colors > 0,
                        .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
                        .console = !strcmp(getenv("TERM"), "linux"),
-                       .light = is_light()};
+                       .light = last && (!strcmp(last, ";7") || !strcmp(last, ";15"))};
 }
 
 /* ---- taking over and giving back ------------------------------------------------------------- */
@@ -345,16 +340,12 @@ static void leave_ncurses(void) {
     doupdate();
 }
 
-/* Whether tmux or screen runs in between: they place only text, and do not name their terminal. */
-static bool in_multiplexer(void) {
-    const char *type = getenv("TERM");
-    return is_set("TMUX") || is_set("STY") || !strncmp(type, "tmux", 4) ||
-           !strncmp(type, "screen", 6);
-}
-
 /* Asks how pictures can be sent. A multiplexer may know sixel, but no other protocol. */
 static void ask_for_pixels(Term *term, Pixels wanted) {
-    bool impossible = !term->xterm || !term->colors || (in_multiplexer() && wanted != PIXELS_SIXEL);
+    const char *type = getenv("TERM");
+    bool multiplexer = is_set("TMUX") || is_set("STY") || !strncmp(type, "tmux", 4) ||
+                       !strncmp(type, "screen", 6); /* places only text, names no terminal */
+    bool impossible = !term->xterm || !term->colors || (multiplexer && wanted != PIXELS_SIXEL);
     term->pixels = impossible ? PIXELS_OFF : wanted;
     term->keys.answers.waits = term->pixels == PIXELS_AUTO;
     term->asked_ms = clock_ms();
