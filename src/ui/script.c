@@ -266,8 +266,7 @@ bool script_run(const ScriptOptions *options, Err *err) {
 
 enum { TEXT_WIDTH = PANEL_TEXT_WIDTH };
 
-/* ---- lessons as plain text
- * ------------------------------------------------------------------------------ */
+/* ---- lessons as plain text ------------------------------------------------------------------- */
 
 static void print_wrapped(const char *ascii, int indent) {
     char line[PANE_BYTES];
@@ -421,8 +420,7 @@ bool lesson_plain(const ScriptOptions *options, Err *err) {
     return ok;
 }
 
-/* ---- lessons as Markdown
- * -------------------------------------------------------------------------------- */
+/* ---- lessons as Markdown --------------------------------------------------------------------- */
 
 typedef struct {
     Script *script;

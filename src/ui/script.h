@@ -43,8 +43,7 @@ bool lesson_plain(const ScriptOptions *options, Err *err);
 /* Writes the lesson with its answers as Markdown to `path`, and its pictures beside that file. */
 bool lesson_export(const ScriptOptions *options, const char *path, Err *err);
 
-/* ---- what the test of lessons shares ----------------------------------------------------------
- */
+/* ---- what the test of lessons shares --------------------------------------------------------- */
 
 typedef struct {
     const ScriptOptions *options;

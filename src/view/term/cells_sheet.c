@@ -20,8 +20,7 @@ static bool is_blank(const Cells *cells, Area row) {
     return blank;
 }
 
-/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters ---------
- */
+/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters -------- */
 
 enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT }; /* of a character, in units */
 
