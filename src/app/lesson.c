@@ -77,16 +77,6 @@ static bool open_page(App *app, Err *err) {
 
 /* ---- what lies on the desk ------------------------------------------------------------------- */
 
-static bool find_lesson_path(const Course *course, const char *word, char *path, size_t size,
-                             Err *err) {
-    if (word[0])
-        return course_find(course, word, path, size, err);
-    const char *next = course_next(course);
-    return next ? course_find(course, next, path, size, err)
-                : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
-                          "no lesson is installed");
-}
-
 /* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
 static void resume_lesson(LessonDesk *desk) {
     lesson_run_init(&desk->run, &desk->lesson, 0);
@@ -126,20 +116,18 @@ static void show_lesson(App *app) {
     redraw(app);
 }
 
-static bool read_lesson(App *app, const char *word, Lesson *lesson, Err *err) {
-    char path[COURSE_PATH];
-    return find_lesson_path(&app->menu.course, word, path, sizeof path, err) &&
-           lesson_load(path, lesson, err);
-}
-
-/* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; *page: of the mark, or
- * -1. */
-static bool read_marked(App *app, const char *word, Lesson *lesson, int *page, Err *err) {
-    char name[COURSE_PATH];
-    const char *mark = strrchr(word, ':');
-    snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1, word);
+/* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; "" is the next lesson.
+ * *page: of the mark, or -1. */
+static bool read_lesson(App *app, const char *word, Lesson *lesson, int *page, Err *err) {
+    const Course *course = &app->menu.course;
+    const char *mark = strrchr(word, ':'), *next = word[0] ? word : course_next(course);
+    char name[COURSE_PATH], path[COURSE_PATH];
     *page = -1;
-    if (!read_lesson(app, name, lesson, err))
+    if (!next)
+        return err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
+                       "no lesson is installed");
+    snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1, next);
+    if (!course_find(course, name, path, sizeof path, err) || !lesson_load(path, lesson, err))
         return false;
     if (!mark)
         return true;
@@ -164,7 +152,8 @@ static bool open_question(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     const QuizItem *item = &desk->quiz.items[desk->quiz.at];
     Lesson lesson;
-    desk->open = read_lesson(app, item->lesson, &lesson, err);
+    int page;
+    desk->open = read_lesson(app, item->lesson, &lesson, &page, err);
     if (!desk->open)
         return false;
     lesson_free(&desk->lesson);
@@ -207,7 +196,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     if (!strcmp(word, quiz_word))
         return open_quiz(app, memory, err);
     int page;
-    if (!read_marked(app, word, &lesson, &page, err))
+    if (!read_lesson(app, word, &lesson, &page, err))
         return false;
     clear_desk(app);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/base/rescue.h"
-#include "src/base/tty.h"
+
+#include "src/base/clock.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
@@ -64,12 +67,73 @@ static struct {
 
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
 
+/* Writes the bytes that fit at once and returns their number. -1: no more bytes can be written. The
+ * flag O_NONBLOCK belongs to the open file, which the shell and other programs share. So the flag
+ * is set for one write only. */
+static ssize_t tty_try(int fd, const char *bytes, size_t length) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0)
+        return -1;
+    if (!(flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    ssize_t put = write(fd, bytes, length);
+    int reason = errno;
+    if (!(flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags);
+    errno = reason;
+    return put >= 0 ? put : reason == EAGAIN || reason == EINTR ? 0 : -1;
+}
+
+/* Waits until the terminal has room. poll() says when the terminal is full or stopped. Where poll()
+ * is wrong, the pause keeps the loop from using a whole core. */
+static void wait_until_writable(int fd, double until_ms) {
+    struct pollfd waiting = {.fd = fd, .events = POLLOUT};
+    double left = until_ms - clock_ms();
+    if (left > 0 && poll(&waiting, 1, (int)left) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Writes until `until_ms`. Returns the number of bytes. *broken: no more can be written. */
+static size_t write_until(int fd, const char *bytes, size_t length, double until_ms, bool *broken) {
+    size_t done = 0;
+    *broken = false;
+    while (done < length) {
+        ssize_t put = tty_try(fd, bytes + done, length - done);
+        *broken = put < 0;
+        if (*broken || (put == 0 && clock_ms() >= until_ms))
+            break;
+        done += (size_t)put;
+        if (put == 0)
+            wait_until_writable(fd, until_ms);
+    }
+    return done;
+}
+
+bool rescue_write(int fd, const char *bytes, size_t length, int ms) {
+    bool broken;
+    return write_until(fd, bytes, length, clock_ms() + ms, &broken) == length;
+}
+
+/* Writes bytes that must arrive. Where the terminal takes nothing for half of `ms`, the bytes that
+ * wait before them are discarded. Output that Ctrl-S stopped is started. */
+static bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
+    bool broken;
+    size_t done = write_until(fd, bytes, length, clock_ms() + ms / 2, &broken);
+    if (done == length || broken)
+        return done == length;
+    /* TCOON starts output that TCOOFF has stopped. The pair also ends Ctrl-S. */
+    tcflow(fd, TCOOFF);
+    tcflow(fd, TCOON);
+    tcflush(fd, TCOFLUSH);
+    return rescue_write(fd, bytes + done, length - done, ms - ms / 2);
+}
+
 /* A terminal that does not read gets only what fits within RESET_MS. */
 void rescue_copy(int from, int to) {
     char block[4096];
     off_t at = 0;
     for (ssize_t n; (n = pread(from, block, sizeof block, at)) > 0; at += n)
-        if (!tty_write(to, block, (size_t)n, RESET_MS))
+        if (!rescue_write(to, block, (size_t)n, RESET_MS))
             return;
 }
 
@@ -83,7 +147,7 @@ void rescue_restore(int tty, const struct termios *modes, const char *reset, siz
 }
 
 static void write_error(const char *text) {
-    tty_write(armed.errors, text, strlen(text), RESET_MS);
+    rescue_write(armed.errors, text, strlen(text), RESET_MS);
 }
 
 /* Resets the terminal, then writes what happened and what the program did (`after`). */

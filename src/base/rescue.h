@@ -7,6 +7,7 @@
 
 #include "kernels/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <termios.h>
 
@@ -30,6 +31,11 @@ RescueSignals rescue_take(void);
 
 /* Returns the meaning of a signal that asks to stop, in a few words: "terminated". */
 const char *rescue_what(int signal);
+
+/* Writes all bytes, also to files and pipes. Does not wait longer than `ms` for a terminal
+ * that has stopped reading, behind a slow network or after Ctrl-S. False: an error, or `ms` were
+ * not enough. May be called in signal handlers. */
+bool rescue_write(int fd, const char *bytes, size_t length, int ms);
 
 /* Writes `reset` to the terminal and restores its modes, within a second even if the terminal does
  * not read. May be called in signal handlers. */

@@ -335,7 +335,7 @@ static bool run_backward(Snapshot *snapshot, const KernelConfig *forward, Err *e
     if (!(snapshot->options->grad_out
               ? loss_of_file(&a->workload, a->inputs.pooled->values, loss, err)
               : loss_of_cell(snapshot, loss, &reason, err)) ||
-        !inputs_gradients_run(&a->runner, *made, err))
+        !inputs_gradients(&a->runner, *made, err))
         return false;
     inputs_fill_frame(&a->inputs, &snapshot->live.frame);
     if (!choose_pixel(snapshot, &pixel, err))

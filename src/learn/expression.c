@@ -11,19 +11,45 @@
 #include <string.h>
 #include <strings.h>
 
-/* clang-format off */
-typedef enum {
-    OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_LESS, OP_AT_MOST, OP_MORE, OP_AT_LEAST,
-    OP_EQUAL, OP_UNEQUAL, OP_AND, OP_OR, OP_MIN, OP_MAX
-} OpKind;
-/* clang-format on */
+/* ---- operators ------------------------------------------------------------------------------- */
 
-/* ---- units ----------------------------------------------------------------------------------- */
+/* Levels of precedence, from operators that bind loosest to single values; functions of two. */
+/* clang-format off */
+enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE,
+       LEVEL_FUNCTION };
+
+/* THE table of operators. ROW(ID, level, token, result of a and b). A longer token stands before a
+ * token that begins it: "<=" before "<". */
+#define OPERATORS(ROW)                                                                             \
+    ROW(OR, OR, "or", a || b)                                                                      \
+    ROW(AND, AND, "and", a && b)                                                                   \
+    ROW(AT_MOST, COMPARISON, "<=", a <= b)                                                         \
+    ROW(LESS, COMPARISON, "<", a < b)                                                              \
+    ROW(AT_LEAST, COMPARISON, ">=", a >= b)                                                        \
+    ROW(MORE, COMPARISON, ">", a > b)                                                              \
+    ROW(EQUAL, COMPARISON, "==", a == b)                                                           \
+    ROW(SAME, COMPARISON, "=", a == b)                                                             \
+    ROW(UNEQUAL, COMPARISON, "!=", a != b)                                                         \
+    ROW(ADD, SUM, "+", a + b)                                                                      \
+    ROW(SUBTRACT, SUM, "-", a - b)                                                                 \
+    ROW(MULTIPLY, PRODUCT, "*", a * b)                                                             \
+    ROW(DIVIDE, PRODUCT, "/", a / b)                                                               \
+    ROW(MIN, FUNCTION, "min", fmin(a, b))                                                          \
+    ROW(MAX, FUNCTION, "max", fmax(a, b))
+#define KIND(id, ...)                  OP_##id,
+#define TOKEN(id, level, token, value) {LEVEL_##level, token},
+#define RESULT(id, level, token, value) value,
+typedef enum { OPERATORS(KIND) OP_COUNT } OpKind;
+static const struct {
+    int level;
+    const char *token;
+} operators[] = {OPERATORS(TOKEN)};
+/* clang-format on */
 
 /* Returns the unit of a result. A count beside another unit has none: points * bytes is bytes. */
 static Measure measure_of(OpKind kind, Measure a, Measure b) {
-    bool product = kind == OP_MULTIPLY || kind == OP_DIVIDE;
-    if (kind >= OP_LESS && kind <= OP_OR)
+    bool product = operators[kind].level == LEVEL_PRODUCT;
+    if (operators[kind].level <= LEVEL_COMPARISON)
         return MEASURE_TRUTH;
     if (product && b == MEASURE_COUNT && a != MEASURE_COUNT)
         b = MEASURE_NONE;
@@ -34,22 +60,9 @@ static Measure measure_of(OpKind kind, Measure a, Measure b) {
     return a == MEASURE_NONE && kind != OP_DIVIDE ? b : MEASURE_NONE;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
-
 static Value result_of(OpKind kind, Value left, Value right) {
     const double a = left.number, b = right.number;
-    const double results[] = {[OP_ADD] = a + b,
-                              [OP_SUBTRACT] = a - b,
-                              [OP_MULTIPLY] = a * b,
-                              [OP_DIVIDE] = a / b,
-                              [OP_LESS] = a<b, [OP_AT_MOST] = a <= b, [OP_MORE] = a> b,
-                              [OP_AT_LEAST] = a >= b,
-                              [OP_EQUAL] = a == b,
-                              [OP_UNEQUAL] = a != b,
-                              [OP_AND] = a && b,
-                              [OP_OR] = a || b,
-                              [OP_MIN] = fmin(a, b),
-                              [OP_MAX] = fmax(a, b)};
+    const double results[] = {OPERATORS(RESULT)};
     return (Value){results[kind], measure_of(kind, left.measure, right.measure),
                    weaker_source(left.source, right.source)};
 }
@@ -117,9 +130,6 @@ typedef struct {
     bool wrong;   /* the text is wrong */
     bool unknown; /* a figure or a named value is unknown */
 } Parser;
-
-/* Levels of precedence, from operators that bind loosest to single values. */
-enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE };
 
 static Value parse_level(Parser *parser, int level);
 
@@ -231,20 +241,16 @@ static void read_number(Parser *parser, FigureQuery *query) {
     parser->at = end;
 }
 
+/* Reads the arguments that the figure takes, from the front. All are optional but a number alone.
+ */
 static void read_arguments(Parser *parser, const FigureRow *row, FigureQuery *query) {
+    static void (*const readers[])(Parser *, FigureQuery *) = {read_kernel, read_array, read_format,
+                                                               read_number};
     if (!take_token(parser, "(") || take_token(parser, ")"))
         return;
-    if (row->takes == TAKES_KERNEL || row->takes == TAKES_KERNEL_AND_ARRAY)
-        read_kernel(parser, query);
-    else if (row->takes == TAKES_ARRAY)
-        read_array(parser, query);
-    else if (row->takes == TAKES_FORMAT || row->takes == TAKES_FORMAT_AND_NUMBER)
-        read_format(parser, query);
-    if (row->takes == TAKES_NUMBER ||
-        (row->takes == TAKES_FORMAT_AND_NUMBER && take_token(parser, ",")))
-        read_number(parser, query);
-    if (row->takes == TAKES_KERNEL_AND_ARRAY && take_token(parser, ","))
-        read_array(parser, query);
+    for (int i = 0, read = 0; i < (int)(sizeof readers / sizeof *readers); i++)
+        if (row->takes & 1u << i && (!read++ || take_token(parser, ",")))
+            readers[i](parser, query);
     if (!take_token(parser, ")"))
         refuse_expression(parser, "%s() has too many arguments, or its ) is missing", row->name);
 }
@@ -303,8 +309,9 @@ static Value parse_word(Parser *parser) {
     int name = name_find(parser->evaluation->names, word), figure = figure_find(word);
     if (!strcmp(word, "true") || !strcmp(word, "false"))
         return (Value){word[0] == 't', MEASURE_TRUTH, SOURCE_COMPUTED};
-    if (!strcmp(word, "min") || !strcmp(word, "max"))
-        return parse_pair(parser, word[1] == 'i' ? OP_MIN : OP_MAX);
+    for (int i = OP_MIN; i < OP_COUNT; i++)
+        if (!strcmp(word, operators[i].token))
+            return parse_pair(parser, (OpKind)i);
     if (name >= 0)
         return parse_name(parser, name);
     if (figure >= 0)
@@ -341,38 +348,16 @@ static Value parse_value(Parser *parser) {
     return value;
 }
 
-/* The operators. A longer token stands before a token that begins it: "<=" before "<". */
-static const struct {
-    int level;
-    const char *token;
-    OpKind kind;
-} operators[] = {
-    {LEVEL_OR, "or", OP_OR},
-    {LEVEL_AND, "and", OP_AND},
-    {LEVEL_COMPARISON, "<=", OP_AT_MOST},
-    {LEVEL_COMPARISON, "<", OP_LESS},
-    {LEVEL_COMPARISON, ">=", OP_AT_LEAST},
-    {LEVEL_COMPARISON, ">", OP_MORE},
-    {LEVEL_COMPARISON, "==", OP_EQUAL},
-    {LEVEL_COMPARISON, "=", OP_EQUAL},
-    {LEVEL_COMPARISON, "!=", OP_UNEQUAL},
-    {LEVEL_SUM, "+", OP_ADD},
-    {LEVEL_SUM, "-", OP_SUBTRACT},
-    {LEVEL_PRODUCT, "*", OP_MULTIPLY},
-    {LEVEL_PRODUCT, "/", OP_DIVIDE},
-};
-enum { OPERATORS = sizeof operators / sizeof *operators };
-
 /* Parses operators of this level on operands of the next. Two comparisons in a row are refused. */
 static Value parse_level(Parser *parser, int level) {
     bool negated = level == LEVEL_NOT && take_token(parser, "not");
     if (level == LEVEL_VALUE)
         return parse_value(parser);
     Value value = parse_level(parser, level + 1);
-    for (int i = 0; i < OPERATORS && !parser->wrong; i++)
+    for (int i = 0; i < OP_COUNT && !parser->wrong; i++)
         if (operators[i].level == level && take_token(parser, operators[i].token)) {
-            value = result_of(operators[i].kind, value, parse_level(parser, level + 1));
-            i = level == LEVEL_COMPARISON ? OPERATORS : -1;
+            value = result_of((OpKind)i, value, parse_level(parser, level + 1));
+            i = level == LEVEL_COMPARISON ? OP_COUNT : -1;
         }
     return negated ? (Value){!value.number, MEASURE_TRUTH, value.source} : value;
 }

@@ -23,15 +23,15 @@
 typedef enum { MEASURES(MEASURE) } Measure;
 #undef MEASURE
 
-/* The arguments that a figure takes in parentheses. */
+/* The arguments that a figure takes in parentheses, in this order. */
 typedef enum {
-    TAKES_NOTHING,
-    TAKES_KERNEL,           /* a kernel, `*` or nothing: the selection */
-    TAKES_KERNEL_AND_ARRAY, /* the same, and an array or nothing: all of them */
-    TAKES_ARRAY,            /* an array or nothing */
-    TAKES_FORMAT_AND_NUMBER,
-    TAKES_NUMBER,
-    TAKES_FORMAT            /* a number format or nothing: the selection's */
+    TAKES_NOTHING = 0,
+    TAKES_KERNEL = 1, /* a kernel, `*` or nothing: the selection */
+    TAKES_ARRAY = 2,  /* an array or nothing: all of them */
+    TAKES_FORMAT = 4, /* a number format or nothing: the selection's */
+    TAKES_NUMBER = 8,
+    TAKES_KERNEL_AND_ARRAY = TAKES_KERNEL | TAKES_ARRAY,
+    TAKES_FORMAT_AND_NUMBER = TAKES_FORMAT | TAKES_NUMBER
 } FigureTakes;
 
 /* clang-format off */

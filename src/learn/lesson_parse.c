@@ -258,8 +258,7 @@ static bool read_order(Reader *reader, char *rest) {
     *by = '\0';
     question->by = by + 4 + strspn(by + 4, " \t");
     int row = figure_find(question->by);
-    if (row >= 0 && figures[row].takes != TAKES_KERNEL &&
-        figures[row].takes != TAKES_KERNEL_AND_ARRAY)
+    if (row >= 0 && !(figures[row].takes & TAKES_KERNEL))
         return reader_refuse(reader, "order by latency, for example", "%s is no figure of kernels",
                              question->by);
     while (*rest) {

@@ -273,7 +273,7 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     case JOB_GRADIENTS:
         if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
             return false;
-        inputs_gradients(&background->kept, job->gradients);
+        inputs_gradients(&background->kept, job->gradients, err); /* their text says why not */
         return true;
     case JOB_RACE:
         return live_race_make(job->race, job->model, err);

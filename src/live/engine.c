@@ -305,7 +305,6 @@ void engine_close(Engine *engine) {
     measure_close(engine->measure);
     frame_inputs_drop(&engine->shown);
     frame_inputs_drop(&engine->judged);
-    free(engine->verdicts);
     pipeline_close(engine->pipeline);
     recorded_free(&engine->recorded);
     ref_drop(engine->now.picture);

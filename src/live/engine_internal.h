@@ -27,8 +27,14 @@ typedef struct {
     EngineFrame *retired; /* the caller gave this frame back; the engine frees it */
 } Mailbox;
 
-/* The errors of the newest selections (engine_verdicts.c). */
-typedef struct Verdicts Verdicts;
+/* The errors of a selection. */
+typedef struct {
+    Job job;       /* without its moment and its format */
+    double time_s; /* the moment, if each moment is judged by itself; else -1 */
+    LiveAccuracy accuracy[BEV_DTYPE_COUNT];
+    GateSet gates[BEV_DTYPE_COUNT]; /* the gates that are judged */
+} Verdict;
+enum { VERDICTS = 17 };
 
 struct Engine {
     EngineOptions options;
@@ -67,9 +73,10 @@ struct Engine {
 
     uint64_t accuracy_tag;                 /* grows when the accuracy figures become stale */
     GateSet judged_gates[BEV_DTYPE_COUNT]; /* the gates judged since accuracy_tag grew */
-    FrameInputs judged; /* the last inputs that a format was judged on */
-    double judged_s;    /* the one moment at which kernels and formats are judged */
-    Verdicts *verdicts; /* NULL: none yet */
+    FrameInputs judged;                    /* the last inputs that a format was judged on */
+    double judged_s;            /* the one moment at which kernels and formats are judged */
+    Verdict verdicts[VERDICTS]; /* of this selection, which fills it later, and of those before */
+    int verdict_count;
 
     uint64_t model_tag;         /* grows when the simulation has another subject */
     int simulated;              /* the number of complete depths of the simulation */

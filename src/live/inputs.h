@@ -172,10 +172,9 @@ bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, G
                           Err *err);
 bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
 
-/* Both compute the gradients if they wait. The runner keeps problem and session for the next loss.
- * inputs_gradients_run tells a failure in `err`, inputs_gradients in made->text. */
-bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err);
-void inputs_gradients(Runner *runner, Gradients *made);
+/* Computes the gradients if they wait. The runner keeps problem and session for the next loss.
+ * After a failure made->text says why, too. */
+bool inputs_gradients(Runner *runner, Gradients *made, Err *err);
 
 /* ---- inputs_steps.c -------------------------------------------------------------------------- */
 

@@ -149,20 +149,17 @@ static bool read_gradients(Runner *runner, Gradients *made, Err *err) {
     return made->grad_depth && made->grad_feat;
 }
 
-bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err) {
+bool inputs_gradients(Runner *runner, Gradients *made, Err *err) {
+    if (!made->waits)
+        return true;
     made->waits = false;
     made->text[0] = '\0';
     if (run_gradients(runner, made, err) && read_gradients(runner, made, err))
         return true;
+    snprintf(made->text, sizeof made->text, "n/a: %s", err->what);
     runner_clear(runner);
     free(made->grad_depth);
     free(made->grad_feat);
     made->grad_depth = made->grad_feat = NULL;
     return false;
-}
-
-void inputs_gradients(Runner *runner, Gradients *made) {
-    Err err = {.kind = ERR_FAILED};
-    if (made->waits && !inputs_gradients_run(runner, made, &err))
-        snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
 }

@@ -149,24 +149,6 @@ static void pooled_destroy(void *contents) {
     ref_drop(pooled->features);
 }
 
-static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *config) {
-    PooledGrid *pooled = ref_new(sizeof *pooled, pooled_destroy);
-    if (!pooled)
-        return NULL;
-    pooled->features = ref_keep(from->features);
-    pooled->map = ref_keep(from->map);
-    pooled->config = *config;
-    return pooled;
-}
-
-/* Decodes an output into the grid's values. False: out of memory. */
-static bool decode_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
-    pooled->values = mem_pool_take(&grids, grid_values(&view->shape) * sizeof *pooled->values);
-    if (pooled->values)
-        tensor_decode(&view->out, codes, pooled->values);
-    return pooled->values != NULL;
-}
-
 bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]) {
     const SeenFeatures *features = pooled->features;
     const Objects *objects = &features->objects;
@@ -199,20 +181,26 @@ static LiveScales scales_of(const BevProblem *view) {
 
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err) {
-    BevProblem *view = &runner->problem.view;
-    PooledGrid *pooled = pooled_new(from, config);
+    const BevProblem *view = &runner->problem.view;
+    PooledGrid *pooled = ref_new(sizeof *pooled, pooled_destroy);
     const void *codes;
-    bool ok = pooled && session_output(runner->session, &codes, err);
-    if (!pooled || (ok && !decode_output(pooled, view, codes)))
-        ok = err_no_memory(err, "pooled grid", "choose a smaller scene");
-    if (!ok) {
-        ref_drop(pooled);
-        return NULL;
+    if (pooled) {
+        pooled->features = ref_keep(from->features);
+        pooled->map = ref_keep(from->map);
+        pooled->config = *config;
+        pooled->values = mem_pool_take(&grids, grid_values(&view->shape) * sizeof *pooled->values);
     }
-    pooled->footprint = bev_footprint(view);
-    pooled->scales = scales_of(view);
-    pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
-    return pooled;
+    if (!pooled || !pooled->values)
+        err_no_memory(err, "pooled grid", "choose a smaller scene");
+    else if (session_output(runner->session, &codes, err)) {
+        tensor_decode(&view->out, codes, pooled->values);
+        pooled->footprint = bev_footprint(view);
+        pooled->scales = scales_of(view);
+        pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
+        return pooled;
+    }
+    ref_drop(pooled);
+    return NULL;
 }
 
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,

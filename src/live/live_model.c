@@ -12,7 +12,8 @@
 enum { PROBLEMS = 8 };
 enum { SAMPLE = 33 }; /* an estimate replays one multiprocessor in SAMPLE */
 
-/* Problems with the same key have the same access traces. Values do not change a trace. */
+/* Problems with the same key have the same access traces. Values do not change a trace. A key has
+ * no padding. */
 typedef struct {
     uint64_t map_hash;
     BevShape shape;
@@ -79,16 +80,11 @@ static void remember_map(LiveModel *live_model, BuiltMap *map) {
     live_model->map_hash = scatter_hash(&map->map);
 }
 
-static bool same_key(const ProblemKey *a, const ProblemKey *b) {
-    return a->map_hash == b->map_hash && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
-           a->dtype == b->dtype && a->align == b->align;
-}
-
 /* Returns the place of the problem; else the place unused for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
     for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {
-        if (p->model && same_key(&p->key, key))
+        if (p->model && !memcmp(&p->key, key, sizeof *key))
             return p;
         if (p->used < oldest->used)
             oldest = p;

@@ -183,6 +183,11 @@ static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     return map && map->align == config->align ? map : NULL;
 }
 
+/* Returns the features and the map for a configuration. */
+static FrameInputs inputs_for(const Measure *measure, const KernelConfig *config) {
+    return (FrameInputs){.features = measure->inputs.features, .map = map_for(measure, config)};
+}
+
 /* Returns the entry that times `config`, or NULL. */
 static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *config) {
     const KernelConfig *selected = &measure->job.config;
@@ -287,8 +292,7 @@ BackgroundJob measure_grid(Measure *measure, const KernelConfig *config, bool id
     const TimedKernel *timed = kernel_that_pools(measure, config);
     if (!timed || timed->failed || timed->live.skipped || (!idle && timed->cost_us))
         return (BackgroundJob){.kind = JOB_NONE};
-    const FrameInputs inputs = {.features = measure->inputs.features,
-                                .map = map_for(measure, config)};
+    const FrameInputs inputs = inputs_for(measure, config);
     return (BackgroundJob){
         .kind = JOB_GRID, .inputs = frame_inputs_keep(&inputs), .config = *config, .hurry = true};
 }
@@ -303,8 +307,7 @@ void measure_take_grid(Measure *measure, const BackgroundJob *job) {
 }
 
 BackgroundJob measure_launch(Measure *measure, TimedKernel *timed) {
-    const FrameInputs inputs = {.features = measure->inputs.features,
-                                .map = map_for(measure, &timed->config)};
+    const FrameInputs inputs = inputs_for(measure, &timed->config);
     timed->turn = ++measure->turns;
     measure->launched = timed;
     measure->launched_frames = measure->frames;
@@ -342,8 +345,7 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
  * map take as long, so they are not encoded. */
 static bool start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
-    FrameInputs with = {.features = measure->inputs.features,
-                        .map = map_for(measure, &timed->config)};
+    FrameInputs with = inputs_for(measure, &timed->config);
     double prepare_us;
     timed->turn = ++measure->turns;
     if (runner->map == with.map)

@@ -418,8 +418,9 @@ static bool make_gradients(Run *run, State *state) {
     }
     if (!inputs_loss(&run->next, job, next, run->err))
         return false;
+    Err told; /* in the text of the gradients */
     if (!later)
-        inputs_gradients(&pipeline->runners[OF_GRADIENTS], *next);
+        inputs_gradients(&pipeline->runners[OF_GRADIENTS], *next, &told);
     return true;
 }
 

@@ -2,7 +2,6 @@
 
 #include "src/base/clock.h"
 #include "src/base/rescue.h"
-#include "src/base/tty.h"
 #include "src/ui/script.h"
 #include "src/ui/loop_internal.h"
 #include "src/view/term/dashboard.h"
@@ -801,8 +800,8 @@ static void say_on_stderr(const char *format, ...) {
     va_start(args, format);
     int length = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    tty_write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1,
-              SAY_MS);
+    rescue_write(STDERR_FILENO, line,
+                 (size_t)length < sizeof line ? (size_t)length : sizeof line - 1, SAY_MS);
 }
 
 static void say_quit(const Pace *pace) {
