@@ -49,15 +49,13 @@ void app_menu_open(AppMenu *menu, unsigned where) {
 
 /* ---- undo: several moves of a control that is held down are one change ----------------------- */
 
-/* Forgets one of the states. */
 static void drop_undo_step(Undo *undo, int at) {
-    if (undo->lesson == undo->states[at])
+    if (undo->lesson == undo->steps[at].before)
         undo->lesson = NULL;
-    free(undo->states[at]);
+    free(undo->steps[at].before);
     undo->count--;
-    size_t behind = (size_t)(undo->count - at);
-    memmove(undo->states + at, undo->states + at + 1, behind * sizeof *undo->states);
-    memmove(undo->changes + at, undo->changes + at + 1, behind * sizeof *undo->changes);
+    memmove(undo->steps + at, undo->steps + at + 1,
+            (size_t)(undo->count - at) * sizeof *undo->steps);
 }
 
 State *undo_push(Undo *undo, const State *before, Action action) {
@@ -68,15 +66,15 @@ State *undo_push(Undo *undo, const State *before, Action action) {
         return NULL;
     *kept = *before;
     if (undo->count == UNDO_STEPS) /* the oldest goes, but not that of the lesson */
-        drop_undo_step(undo, undo->states[0] == undo->lesson);
-    undo->changes[undo->count] = action;
-    undo->states[undo->count++] = kept;
+        drop_undo_step(undo, undo->steps[0].before == undo->lesson);
+    undo->steps[undo->count].before = kept;
+    undo->steps[undo->count++].change = action;
     return kept;
 }
 
 int undo_lesson_steps(const Undo *undo) {
     int at = 0;
-    while (at < undo->count && undo->states[at] != undo->lesson)
+    while (at < undo->count && undo->steps[at].before != undo->lesson)
         at++;
     return undo->count - at;
 }
@@ -106,8 +104,8 @@ void app_undo(App *app, int steps) {
     int to = undo->count > steps ? undo->count - steps : 0;
     if (undo->lesson && undo->count - to >= undo_lesson_steps(undo) && !app_close_lesson(app, &err))
         app_note_error(app, &err);
-    Action action = undo->changes[to];
-    state_restore(&app->state, undo->states[to]);
+    Action action = undo->steps[to].change;
+    state_restore(&app->state, undo->steps[to].before);
     while (undo->count > to)
         drop_undo_step(undo, undo->count - 1);
     undo->last = ACTION_COUNT;
@@ -160,9 +158,8 @@ static void keep_undo_step(App *app, const State *before, const Event *event) {
 }
 
 static Event click_on(int64_t cell, int64_t nx) {
-    return (Event){.kind = EVENT_CLICK,
-                   .x = (double)(cell % nx) + 0.5,
-                   .y = (double)(cell / nx) + 0.5};
+    return (Event){
+        .kind = EVENT_CLICK, .x = (double)(cell % nx) + 0.5, .y = (double)(cell / nx) + 0.5};
 }
 
 /* Returns the event with its pin moved: from a cell without points to the nearest cell with points.

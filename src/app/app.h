@@ -49,7 +49,7 @@ typedef struct {
     bool open;
     bool page; /* shows the workflow in place of a lesson */
     DeskMemory memory;
-    Lesson lesson;
+    Lesson *lesson; /* owned; NULL: none */
     LessonRun run;
     int saved_page;  /* the page that progress was saved with; -1: not yet */
     int saved_asked; /* the number of questions answered when it was saved */
@@ -66,11 +66,13 @@ typedef struct {
 enum { UNDO_STEPS = 50 };
 
 typedef struct {
-    State *states[UNDO_STEPS];  /* the state before each change, the newest last */
-    Action changes[UNDO_STEPS]; /* the controls that made them */
+    struct {
+        State *before; /* the change; owned */
+        Action change; /* the control that made it */
+    } steps[UNDO_STEPS]; /* the newest last */
     int count;
     Action last;
-    const State *lesson; /* the one of `states` before the lesson that is open; NULL: none is */
+    const State *lesson; /* the state before the lesson that is open; NULL: none is */
 } Undo;
 
 /* Keeps a copy of `before` and returns it; NULL: the change belongs to the last one, or there is no

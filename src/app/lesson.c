@@ -79,13 +79,13 @@ static bool open_page(App *app, Err *err) {
 
 /* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
 static void resume_lesson(LessonDesk *desk) {
-    lesson_run_init(&desk->run, &desk->lesson, 0);
+    lesson_run_init(&desk->run, desk->lesson, 0);
     if (desk->memory != DESK_KEEPS)
         return;
-    const CourseProgressRow row = course_progress(desk->lesson.name);
-    if (row.pages != desk->lesson.page_count || row.page == row.pages || row.page == 0)
+    const CourseProgressRow row = course_progress(desk->lesson->name);
+    if (row.pages != desk->lesson->page_count || row.page == row.pages || row.page == 0)
         return;
-    lesson_run_init(&desk->run, &desk->lesson, row.page);
+    lesson_run_init(&desk->run, desk->lesson, row.page);
     desk->run.answered = row.answered;
     desk->run.right = row.right;
     desk->run.asked = row.asked;
@@ -118,31 +118,34 @@ static void show_lesson(App *app) {
 
 /* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; "" is the next lesson.
  * *page: of the mark, or -1. */
-static bool read_lesson(App *app, const char *word, Lesson *lesson, int *page, Err *err) {
+static Lesson *read_lesson(App *app, const char *word, int *page, Err *err) {
     const Course *course = &app->menu.course;
     const char *mark = strrchr(word, ':'), *next = word[0] ? word : course_next(course);
     char name[COURSE_PATH], path[COURSE_PATH];
+    Lesson *lesson = NULL;
     *page = -1;
+    snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1,
+             next ? next : "");
     if (!next)
-        return err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
-                       "no lesson is installed");
-    snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1, next);
-    if (!course_find(course, name, path, sizeof path, err) || !lesson_load(path, lesson, err))
-        return false;
-    if (!mark)
-        return true;
-    *page = lesson_page(lesson, mark + 1);
-    if (*page < 0)
-        lesson_free(lesson);
-    return *page >= 0 || err_set(err, ERR_USAGE, word, "leave the mark out",
-                                 "no page of this lesson is called \"%s\"", mark + 1);
+        err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
+                "no lesson is installed");
+    else if (course_find(course, name, path, sizeof path, err))
+        lesson = lesson_load(path, err);
+    if (lesson && mark)
+        *page = lesson_page(lesson, mark + 1);
+    if (!lesson || !mark || *page >= 0)
+        return lesson;
+    lesson_free(lesson);
+    err_set(err, ERR_USAGE, word, "leave the mark out", "no page of this lesson is called \"%s\"",
+            mark + 1);
+    return NULL;
 }
 
 static void clear_desk(App *app) {
     if (!app->desk.open || app->desk.page)
         app->undo.lesson = undo_push(&app->undo, &app->state, ACTION_LESSON);
-    lesson_free(&app->desk.lesson);
-    app->desk.lesson = (Lesson){.title = NULL};
+    lesson_free(app->desk.lesson);
+    app->desk.lesson = NULL;
     app->state.lesson = (LessonPane){.open = false};
 }
 
@@ -151,14 +154,14 @@ static void clear_desk(App *app) {
 static bool open_question(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     const QuizItem *item = &desk->quiz.items[desk->quiz.at];
-    Lesson lesson;
     int page;
-    desk->open = read_lesson(app, item->lesson, &lesson, &page, err);
-    if (!desk->open)
+    Lesson *lesson = read_lesson(app, item->lesson, &page, err);
+    desk->open = lesson != NULL;
+    if (!lesson)
         return false;
-    lesson_free(&desk->lesson);
+    lesson_free(desk->lesson);
     desk->lesson = lesson;
-    lesson_run_init(&desk->run, &desk->lesson, item->page);
+    lesson_run_init(&desk->run, desk->lesson, item->page);
     desk->run.alone = true;
     desk->noted = 0;
     show_lesson(app); /* the engine learns which kernels the lesson wants simulated */
@@ -192,11 +195,11 @@ static bool quiz_goes_on(App *app, Err *err) {
 
 bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     LessonDesk *desk = &app->desk;
-    Lesson lesson;
     if (!strcmp(word, quiz_word))
         return open_quiz(app, memory, err);
     int page;
-    if (!read_lesson(app, word, &lesson, &page, err))
+    Lesson *lesson = read_lesson(app, word, &page, err);
+    if (!lesson)
         return false;
     clear_desk(app);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
@@ -204,7 +207,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
         resume_lesson(desk);
     else { /* a look at one page changes no progress */
         desk->memory = DESK_FORGETS;
-        lesson_run_init(&desk->run, &desk->lesson, page);
+        lesson_run_init(&desk->run, desk->lesson, page);
     }
     desk->noted = desk->run.asked;
     show_lesson(app);
@@ -223,12 +226,12 @@ static bool save_progress(LessonDesk *desk, Err *err) {
     if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
         return true;
     CourseProgressRow row = {.page = ended ? 0 : page,
-                             .pages = desk->lesson.page_count,
-                             .answered = ended ? desk->lesson.page_count : run->answered,
+                             .pages = desk->lesson->page_count,
+                             .answered = ended ? desk->lesson->page_count : run->answered,
                              .right = run->right,
                              .asked = run->asked,
-                             .done = ended || course_progress(desk->lesson.name).done};
-    snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
+                             .done = ended || course_progress(desk->lesson->name).done};
+    snprintf(row.name, sizeof row.name, "%s", desk->lesson->name);
     desk->saved_page = page; /* a failure is told once, not at every page */
     desk->saved_asked = run->asked;
     return course_progress_save(&row, err);
@@ -246,7 +249,7 @@ static bool note_answer(LessonDesk *desk, Err *err) {
         return true;
     desk->noted = run->asked;
     return desk->memory == DESK_FORGETS ||
-           quiz_missed_note(&desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
+           quiz_missed_note(desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
 }
 
 bool app_close_lesson(App *app, Err *err) {
@@ -257,7 +260,8 @@ bool app_close_lesson(App *app, Err *err) {
     bool ok = desk->page || save_progress(desk, err);
     desk->open = false;
     app->undo.lesson = NULL;
-    lesson_free(&desk->lesson);
+    lesson_free(desk->lesson);
+    desk->lesson = NULL;
     app->state.lesson = (LessonPane){.open = false};
     return ok;
 }
@@ -278,7 +282,7 @@ static int scene_of(const Lesson *lesson, const Menu *scenes) {
  * shown in between. A lesson that names no scene takes first_scene. */
 static void begin_lesson(App *app) {
     const Menu *scenes = &app->state.menu.scenes;
-    int scene = scene_of(&app->desk.lesson, scenes);
+    int scene = scene_of(app->desk.lesson, scenes);
     if (scene < 0)
         scene = menu_find(scenes, first_scene);
     state_begin_lesson(&app->state, scene < 0 ? 0 : scene);
@@ -376,7 +380,7 @@ double app_lesson_in_ms(const App *app) {
 
 /* Opens the lesson behind this one, or says that there is none. */
 static void open_next_lesson(App *app) {
-    const char *next = course_after(&app->menu.course, app->desk.lesson.name);
+    const char *next = course_after(&app->menu.course, app->desk.lesson->name);
     Err err;
     if (!next)
         app_note(app, "this was the last lesson");

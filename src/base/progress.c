@@ -19,10 +19,12 @@ static struct {
     const char *what;
     double begun_ms;
     int drawn; /* characters of the line that is on the terminal now */
-    /* These are read and written under the lock. */
-    const char *step;
-    double from, to, expected, done;
-    bool planned;
+    /* The step, read and written under the lock. */
+    struct Step {
+        const char *name;
+        double from, to, expected, done;
+        bool planned;
+    } step;
 } progress;
 
 /* Replaces the line by `text`, as far as the terminal has columns: a line that wraps could not be
@@ -43,13 +45,14 @@ static void replace_line(const char *text) {
 /* Draws the line. The caller holds the lock. */
 static void draw_line(void) {
     char text[LINE], shown[LINE], left[48] = "";
-    double part = progress.expected > 0 ? fmin(progress.done / progress.expected, 1) : 0;
-    double done = progress.from + (progress.to - progress.from) * part;
+    const struct Step *step = &progress.step;
+    double part = step->expected > 0 ? fmin(step->done / step->expected, 1) : 0;
+    double done = step->from + (step->to - step->from) * part;
     double passed_ms = clock_ms() - progress.begun_ms;
     if (passed_ms > ESTIMATE_MS && done > 0.02)
         snprintf(left, sizeof left, ", about %.0f s left",
                  ceil(passed_ms * (1 - done) / done * 1e-3));
-    snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, progress.step,
+    snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, step->name,
              floor(100 * done), passed_ms * 1e-3, left);
     clean_text(text, shown, sizeof shown); /* scene names come from outside */
     if (tcgetpgrp(STDERR_FILENO) == getpgrp())
@@ -73,10 +76,9 @@ void progress_begin(const char *what, bool quiet) {
     if (progress.open || quiet || !isatty(STDERR_FILENO))
         return;
     progress.what = what;
-    progress.step = "begins";
+    progress.step = (struct Step){.name = "begins"};
     progress.begun_ms = clock_ms();
     progress.drawn = 0;
-    progress.from = progress.to = progress.expected = progress.done = 0;
     progress.open = worker_start(&progress.worker, draw_often, NULL, "progress", NULL);
 }
 
@@ -84,7 +86,7 @@ void progress_end(void) {
     if (!progress.open)
         return;
     progress.open = false;
-    worker_end(&progress.worker);
+    worker_stop(&progress.worker);
     if (progress.drawn)
         replace_line("");
 }
@@ -93,11 +95,7 @@ void progress_step(const char *name, double from, double to) {
     if (!progress.open)
         return;
     worker_lock(&progress.worker);
-    progress.step = name;
-    progress.from = from;
-    progress.to = to;
-    progress.expected = progress.done = 0;
-    progress.planned = false;
+    progress.step = (struct Step){.name = name, .from = from, .to = to};
     worker_unlock(&progress.worker);
 }
 
@@ -105,8 +103,8 @@ void progress_expect(double work) {
     if (!progress.open)
         return;
     worker_lock(&progress.worker);
-    if (!progress.planned)
-        progress.expected += work;
+    if (!progress.step.planned)
+        progress.step.expected += work;
     worker_unlock(&progress.worker);
 }
 
@@ -114,9 +112,9 @@ void progress_plan(double work) {
     if (!progress.open)
         return;
     worker_lock(&progress.worker);
-    progress.planned = true;
-    progress.expected = work;
-    progress.done = 0;
+    progress.step.planned = true;
+    progress.step.expected = work;
+    progress.step.done = 0;
     worker_unlock(&progress.worker);
 }
 
@@ -133,6 +131,6 @@ void progress_done(double work) {
     if (!progress.open)
         return;
     worker_lock(&progress.worker);
-    progress.done += work;
+    progress.step.done += work;
     worker_unlock(&progress.worker);
 }

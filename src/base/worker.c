@@ -9,18 +9,7 @@
 #include <unistd.h>
 
 void worker_open(Worker *worker) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&worker->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&worker->lock, NULL);
-    worker->stop = worker->running = false;
-}
-
-void worker_close(Worker *worker) {
-    pthread_cond_destroy(&worker->changed);
-    pthread_mutex_destroy(&worker->lock);
+    *worker = (Worker){.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 }
 
 bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
@@ -33,25 +22,17 @@ bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const ch
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err) {
     worker_open(worker);
-    if (worker_run(worker, run, owner, where, err))
-        return true;
-    worker_close(worker);
-    return false;
+    return worker_run(worker, run, owner, where, err);
 }
 
 void worker_stop(Worker *worker) {
     worker_stop_within(worker, INFINITY);
 }
 
-void worker_end(Worker *worker) {
-    worker_stop(worker);
-    worker_close(worker);
-}
-
-static struct timespec time_in_ms(clockid_t clock, double ms) {
+static struct timespec time_in_ms(double ms) {
     struct timespec t;
     int64_t ns = (int64_t)(ms * 1e6);
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     t.tv_nsec += ns % 1000000000;
     t.tv_sec += ns / 1000000000 + t.tv_nsec / 1000000000;
     t.tv_nsec %= 1000000000;
@@ -68,29 +49,31 @@ bool worker_stop_within(Worker *worker, double patience_ms) {
     if (isinf(patience_ms)) {
         worker->running = pthread_join(worker->thread, NULL) != 0;
     } else {
-        struct timespec until = time_in_ms(CLOCK_REALTIME, patience_ms);
-        worker->running = pthread_timedjoin_np(worker->thread, NULL, &until) != 0;
+        struct timespec until = time_in_ms(patience_ms);
+        worker->running = pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until) != 0;
     }
     return !worker->running;
 }
 
 bool worker_end_within(Worker *worker, double patience_ms) {
-    if (!worker_stop_within(worker, patience_ms)) {
+    bool ended = worker_stop_within(worker, patience_ms);
+    if (!ended)
         pthread_detach(worker->thread);
-        return false;
-    }
-    worker_close(worker);
-    return true;
+    return ended;
+}
+
+static bool wait_until(Worker *worker, const struct timespec *until) {
+    return !pthread_cond_clockwait(&worker->changed, &worker->lock, CLOCK_MONOTONIC, until);
 }
 
 void worker_wait_ms(Worker *worker, double ms) {
-    struct timespec until = time_in_ms(CLOCK_MONOTONIC, ms);
-    pthread_cond_timedwait(&worker->changed, &worker->lock, &until);
+    const struct timespec until = time_in_ms(ms);
+    wait_until(worker, &until);
 }
 
 void worker_sleep(Worker *worker, double ms) {
-    struct timespec until = time_in_ms(CLOCK_MONOTONIC, ms);
-    while (!worker->stop && pthread_cond_timedwait(&worker->changed, &worker->lock, &until) == 0) {
+    const struct timespec until = time_in_ms(ms);
+    while (!worker->stop && wait_until(worker, &until)) {
     }
 }
 

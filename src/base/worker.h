@@ -11,23 +11,21 @@
 typedef struct {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* signals a change under the lock; its clock is CLOCK_MONOTONIC */
+    pthread_cond_t changed; /* signals a change under the lock */
     bool stop;              /* under the lock: `run` shall return */
     bool running;
 } Worker;
 
-/* Open and close the lock alone. Other threads may use the lock before this thread begins and after
- * this thread has ended. */
+/* Opens the lock alone. Other threads may use the lock before this thread begins and after this
+ * thread has ended. A lock needs no closing. */
 void worker_open(Worker *worker);
-void worker_close(Worker *worker);
 
 /* Calls `run(owner)` on a new thread. The lock is open already. False: no thread could be created;
  * `where` stands first in the error. */
 bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                 Err *err);
 
-/* Opens the lock and calls `run(owner)` on a new thread. False: no thread could be created, and
- * nothing is left to end. */
+/* Opens the lock and calls `run(owner)` on a new thread. False: no thread could be created. */
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err);
 
@@ -38,12 +36,8 @@ void worker_stop(Worker *worker);
  * runs and uses its lock and its owner. The caller may wait for it again. */
 bool worker_stop_within(Worker *worker, double patience_ms);
 
-/* Stops the thread and closes the lock. */
-void worker_end(Worker *worker);
-
-/* Stops the thread and closes the lock, but waits at most `patience_ms`. False: the thread hangs
- * and is left alone. The thread may still use its lock and its owner, which nobody may free
- * then. */
+/* Stops the thread, but waits at most `patience_ms`. False: the thread hangs and is left alone. The
+ * thread may still use its lock and its owner, which nobody may free then. */
 bool worker_end_within(Worker *worker, double patience_ms);
 
 /* Gives the calling thread and its children the lowest priority, for work that can wait. */

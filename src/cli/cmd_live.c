@@ -134,11 +134,11 @@ static void describe_progress(const CourseProgressRow *row, char *text, size_t s
 
 static void list_lesson(const char *name) {
     char path[COURSE_PATH], text[64];
-    Lesson lesson;
+    Lesson *lesson = NULL;
     Err err;
     Course one = {.count = 1};
     snprintf(one.names[0], sizeof one.names[0], "%s", name);
-    if (!course_find(&one, name, path, sizeof path, &err) || !lesson_load(path, &lesson, &err)) {
+    if (!course_find(&one, name, path, sizeof path, &err) || !(lesson = lesson_load(path, &err))) {
         char line[600];
         err_line(&err, line, sizeof line);
         printf("%-34s cannot be taken: %s\n", name, line);
@@ -146,8 +146,8 @@ static void list_lesson(const char *name) {
     }
     const CourseProgressRow row = course_progress(name);
     describe_progress(&row, text, sizeof text);
-    printf("%-34s %2d min  %-28s %s\n", name, lesson.minutes, text, lesson.title);
-    lesson_free(&lesson);
+    printf("%-34s %2d min  %-28s %s\n", name, lesson->minutes, text, lesson->title);
+    lesson_free(lesson);
 }
 
 static bool list_lessons(Err *err) {

@@ -136,7 +136,7 @@ static void loaded_destroy(void *contents) {
     LoadedScene *loaded = contents;
     Moments *moments = loaded->moments;
     if (moments)
-        worker_end(&moments->worker);
+        worker_stop(&moments->worker);
     for (int i = 0; moments && i < moments->first->clip->count; i++)
         ref_drop(moments->there[i]);
     free(moments);

@@ -17,15 +17,8 @@
 
 static const char suffix[] = ".lesson";
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(a, b);
-}
-
-static void add_lesson_name(Course *course, const char *file) {
-    const char *dot = strrchr(file, '.');
-    if (course->count < COURSE_LESSONS && dot && !strcmp(dot, suffix) && dot > file &&
-        dot - file < COURSE_NAME)
-        snprintf(course->names[course->count++], COURSE_NAME, "%.*s", (int)(dot - file), file);
+static int is_lesson(const struct dirent *entry) {
+    return data_has_suffix(entry->d_name, suffix) && strlen(entry->d_name) < COURSE_NAME;
 }
 
 /* Reads the comment that a lesson's file begins with: "# Loops swapped: fewer bytes, ...". */
@@ -41,16 +34,18 @@ static void read_idea(const char *folder, const char *name, char idea[COURSE_IDE
 
 void course_read(Course *course) {
     char path[COURSE_PATH];
-    *course = (Course){.count = 0};
-    DIR *folder = data_path("samples/lessons", path, sizeof path, NULL) ? opendir(path) : NULL;
-    if (!folder)
-        return;
-    for (const struct dirent *entry; (entry = readdir(folder));)
-        add_lesson_name(course, entry->d_name);
-    closedir(folder);
-    qsort(course->names, (size_t)course->count, COURSE_NAME, by_name);
-    for (int i = 0; i < course->count; i++)
+    struct dirent **files;
+    bool there = data_path("samples/lessons", path, sizeof path, NULL);
+    int count = there ? scandir(path, &files, is_lesson, alphasort) : -1;
+    *course = (Course){.count = count < 0 ? 0 : count < COURSE_LESSONS ? count : COURSE_LESSONS};
+    for (int i = 0; i < course->count; i++) {
+        data_stem(files[i]->d_name, course->names[i], COURSE_NAME);
         read_idea(path, course->names[i], course->ideas[i]);
+    }
+    for (int i = 0; i < count; i++)
+        free(files[i]);
+    if (there && count >= 0)
+        free(files);
 }
 
 /* Whether the word names the lesson: "2", "02", or the text after the number, "whose-bytes". */
@@ -249,13 +244,13 @@ static int read_questions(QuizItem *all, const Course *course, const char *misse
     int count = 0;
     for (int i = 0; i < course->count; i++) {
         char path[COURSE_PATH];
-        Lesson lesson;
         Err unread;
-        if (!course_find(course, course->names[i], path, sizeof path, &unread) ||
-            !lesson_load(path, &lesson, &unread))
-            continue;
-        count = add_questions(all, count, &lesson, missed);
-        lesson_free(&lesson);
+        Lesson *lesson = course_find(course, course->names[i], path, sizeof path, &unread)
+                             ? lesson_load(path, &unread)
+                             : NULL;
+        if (lesson)
+            count = add_questions(all, count, lesson, missed);
+        lesson_free(lesson);
     }
     return count;
 }

@@ -99,29 +99,29 @@ typedef struct {
     char name[64];     /* "02-ten-times-the-indices"; the file's name without folder and suffix */
     const char *title; /* never NULL */
     int minutes;
-    struct LessonRows *rows; /* the memory of the arrays below, and of all texts */
-    LessonStep *steps;
+    LessonStep steps[LESSON_STEPS + 1];
     int step_count;
-    LessonQuestion *questions;
+    LessonQuestion questions[LESSON_QUESTIONS];
     int question_count;
-    LessonPage *pages;
+    LessonPage pages[LESSON_STEPS];
     int page_count;
     int asking_pages; /* up to the last one with a question */
-    LessonCode *codes;
+    LessonCode codes[LESSON_SOURCES];
     int code_count;
     NameTable names;
-    KernelSet model_kernels; /* whose memory model it asks for */
+    KernelSet model_kernels;      /* whose memory model it asks for */
+    char bytes[LESSON_BYTES + 2]; /* the file: all texts lie in it */
 } Lesson;
 
 /* Reads and checks the lesson of a file, with the lines of source that the lesson shows. An error
  * says the file, the line, the mistake and what to do. lesson_free frees the lesson. */
-bool lesson_load(const char *path, Lesson *lesson, Err *err);
+Lesson *lesson_load(const char *path, Err *err);
 
 /* Returns the page that `mark` names, from 0; -1: no page has that name. */
 int lesson_page(const Lesson *lesson, const char *mark);
 
 /* Reads and checks a lesson from memory, without lines of source. Errors begin with `where`. */
-bool lesson_parse(const char *text, size_t length, const char *where, Lesson *lesson, Err *err);
+Lesson *lesson_parse(const char *text, size_t length, const char *where, Err *err);
 
-/* Frees the texts and steps of a lesson. NULL and a zeroed lesson are accepted. */
+/* Frees a lesson. NULL is accepted. */
 void lesson_free(Lesson *lesson);

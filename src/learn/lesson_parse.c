@@ -676,26 +676,6 @@ static int binary_line(const char *text, size_t length) {
     return 0;
 }
 
-struct LessonRows {
-    LessonStep steps[LESSON_STEPS + 1];
-    LessonPage pages[LESSON_STEPS];
-    LessonQuestion questions[LESSON_QUESTIONS];
-    LessonCode codes[LESSON_SOURCES];
-    char bytes[LESSON_BYTES + 2];
-};
-
-static bool allocate_rows(Lesson *lesson, const char *text, size_t length) {
-    struct LessonRows *rows = lesson->rows = calloc(1, sizeof *rows);
-    if (!rows)
-        return false;
-    lesson->steps = rows->steps;
-    lesson->pages = rows->pages;
-    lesson->questions = rows->questions;
-    lesson->codes = rows->codes;
-    memcpy(rows->bytes, text, length);
-    return true;
-}
-
 static bool check_lesson(Reader *reader) {
     const Lesson *lesson = reader->lesson;
     reader->line = 1;
@@ -705,10 +685,15 @@ static bool check_lesson(Reader *reader) {
            reader_refuse(reader, "begin with say or ask", "the lesson has no steps");
 }
 
-bool lesson_parse(const char *text, size_t length, const char *where, Lesson *lesson, Err *err) {
+Lesson *lesson_parse(const char *text, size_t length, const char *where, Err *err) {
+    Lesson *lesson = calloc(1, sizeof *lesson);
     Reader reader = {.lesson = lesson, .where = where, .err = err};
-    *lesson = (Lesson){.minutes = 3};
     bool ok;
+    if (!lesson) {
+        err_no_memory(err, where, "");
+        return NULL;
+    }
+    lesson->minutes = 3;
     reader.line = binary_line(text, length);
     if (length > LESSON_BYTES)
         ok = err_set(err, ERR_FAILED, where, "make several lessons of it",
@@ -716,40 +701,38 @@ bool lesson_parse(const char *text, size_t length, const char *where, Lesson *le
     else if (reader.line)
         ok = reader_refuse(&reader, "a lesson is plain ASCII text",
                            "a byte that no text in ASCII has");
-    else if (!allocate_rows(lesson, text, length))
-        ok = err_no_memory(err, where, "");
-    else
-        ok = read_rows(&reader, lesson->rows->bytes) && check_lesson(&reader);
-    if (ok)
+    else {
+        memcpy(lesson->bytes, text, length);
+        ok = read_rows(&reader, lesson->bytes) && check_lesson(&reader);
+    }
+    if (ok) {
         make_pages(lesson);
-    else
-        lesson_free(lesson);
-    return ok;
+        return lesson;
+    }
+    lesson_free(lesson);
+    return NULL;
 }
 
 void lesson_free(Lesson *lesson) {
-    if (!lesson)
-        return;
-    for (int i = 0; i < lesson->code_count; i++)
+    for (int i = 0; lesson && i < lesson->code_count; i++)
         free(lesson->codes[i].text);
-    free(lesson->rows);
-    *lesson = (Lesson){.rows = NULL};
+    free(lesson);
 }
 
-bool lesson_load(const char *path, Lesson *lesson, Err *err) {
+Lesson *lesson_load(const char *path, Err *err) {
     char *text;
     size_t length;
-    *lesson = (Lesson){.rows = NULL};
     if (!data_read(path, LESSON_BYTES, &text, &length, err))
-        return false;
-    bool ok = lesson_parse(text, length, path, lesson, err);
+        return NULL;
+    Lesson *lesson = lesson_parse(text, length, path, err);
     free(text);
-    if (!ok)
-        return false;
+    if (!lesson)
+        return NULL;
     data_stem(path, lesson->name, sizeof lesson->name);
-    for (int i = 0; ok && i < lesson->code_count; i++)
-        ok = read_code(&lesson->codes[i], path, err);
-    if (!ok)
-        lesson_free(lesson);
-    return ok;
+    for (int i = 0; i < lesson->code_count; i++)
+        if (!read_code(&lesson->codes[i], path, err)) {
+            lesson_free(lesson);
+            return NULL;
+        }
+    return lesson;
 }

@@ -154,8 +154,6 @@ struct Background {
 };
 
 void background_job_drop(BackgroundJob *job) {
-    ref_drop(job->grid);
-    ref_drop(job->gradients);
     ref_drop(job->model);
     ref_drop(job->race);
     frame_inputs_drop(&job->inputs);
@@ -193,9 +191,9 @@ static bool pool_grid(BackgroundJob *job, Err *err) {
     Runner runner = {.session = NULL};
     if (runner_prepare(&runner, &job->inputs, &job->config, NULL, err) &&
         runner_launch(&runner, &job->launch_us, &job->busy_us, err))
-        job->grid = inputs_read_grid(&runner, &job->inputs, &job->config, err);
+        job->inputs.pooled = inputs_read_grid(&runner, &job->inputs, &job->config, err);
     runner_clear(&runner);
-    return job->grid != NULL;
+    return job->inputs.pooled != NULL;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -271,9 +269,10 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
                judge_accuracy(&background->judges[job->other_format], &job->inputs, &job->config,
                               job->gates, &(GiveUp){is_given_up, background}, &job->accuracy, err);
     case JOB_GRADIENTS:
-        if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
+        if (!inputs_loss(&job->inputs, &job->job, &job->inputs.gradients, err))
             return false;
-        inputs_gradients(&background->kept, job->gradients, err); /* their text says why not */
+        inputs_gradients(&background->kept, job->inputs.gradients,
+                         err); /* their text says why not */
         return true;
     case JOB_RACE:
         return live_race_make(job->race, job->model, err);
@@ -323,7 +322,7 @@ bool background_open(Background **out, void (*wake)(void *), void *context, Err 
 void background_close(Background *background) {
     if (!background)
         return;
-    worker_end(&background->worker);
+    worker_stop(&background->worker);
     runner_clear(&background->kept);
     judge_clear(&background->judges[0]);
     judge_clear(&background->judges[1]);

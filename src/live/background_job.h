@@ -19,7 +19,8 @@ typedef enum {
 
 typedef struct {
     JobKind kind;
-    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid, too */
+    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid, too. The results GRID
+                           and GRADIENTS are added to them */
     KernelConfig config;
     bool hurry;   /* the screen waits for the job: it has the usual priority */
     uint64_t tag; /* the caller's number, by which the caller recognizes an outdated result */
@@ -37,9 +38,7 @@ typedef struct {
     bool failed; /* `err` says why */
     Err err;
     double launch_us, prepare_us, own_bytes; /* LAUNCH */
-    double busy_us;   /* LAUNCH, GRID: the estimated time of a launch with a core for each thread */
-    PooledGrid *grid; /* GRID */
-    Gradients *gradients;  /* GRADIENTS */
+    double busy_us; /* LAUNCH, GRID: the estimated time of a launch with a core for each thread */
     LiveAccuracy accuracy; /* ACCURACY */
     bool given_up;         /* ACCURACY: the job failed because it was ended early */
     MemoryModel *model;    /* CACHESIM: the model so far, or NULL. RACE, an input: its model */

@@ -5,7 +5,6 @@
 #include "src/base/ref.h"
 #include "src/run/machine.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,18 +44,9 @@ static void engine_close_mailbox(Mailbox *mailbox) {
     frame_free(mailbox->retired);
     if (mailbox->ready_fd >= 0)
         close(mailbox->ready_fd);
-    worker_close(&mailbox->worker);
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
-
-/* Makes the descriptor of engine_fd() readable. */
-static void signal_ready(Mailbox *mailbox) {
-    uint64_t one = 1;
-    ssize_t n = write(mailbox->ready_fd, &one, sizeof one);
-    assert(n == sizeof one);
-    (void)n;
-}
 
 static void describe_device(Engine *engine) {
     const BevKernel *kernel = engine->now.state.job.config.kernel;
@@ -105,7 +95,7 @@ void engine_publish(Engine *engine) {
     mailbox->ready = frame;
     mailbox->retired = NULL;
     if (!unseen)
-        signal_ready(mailbox);
+        eventfd_write(mailbox->ready_fd, 1);
     worker_unlock(&mailbox->worker);
     frame_free(unseen);
     frame_free(retired);
@@ -118,10 +108,8 @@ const EngineFrame *engine_take(Engine *engine) {
     worker_lock(&mailbox->worker);
     EngineFrame *frame = mailbox->ready, *old = NULL;
     if (frame) {
-        uint64_t count;
-        ssize_t n = read(mailbox->ready_fd, &count, sizeof count);
-        assert(n == sizeof count);
-        (void)n;
+        eventfd_t frames;
+        eventfd_read(mailbox->ready_fd, &frames);
         old = mailbox->retired;
         mailbox->retired = mailbox->front; /* the engine frees the frame: freeing may take long */
         mailbox->front = frame;

@@ -64,7 +64,7 @@ static void take_picture(Engine *engine, BackgroundJob *job) {
         measure_take_grid(engine->measure, job);
     if (job->failed)
         return;
-    pipeline_offer(engine->pipeline, job->grid, job->gradients);
+    pipeline_offer(engine->pipeline, &job->inputs);
     if (engine->idle)
         engine_render_again(engine, engine->quality);
 }
@@ -376,7 +376,7 @@ static void take_results(Engine *engine) {
 }
 
 void engine_take_results(Engine *engine) {
-    if (!engine->options.background || !engine->has_frame || engine->given_up ||
+    if (!engine->options.background || !engine->shown.map || engine->given_up ||
         !engine->now.state.playing)
         return;
     engine->idle = false;
@@ -409,7 +409,7 @@ static TaskEnd do_task(Engine *engine) {
 bool engine_idle_work(Engine *engine) {
     bool playing = engine->now.state.playing;
     engine->idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
-    if (!engine->has_frame)
+    if (!engine->shown.map)
         return false;
     if (refine_picture(engine) == TASK_WORKED)
         return true;

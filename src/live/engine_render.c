@@ -241,7 +241,6 @@ static PipelineEnd make_frame(Engine *engine, Quality quality) {
     if (end == PIPELINE_DONE) {
         engine->now.live.error_text[0] = '\0';
         engine->now.live.complete = false;
-        engine->has_frame = true;
         update_figures(engine);
         if (engine->options.script && !fill_script(engine, &err)) {
             engine_report_error(engine, &err);

@@ -41,16 +41,20 @@ typedef struct {
     char text[300]; /* why there are no gradients */
 } Gradients;
 
-/* Recorded steps, and the request that they answer. */
+/* Which steps are recorded. Equal requests have equal bytes. */
 typedef struct {
-    LiveSteps steps;
     BuiltMap *map;
     BevShape shape;
-    KernelConfig config, baseline; /* baseline.kernel NULL: no baseline */
-    const BevKernel *kernels[2];   /* kernels to follow instead of these two; NULL: none */
-    int64_t probe_cell, block;     /* -1: none */
-    int warp;
-    BevGpuFacts gpu; /* decides which form V3 takes */
+    KernelConfig config, baseline;   /* baseline.kernel NULL: no baseline */
+    const BevKernel *kernels[2];     /* kernels to follow instead of these two; NULL: none */
+    int64_t probe_cell, block, warp; /* -1: none */
+    BevGpuFacts gpu;                 /* decides which form V3 takes */
+} StepsRequest;
+
+/* Recorded steps, and the request that they answer, whose map they own. */
+typedef struct {
+    LiveSteps steps;
+    StepsRequest request;
 } RecordedSteps;
 
 enum { FRAME_INPUTS = 8 };

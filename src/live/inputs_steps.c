@@ -13,7 +13,7 @@ static void destroy_steps(void *contents) {
     RecordedSteps *recorded = contents;
     steps_free(&recorded->steps.selection);
     steps_free(&recorded->steps.baseline);
-    ref_drop(recorded->map);
+    ref_drop(recorded->request.map);
 }
 
 /* Returns the CUDA kernel whose steps are recorded: `named`, or without it the CUDA kernel of the
@@ -49,35 +49,27 @@ static bool record_steps(const FrameInputs *inputs, const KernelConfig *config,
     return false;
 }
 
-static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
-    bool baseline = a->baseline.kernel == b->baseline.kernel &&
-                    (!a->baseline.kernel || kernel_config_equal(&a->baseline, &b->baseline));
-    return baseline && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
-           kernel_config_equal(&a->config, &b->config) && a->probe_cell == b->probe_cell &&
-           a->kernels[0] == b->kernels[0] && a->kernels[1] == b->kernels[1] &&
-           a->block == b->block && a->warp == b->warp && !memcmp(&a->gpu, &b->gpu, sizeof a->gpu);
-}
-
 /* Returns a description of the steps to record. A baseline whose map has other points, by align or
  * rig, is left out. */
-static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
+static StepsRequest request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
-    Gpu gpu = state_gpu(state);
-    RecordedSteps request = {.map = inputs->map,
-                             .shape = inputs->features->shape,
-                             .config = job->config,
-                             .probe_cell = inputs_probe_cell(inputs, job),
-                             .kernels = {job->steps_kernels[0], job->steps_kernels[1]},
-                             .block = job->steps_block,
-                             .warp = job->steps_warp,
-                             .gpu = gpu_facts(&gpu)};
-    if (request.kernels[0]) {
-        if (request.kernels[1])
-            request.baseline = job->config;
-        return request;
-    }
-    if (job->baseline_pinned && !job_rigs_differ(job) && job->baseline.align == job->config.align &&
-        !kernel_config_equal(&job->baseline, &job->config))
+    const Gpu gpu = state_gpu(state);
+    StepsRequest request;
+    memset(&request, 0, sizeof request);
+    request.map = inputs->map;
+    request.shape = inputs->features->shape;
+    request.config = job->config;
+    request.probe_cell = inputs_probe_cell(inputs, job);
+    request.kernels[0] = job->steps_kernels[0];
+    request.kernels[1] = job->steps_kernels[1];
+    request.block = job->steps_block;
+    request.warp = job->steps_warp;
+    request.gpu = gpu_facts(&gpu);
+    if (request.kernels[0] && request.kernels[1])
+        request.baseline = job->config;
+    else if (!request.kernels[0] && job->baseline_pinned && !job_rigs_differ(job) &&
+             job->baseline.align == job->config.align &&
+             !kernel_config_equal(&job->baseline, &job->config))
         request.baseline = job->baseline;
     return request;
 }
@@ -85,41 +77,42 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
 /* Records the steps of selection and baseline. The baseline's steps are of the selection's cell, or
  * of the first cell of the chosen block. */
 static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
+    const StepsRequest *want = &made->request;
     LiveSteps *steps = &made->steps;
-    bool own = made->block >= 0;
-    const BevMap *map = &inputs->map->map;
-    steps->cell = made->probe_cell >= 0 ? made->probe_cell
-                                        : steps_heaviest_cell(map, inputs->features->values.depth);
-    StepChoice choice = {own ? -1 : steps->cell, made->block, made->warp, MOST_SHOWN_WARPS, false};
+    bool own = want->block >= 0;
+    steps->cell = want->probe_cell;
+    if (steps->cell < 0)
+        steps->cell = steps_heaviest_cell(&inputs->map->map, inputs->features->values.depth);
+    StepChoice choice = {own ? -1 : steps->cell, want->block, (int)want->warp, MOST_SHOWN_WARPS,
+                         false};
     if (steps->cell < 0) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
         return;
     }
-    if (!record_steps(inputs, &made->config, made->kernels[0], &choice, &made->gpu,
+    if (!record_steps(inputs, &want->config, want->kernels[0], &choice, &want->gpu,
                       &steps->selection, steps->error_text, sizeof steps->error_text))
         return;
     if (own)
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
-    if (made->baseline.kernel && steps->cell >= 0)
-        record_steps(inputs, &made->baseline, made->kernels[1], &choice, &made->gpu,
+    if (want->baseline.kernel && steps->cell >= 0)
+        record_steps(inputs, &want->baseline, want->kernels[1], &choice, &want->gpu,
                      &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {
     if (!state->job.steps)
         return true;
-    RecordedSteps request = request_of(state, next);
-    if (have && same_request(have, &request)) {
+    const StepsRequest request = request_of(state, next);
+    if (have && !memcmp(&have->request, &request, sizeof request)) {
         next->steps = ref_keep(have);
         return true;
     }
-    RecordedSteps *made = ref_new(sizeof *made, destroy_steps);
+    RecordedSteps *made = next->steps = ref_new(sizeof *made, destroy_steps);
     if (!made)
         return err_no_memory(err, "steps", "choose a smaller scene");
-    *made = request;
-    made->map = ref_keep(next->map);
+    made->request = request;
+    ref_keep(request.map);
     record_both(made, next);
-    next->steps = made;
     return true;
 }

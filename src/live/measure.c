@@ -88,7 +88,7 @@ static void close_problem(Measure *measure) {
 void measure_close(Measure *measure) {
     if (!measure)
         return;
-    worker_end(&measure->idle_team);
+    worker_stop(&measure->idle_team);
     close_problem(measure);
     frame_inputs_drop(&measure->inputs);
     ref_drop(measure->baseline_map);

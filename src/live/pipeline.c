@@ -176,16 +176,15 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline) {
     return pipeline->lacking.kernel ? &pipeline->lacking : NULL;
 }
 
-void pipeline_offer(Pipeline *pipeline, PooledGrid *grid, Gradients *gradients) {
-    if (grid) {
-        ref_drop(pipeline->offers[1]);
-        pipeline->offers[1] = pipeline->offers[0];
-        pipeline->offers[0] = ref_keep(grid);
-    }
-    if (gradients) {
+void pipeline_offer(Pipeline *pipeline, const FrameInputs *made) {
+    if (made->gradients) {
         ref_drop(pipeline->made.gradients);
-        pipeline->made.gradients = ref_keep(gradients);
+        pipeline->made.gradients = ref_keep(made->gradients);
+        return;
     }
+    ref_drop(pipeline->offers[1]);
+    pipeline->offers[1] = pipeline->offers[0];
+    pipeline->offers[0] = ref_keep(made->pooled);
 }
 
 bool pipeline_lacks_gradients(const Pipeline *pipeline) {

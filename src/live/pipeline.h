@@ -44,6 +44,6 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 /* Whether the last frame lacks its gradients. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 
-/* Gives the next run a grid or gradients that were computed elsewhere (NULL: none), to be used
- * where they fit. */
-void pipeline_offer(Pipeline *pipeline, PooledGrid *grid, Gradients *gradients);
+/* Gives the next run gradients that were computed elsewhere, or without them a pooled grid, to be
+ * used where they fit. */
+void pipeline_offer(Pipeline *pipeline, const FrameInputs *made);

@@ -539,7 +539,7 @@ static bool put_page(Export *export, Err *err) {
 
 static bool put_lesson(Export *export, Err *err) {
     Script *script = export->script;
-    const Lesson *lesson = &script->app.desk.lesson;
+    const Lesson *lesson = script->app.desk.lesson;
     fprintf(export->out,
             "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
             "of formulas, recordings and the model, as they say.\n\n",

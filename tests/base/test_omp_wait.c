@@ -49,7 +49,7 @@ TAP_ALONE(omp_wait) {
     omp_wait_active(&idle_team);
     double active_ms = waiting_ms();
     omp_wait_passive(&idle_team);
-    worker_end(&idle_team);
+    worker_stop(&idle_team);
     printf("%f %f %f %f\n", before_ms, passive_ms, active_ms, waiting_ms());
     return EXIT_SUCCESS;
 }

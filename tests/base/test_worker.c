@@ -38,7 +38,7 @@ static void test_work(void) {
             worker_wait(&adder.worker);
         worker_unlock(&adder.worker);
     }
-    worker_end(&adder.worker);
+    worker_stop(&adder.worker);
     tap_ok(adder.sum == 5050 && adder.ended, "it is told of every change, and to stop");
 }
 

@@ -9,12 +9,13 @@
 
 static State state;
 static LiveData live;
-static Lesson lesson; /* the last one read; free it with lesson_free */
+static Lesson *lesson; /* the last one read */
 
 /* Errors name the file x.lesson. */
 static bool parse(const char *text, Err *err) {
-    lesson_free(&lesson);
-    return lesson_parse(text, strlen(text), "x.lesson", &lesson, err);
+    lesson_free(lesson);
+    lesson = lesson_parse(text, strlen(text), "x.lesson", err);
+    return lesson;
 }
 
 /* ---- a lesson as it is taken ----------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static bool shows(const char *text) {
 static void begin(void) {
     Err err;
     tap_need(parse(trial, &err), "the trial lesson is read");
-    lesson_run_init(&run, &lesson, 0);
+    lesson_run_init(&run, lesson, 0);
     controls = 0;
     serve();
 }
@@ -128,7 +129,7 @@ static void test_void(void) {
           run.verdict == VERDICT_VOID && run.asked == 0 && shows("Cannot be judged here"),
           "an unknown figure: the question says why and does not count");
     live.intervals.known = true;
-    lesson_run_init(&run, &lesson, 2);
+    lesson_run_init(&run, lesson, 2);
     run.right = run.asked = 1;
     serve();
     tap_ok(shows("Which?") && run.right == 1, "a lesson is taken up at a page");
@@ -145,7 +146,7 @@ static void test_void(void) {
     tap_ok(lesson_run_input(&run, &skip) && lesson_run_figures(&run, &state, &live, false) &&
                run.verdict == VERDICT_VOID && shows("you went on before"),
            "a skip goes on without the figures");
-    lesson_run_init(&run, &lesson, 2);
+    lesson_run_init(&run, lesson, 2);
     run.right = run.asked = 1;
     serve();
     lesson_run_input(&run, &answer);
@@ -162,7 +163,7 @@ static void answer_by_model(const char *answer) {
                    "wrong It takes {model_us(v3)}.\nwhy w\n",
                    &err),
              "the lesson is read");
-    lesson_run_init(&run, &lesson, 0);
+    lesson_run_init(&run, lesson, 0);
     serve();
     lesson_run_input(&run, &input);
 }
@@ -203,8 +204,8 @@ static void test_any_input(void) {
         LessonInputKind kind = (LessonInputKind)((seed >> 8) % (INPUT_SKIP + 1));
         give(kind, answers[(seed >> 16) % 8][0] ? answers[(seed >> 16) % 8] : "0");
         wrong += lesson_run_wants(&run) != LESSON_WANTS_INPUT || run.page < 0 ||
-                 run.page > lesson.page_count || run.right > run.asked ||
-                 run.asked > lesson.question_count;
+                 run.page > lesson->page_count || run.right > run.asked ||
+                 run.asked > lesson->question_count;
         shows("");
     }
     tap_ok(!wrong, "20,000 inputs at random leave it whole (%d do not)", wrong);
@@ -214,7 +215,6 @@ TAP_SUITE(lesson_scripts) {
     state = fixture_state(120, 40);
     live = fixture_live(&state);
     check_scripts("lessons", "inputs", begin, play);
-    lesson_free(&lesson);
 }
 
 TAP_SUITE(lesson) {
@@ -223,7 +223,6 @@ TAP_SUITE(lesson) {
     test_void();
     test_model_of_before();
     test_any_input();
-    lesson_free(&lesson);
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -319,7 +318,7 @@ static void test_other_pictures(void) {
     Err err;
     tap_need(parse("title T\nask How many?\nnumber 0 9\nexpect moved_cells within 0\n", &err),
              "read");
-    lesson_run_init(&run, &lesson, 0);
+    lesson_run_init(&run, lesson, 0);
     serve();
     lesson_run_input(&run, &answer);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -363,7 +362,6 @@ TAP_SUITE(lesson_expression_scripts) {
     test_sources();
     test_unsettled();
     test_other_pictures();
-    lesson_free(&lesson);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -379,7 +377,7 @@ static void play_file(const char *line, FILE *out) {
     for (char *bar; (bar = strstr(text, " | ")); memmove(bar + 1, bar + 3, strlen(bar + 3) + 1))
         *bar = '\n';
     if (parse(text, &err)) {
-        fprintf(out, "    read: %d pages, %d minutes\n", lesson.page_count, lesson.minutes);
+        fprintf(out, "    read: %d pages, %d minutes\n", lesson->page_count, lesson->minutes);
         return;
     }
     err_line(&err, error, sizeof error);
@@ -446,10 +444,10 @@ static void test_noise(void) {
             else
                 text[at] = seed >> 31 ? (char)(seed >> 3) : good[(seed >> 5) % (sizeof good - 1)];
         }
-        lesson_free(&lesson);
-        bool ok = lesson_parse(text, length, "x.lesson", &lesson, &err);
-        read += ok;
-        refused += !ok && err.what[0] && err.where[0];
+        lesson_free(lesson);
+        lesson = lesson_parse(text, length, "x.lesson", &err);
+        read += lesson != NULL;
+        refused += !lesson && err.what[0] && err.where[0];
     }
     tap_ok(read + refused == 20000 && read > 500 && refused > 5000,
            "20,000 mutations: %d read, %d refused with a reason", read, refused);
@@ -459,5 +457,4 @@ TAP_SUITE(lesson_file_scripts) {
     check_scripts("lessons", "files", begin_file, play_file);
     test_large_files();
     test_noise();
-    lesson_free(&lesson);
 }

@@ -143,7 +143,7 @@ static bool give_answer(Way way, Counts *counts, Err *err) {
     if (!act(INPUT_ANSWER, text, err))
         return false;
     if (run->phase != PHASE_VERDICT)
-        return err_set(err, ERR_FAILED, app->desk.lesson.name, "", "page %d: \"%s\": %s",
+        return err_set(err, ERR_FAILED, app->desk.lesson->name, "", "page %d: \"%s\": %s",
                        run->page + 1, text, run->note);
     if (way != OTHERWISE)
         keep_answer(run);
@@ -199,7 +199,7 @@ static bool take(const char *name, Way way, Counts *counts) {
 static void test_lesson(const char *name) {
     Counts first, other = {0};
     bool ok = take(name, FIRST, &first);
-    int questions = app->desk.lesson.question_count;
+    int questions = app->desk.lesson->question_count;
     tap_ok(ok && first.judged == questions && questions > 0 && !first.unexplained,
            "%s: %d of %d questions can be judged, and say why a choice is wrong", name,
            first.judged, questions);
@@ -233,15 +233,15 @@ TAP_SUITE(lessons_alone) {
     int questions = 0, dependent = 0;
     for (int i = 0; i < course.count; i++) {
         char path[COURSE_PATH];
-        Lesson lesson;
+        Lesson *lesson = NULL;
         Err err;
         if (!course_find(&course, course.names[i], path, sizeof path, &err) ||
-            !lesson_load(path, &lesson, &err))
+            !(lesson = lesson_load(path, &err)))
             continue;
-        for (int page = 0; page < lesson.page_count; page++) {
-            if (!lesson.pages[page].question)
+        for (int page = 0; page < lesson->page_count; page++) {
+            if (!lesson->pages[page].question)
                 continue;
-            const char *text = lesson.pages[page].question->text;
+            const char *text = lesson->pages[page].question->text;
             questions++;
             for (size_t word = 0; word < sizeof back / sizeof *back; word++)
                 if (strstr(text, back[word]) == text || (word && strstr(text, back[word]))) {
@@ -249,7 +249,7 @@ TAP_SUITE(lessons_alone) {
                     tap_note("%s: %s", course.names[i], text);
                 }
         }
-        lesson_free(&lesson);
+        lesson_free(lesson);
     }
     tap_ok(questions > 80 && !dependent, "each of %d questions stands alone", questions);
 }
@@ -332,7 +332,7 @@ static void test_live(const char *name) {
 
 /* Writes a learner's lines: three wrong answers, then right ones. Returns how many are right. */
 static int write_lines(const char *path) {
-    const Lesson *lesson = &app->desk.lesson;
+    const Lesson *lesson = app->desk.lesson;
     FILE *lines = fopen(path, "w");
     int asked = 0;
     tap_need(lines != NULL, "a file of answers");

@@ -45,8 +45,8 @@ ENGINE_WAITING_SUITE(engine_background_counters, true, TOY) {
 static const struct {
     JobKind kind;
     const char *kernel; /* NULL: the selection, which goes backward */
-} slot_jobs[] = {{JOB_GRADIENTS, NULL},   {JOB_LAUNCH, NULL},     {JOB_ACCURACY, NULL},
-                 {JOB_GRID, "cpu_v2"},    {JOB_GRID, "cpu_v4"},   {JOB_ACCURACY, "cpu_v3"}};
+} slot_jobs[] = {{JOB_GRADIENTS, NULL}, {JOB_LAUNCH, NULL},   {JOB_ACCURACY, NULL},
+                 {JOB_GRID, "cpu_v2"},  {JOB_GRID, "cpu_v4"}, {JOB_ACCURACY, "cpu_v3"}};
 enum { SLOT_JOBS = sizeof slot_jobs / sizeof *slot_jobs };
 
 static void wake_nobody(void *context) {
@@ -68,9 +68,10 @@ static double result_of(const BackgroundJob *job) {
     if (job->kind == JOB_ACCURACY)
         return job->accuracy.max_abs;
     if (job->kind == JOB_GRADIENTS)
-        return checksum(job->gradients->grad_feat,
+        return checksum(job->inputs.gradients->grad_feat,
                         s->cameras * s->feat_h * s->feat_w * s->channels);
-    return job->kind == JOB_GRID ? checksum(job->grid->values, s->nx * s->ny * s->channels) : 0;
+    return job->kind == JOB_GRID ? checksum(job->inputs.pooled->values, s->nx * s->ny * s->channels)
+                                 : 0;
 }
 
 static double run_job(Background *background, int i, const FrameInputs *inputs) {
