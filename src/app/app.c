@@ -157,11 +157,6 @@ static void keep_undo_step(App *app, const State *before, const Event *event) {
         undo_push(&app->undo, before, action);
 }
 
-static Event click_on(int64_t cell, int64_t nx) {
-    return (Event){
-        .kind = EVENT_CLICK, .x = (double)(cell % nx) + 0.5, .y = (double)(cell / nx) + 0.5};
-}
-
 /* Returns the event with its pin moved: from a cell without points to the nearest cell with points.
  * A grid with height shows a column of cells, and its pin stays. */
 static Event aimed_at_points(const App *app, const Event *event) {
@@ -182,10 +177,10 @@ static Event aimed_at_points(const App *app, const Event *event) {
         return *event;
     bool again = pins && !command->step && state->pinned && state->pin_x == cell % nx &&
                  state->pin_y == cell / nx;
-    Event aim = click_on(cell, nx);
-    aim.kind = again ? EVENT_HOVER : EVENT_CLICK;
-    aim.on = true;
-    return aim;
+    return (Event){.kind = again ? EVENT_HOVER : EVENT_CLICK,
+                   .x = (double)(cell % nx) + 0.5,
+                   .y = (double)(cell / nx) + 0.5,
+                   .on = true};
 }
 
 /* Applies an event to the state and does what the state asks for. */

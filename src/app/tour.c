@@ -62,12 +62,6 @@ static bool is_for_scripts(const char *line) {
     return !strncmp(line, "snapshot", 8) || !strncmp(line, "quit", 4);
 }
 
-static void say_caption(App *app, const char *text) {
-    snprintf(app->state.caption, sizeof app->state.caption, "%s", text + strspn(text, " "));
-    app->tour.said_ms = clock_ms() + READ_MS;
-    app->todo |= STEP_REDRAW;
-}
-
 /* Whether all figures of the page are there: captions speak of them. The picture is there. */
 static bool page_is_complete(const App *app) {
     const State *state = &app->state;
@@ -94,9 +88,12 @@ static void use_tour_line(App *app, const char *line) {
     double seconds;
     int count;
     Err err;
-    if (!strncmp(line, "say", 3))
-        say_caption(app, line + 3);
-    else if (!strncmp(line, "tick", 4) && app_parse_tick(line + 4, &seconds, &count))
+    if (!strncmp(line, "say", 3)) {
+        snprintf(app->state.caption, sizeof app->state.caption, "%s",
+                 line + 3 + strspn(line + 3, " "));
+        tour->said_ms = clock_ms() + READ_MS;
+        app->todo |= STEP_REDRAW;
+    } else if (!strncmp(line, "tick", 4) && app_parse_tick(line + 4, &seconds, &count))
         tour->due_ms = clock_ms() + 1e3 * seconds * count;
     else if (line[0] && !is_for_scripts(line)) {
         app->serves = true;

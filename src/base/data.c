@@ -159,15 +159,8 @@ static bool copy_rights(int fd, const struct stat *old) {
     return fchmod(fd, old->st_mode & 01777) == 0;
 }
 
-/* Writes all bytes and the rights of `old`. `old` NULL: the umask sets the mode. */
-static bool fill_file(int fd, const char *target, const struct stat *old, const void *bytes,
-                      size_t length, Err *err) {
-    if (!data_write_all(fd, bytes, length) || (old && !copy_rights(fd, old)) || fsync(fd) != 0)
-        return refuse_errno(target, "cannot write", "nothing was changed", err);
-    return true;
-}
-
-/* Writes the bytes into a file without a name, which the kernel deletes when the program is killed.
+/* Replaces a file, which keeps the rights of `old` (NULL: there is none, the umask sets the mode).
+ * Writes the bytes into a file without a name, which the kernel deletes when the program is killed.
  * The finished file gets a temporary name and is then renamed to `target`. So a reader sees the old
  * file or the new one. Without O_TMPFILE the file has the temporary name from the beginning. */
 static bool replace_file(const char *target, const struct stat *old, const void *bytes,
@@ -184,9 +177,11 @@ static bool replace_file(const char *target, const struct stat *old, const void 
     if (fd < 0)
         return refuse_errno(target, "cannot create", "nothing was changed", err);
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
-    bool ok = fill_file(fd, target, old, bytes, length, err);
-    if (ok && ((!named && linkat(AT_FDCWD, nameless, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) ||
-               rename(temporary, target)))
+    bool ok = data_write_all(fd, bytes, length) && (!old || copy_rights(fd, old)) && fsync(fd) == 0;
+    if (!ok)
+        refuse_errno(target, "cannot write", "nothing was changed", err);
+    else if ((!named && linkat(AT_FDCWD, nameless, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) ||
+             rename(temporary, target))
         ok = refuse_errno(target, "cannot replace", "nothing was changed", err);
     close(fd);
     if (!ok)

@@ -130,13 +130,6 @@ static bool make_folders(const char *path, Err *err) {
     return true;
 }
 
-static bool write_file(const char *name, const char *text, size_t length, Err *err) {
-    char path[COURSE_PATH];
-    if (!state_path(name, path))
-        return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
-    return make_folders(path, err) && data_write(path, text, length, err);
-}
-
 static bool has_line(const char *text, const char *line) {
     for (const char *at = text; at && (at = strstr(at, line)); at++)
         if (at == text || at[-1] == '\n')
@@ -148,6 +141,7 @@ static bool has_line(const char *text, const char *line) {
  * file that grows too long the oldest lines go. */
 static bool put_line(const char *name, const char *key, const char *line, Err *err) {
     enum { MOST_LINES = 256 };
+    char path[COURSE_PATH];
     int lines = 1;
     MemoryStream out;
     if (!memory_stream_open(&out, err))
@@ -162,7 +156,10 @@ static bool put_line(const char *name, const char *key, const char *line, Err *e
     free(text);
     if (!memory_stream_close(&out, name, err))
         return false;
-    bool ok = write_file(name, out.bytes, out.length, err);
+    bool ok =
+        state_path(name, path)
+            ? make_folders(path, err) && data_write(path, out.bytes, out.length, err)
+            : err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
     free(out.bytes);
     return ok;
 }

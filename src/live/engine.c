@@ -22,12 +22,6 @@ enum {
     STARVED_MS = 500     /* requests that follow each other delay idle work no longer than this */
 };
 
-static bool engine_open_mailbox(Mailbox *mailbox, Err *err) {
-    worker_open(&mailbox->worker);
-    mailbox->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return mailbox->ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");
-}
-
 static void frame_free(EngineFrame *frame) {
     if (!frame)
         return;
@@ -250,7 +244,10 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     engine->options = *options;
     live_init(&engine->now.live);
     describe_cpu(&engine->cpu);
-    bool ok = engine_open_mailbox(&engine->mailbox, err) && pipeline_open(&engine->pipeline, err);
+    worker_open(&engine->mailbox.worker);
+    engine->mailbox.ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bool ok = engine->mailbox.ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");
+    ok = ok && pipeline_open(&engine->pipeline, err);
     if (ok && (options->script || options->background)) {
         recorded_load_samples(&engine->recorded, NULL); /* a failure leaves it empty */
         ok = live_model_open(&engine->live_model, &engine->recorded, err);
