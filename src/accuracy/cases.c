@@ -11,52 +11,34 @@
 
 /* ---- where the points of a case go ----------------------------------------------------------- */
 
-static int64_t nowhere(const BevShape *shape, int64_t point, uint64_t *state) {
-    (void)shape, (void)point, (void)state;
-    return -1;
-}
-
-static int64_t first_only(const BevShape *shape, int64_t point, uint64_t *state) {
-    (void)state;
-    return point == 0 ? shape->nx * shape->ny / 2 : -1;
-}
-
-static int64_t all_in_one(const BevShape *shape, int64_t point, uint64_t *state) {
-    (void)point, (void)state;
-    return shape->nx * shape->ny - 1;
-}
-
-static int64_t one_each(const BevShape *shape, int64_t point, uint64_t *state) {
-    (void)state;
-    return point < shape->nx * shape->ny ? point : -1;
-}
-
+/* A rule gives the cell of a frustum point, or -1. */
+#define RULE(name, cell)                                                                           \
+    static int64_t name(const BevShape *s, int64_t point, uint64_t *state) {                       \
+        const int64_t cells = s->nx * s->ny;                                                       \
+        (void)cells, (void)point, (void)state;                                                     \
+        return cell;                                                                               \
+    }
+RULE(nowhere, -1)
+RULE(first_only, point == 0 ? cells / 2 : -1)
+RULE(all_in_one, cells - 1)
+RULE(one_each, point < cells ? point : -1)
 /* Puts points into the first and the last cell only. */
-static int64_t both_ends(const BevShape *shape, int64_t point, uint64_t *state) {
-    (void)point;
-    return random_bits(state) & 1 ? 0 : shape->nx * shape->ny - 1;
-}
+RULE(both_ends, random_bits(state) & 1 ? 0 : cells - 1)
 
 /* Spreads points as a real rig does. Most cells get few points, some get many. A third of the
  * points lie outside the grid. */
-static int64_t ragged(const BevShape *shape, int64_t point, uint64_t *state) {
+static int64_t ragged(const BevShape *s, int64_t point, uint64_t *state) {
     (void)point;
     double u = random_unit(state);
-    return random_below(state, 3) ? (int64_t)(u * u * u * (double)(shape->nx * shape->ny)) : -1;
+    return random_below(state, 3) ? (int64_t)(u * u * u * (double)(s->nx * s->ny)) : -1;
 }
 
 /* Puts 2,000 points into one cell and spreads all others as ragged() does. */
-static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
-    return point % 2 == 0 && point < 4000 ? 3 : ragged(shape, point, state);
-}
-
+RULE(one_long, point % 2 == 0 && point < 4000 ? 3 : ragged(s, point, state))
 /* Spreads points as a level rig does. All pixels of an image column at one depth share a cell. Four
  * neighbouring columns share their cells. */
-static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
-    (void)state;
-    int64_t bin = point / (shape->feat_w * shape->feat_h) % shape->depth_bins;
-    return bin + shape->depth_bins * (point % shape->feat_w / 4);
-}
+RULE(columns,
+     point / (s->feat_w * s->feat_h) % s->depth_bins + s->depth_bins * (point % s->feat_w / 4))
 
 /* Parts of the corner cases. */
 #define SMALL(channels) .shape = {2, 7, 4, 9, channels, 13, 11, 1}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The problems of gate C, whose numbers every order of summation adds exactly, and the adjoint
  * identity. */
-#include "src/accuracy/gates_internal.h"
+#include "src/accuracy/gates.h"
 
 #include "kernels/codec.h"
 #include "kernels/regime.h"
@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The range of each factor of a product, in powers of two. The sum of the longest interval must
  * not need more significant bits than the accumulator has. FP32 has 24 bits. For other formats the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/accuracy/gates_internal.h"
+#include "src/accuracy/gates.h"
 
 #include "kernels/codec.h"
 
@@ -223,8 +223,7 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
-/* ---- gates A and C ----------------------------------------------------------------------------
- */
+/* ---- gates A and C --------------------------------------------------------------------------- */
 
 void gate_round(const BevTensor *out, const double *reference, int64_t left,
                 double stored[GATE_COLUMNS]) {

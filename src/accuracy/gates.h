@@ -15,6 +15,22 @@ typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
  * grad_depth a row is one element. Its number of terms is its points times the channels. In
  * grad_feat a row is a pixel, and each point of the pixel is a term. */
 
+/* One output as it was read back. In grad_depth each element is a row of `tensor`. */
+typedef struct {
+    const char *name;
+    BevTensor tensor;
+    int64_t first_row, first_value; /* places in arrays of all outputs' rows and values */
+} GateOutput;
+
+/* Lists the outputs of a problem and returns their number. `codes` may be NULL: no data. */
+int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outputs);
+
+/* Rounds the next values of a row, at most GATE_COLUMNS of the `left` ones, to the format of an
+ * output. */
+enum { GATE_COLUMNS = 64 };
+void gate_round(const BevTensor *out, const double *reference, int64_t left,
+                double stored[GATE_COLUMNS]);
+
 /* Return the number of rows and of elements of all outputs of the problem. */
 int64_t gate_rows(const BevProblem *problem);
 int64_t gate_values(const BevProblem *problem);

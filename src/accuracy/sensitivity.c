@@ -2,6 +2,7 @@
 #include "src/accuracy/sensitivity.h"
 
 #include "kernels/codec.h"
+#include "kernels/cpu/cpu.h"
 #include "src/accuracy/fp64.h"
 
 #include <stdio.h>
@@ -24,33 +25,24 @@ typedef struct {
     float *group;        /* a group of channels of `values` */
     double *group_want;  /* these channels of `want` */
     int32_t *terms;
+    CpuArrays arrays; /* all but `want` and `terms` */
 } Sensitivity;
 
-static void arrays_free(Sensitivity *all) {
-    free(all->want);
-    free(all->got);
-    free(all->depth);
-    free(all->feat);
-    free(all->values);
-    free(all->group);
-    free(all->group_want);
-    free(all->terms);
-}
-
-static size_t element_count(const BevTensor *tensor) {
-    return (size_t)(tensor->rows * tensor->row_len);
+static int64_t element_count(const BevTensor *tensor) {
+    return tensor->rows * tensor->row_len;
 }
 
 static bool arrays_init(Sensitivity *all, Err *err) {
     const BevProblem *view = &all->problem->view;
-    const size_t grid = element_count(&view->out), rows = (size_t)view->out.rows;
-    all->got = malloc(grid * sizeof *all->got);
-    all->values = malloc(grid * sizeof *all->values);
-    all->depth = malloc(element_count(&view->depth) * sizeof *all->depth);
-    all->feat = malloc(element_count(&view->feat) * sizeof *all->feat);
-    all->group = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group);
-    all->group_want = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group_want);
-    if (!all->got || !all->values || !all->depth || !all->feat || !all->group || !all->group_want)
+    const int64_t grid = element_count(&view->out), group = view->out.rows * SENSITIVITY_GROUP;
+    CpuArrays *arrays = &all->arrays;
+    all->got = cpu_take(arrays, grid, sizeof *all->got);
+    all->values = cpu_take(arrays, grid, sizeof *all->values);
+    all->depth = cpu_take(arrays, element_count(&view->depth), sizeof *all->depth);
+    all->feat = cpu_take(arrays, element_count(&view->feat), sizeof *all->feat);
+    all->group = cpu_take(arrays, group, sizeof *all->group);
+    all->group_want = cpu_take(arrays, group, sizeof *all->group_want);
+    if (arrays->failed)
         return err_no_memory(err, "sensitivity", "choose a smaller scene");
     all->want = fp64_of(all->problem, err);
     all->terms = all->want ? gate_terms(view, err) : NULL;
@@ -94,7 +86,6 @@ static void emit_groups(const Sensitivity *all, SensitivityRow row) {
  * `out` is memory for the codes of the output. */
 static void pool_with_format(const Sensitivity *all, const BevTensor *out, SensitiveTensor tensor) {
     const BevProblem *view = &all->problem->view;
-    const size_t count = element_count(out);
     const double *grid = all->want;
     Features features = all->problem->features;
     if (tensor == TENSOR_DEPTH || tensor >= TENSOR_ALL)
@@ -105,7 +96,7 @@ static void pool_with_format(const Sensitivity *all, const BevTensor *out, Sensi
         fp64_pool(&view->shape, &view->map, &features, NULL, all->got);
         grid = all->got;
     }
-    for (size_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < element_count(out); i++)
         all->values[i] = (float)grid[i];
     if (tensor == TENSOR_OUTPUT || tensor >= TENSOR_ALL) {
         bev_tensor_encode(out, all->values);
@@ -175,7 +166,9 @@ static bool visit_problem(void *context, const char *scene, Workload *workload,
         ok = emit_mixed(&all, err);
     else if (ok)
         emit_each(&all);
-    arrays_free(&all);
+    cpu_free(&all.arrays);
+    free(all.want);
+    free(all.terms);
     return ok;
 }
 

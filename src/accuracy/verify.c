@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/accuracy/verify.h"
 
-#include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "src/accuracy/fp64.h"
 #include "src/scene/grid_loss.h"

@@ -1,25 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/findings.h"
 
+#include "kernels/clean.h"
+#include "kernels/regime.h"
+#include "src/base/kernel_config.h"
+#include "src/cachesim/metrics.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double LEAST_GAIN = 1.05;      /* a finding with a smaller gain is left out */
 static const double REPEATED = 1.5;         /* index bytes read / index bytes in the map */
 static const double LEAST_SECTOR_USE = 0.5; /* a larger used share of a sector is no finding */
 
-/* The inputs of the rules below. */
+/* The inputs of the rules and steps below. */
 typedef struct {
     const MemoryModel *model;
     const PredictedKernel *kernel;
-    const Prediction *prediction;
     const IntervalLengths *lengths;
+    Prediction prediction;
     int gpu;
-    const GpuEdit *edit; /* NULL: none */
-    double l2_bytes;     /* of the changed GPU */
-    int found;           /* findings of the rules before */
+    const GpuEdit *edit;        /* NULL: none */
+    double l2_bytes;            /* of the changed GPU */
+    const BevKernel *row;       /* the kernel's row, whose name the commands take */
+    const WorkflowScene *scene; /* of a workflow */
+    int found;                  /* findings of the rules before */
 } Facts;
+
+/* Fills in the facts. False: the kernel has not been replayed. */
+static bool find_facts(const MemoryModel *model, const BevKernel *kernel, int gpu,
+                       const GpuEdit *edit, const IntervalLengths *lengths, Facts *facts) {
+    const Gpu on = model_gpu(model, gpu, edit);
+    const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
+    if (predicted)
+        *facts = (Facts){.model = model,
+                         .kernel = predicted,
+                         .lengths = lengths,
+                         .prediction = model_predict(model, predicted, gpu, edit),
+                         .gpu = gpu,
+                         .edit = edit,
+                         .l2_bytes = on.l2_bytes,
+                         .row = model_row(kernel)};
+    return predicted != NULL;
+}
 
 /* Returns the gain in latency if the kernel had the latency terms of `other`. */
 static double gain_with_terms(const Prediction *prediction, const Prediction *other) {
@@ -50,28 +75,44 @@ static bool limited_by_l1_lines(const Prediction *prediction) {
     return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
 }
 
-/* Returns what would make the limiter shorter. */
-static const char *remedy_text(const Facts *facts) {
-    const Prediction *p = facts->prediction;
+/* What is told about a limiter: what would make it shorter, the lesson that explains it, and what
+ * Nsight shows if it is right. The bounds hold for our kernels on an H200. */
+typedef struct {
+    const char *remedy, *lesson, *expected;
+} Cost;
+
+static Cost cost_of_limiter(const Facts *facts) {
+    const Prediction *p = &facts->prediction;
+    const bool interval = waits_for_interval(facts->kernel->kernel);
+    const bool sums = facts->kernel->kernel->access.sums, lines = limited_by_l1_lines(p);
     switch (p->limiter) {
     case TERM_DEPENDENT_LOADS:
-        return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
-                                                         : "fewer steps in turn";
-    case TERM_DRAM: /* where most bytes are written, L2 holds the inputs, but not the output */
-        return p->dram_read_bytes >= 0.1 * p->dram_write_bytes ? "keeping in L2 what is read again"
-               : facts->model->footprint.out > facts->l2_bytes ? "an output in fewer bits"
-                                                               : "an output that stays in L2";
+        return (Cost){interval ? "cutting the longest interval" : "fewer steps in turn",
+                      interval ? "even-or-skewed:longest" : "occupancy:latency",
+                      "issue active below 50 %, fewer than 1.5 warps eligible, long_scoreboard the "
+                      "longest stall"};
+    case TERM_ISSUE:
+        return (Cost){lines ? "touching fewer lines of L1" : "fewer instructions a point",
+                      lines ? "layout:coalescing" : "which-gpu:terms",
+                      lines ? "4 or more sectors a request, both stalls above 10"
+                            : "issue active above 60 %, 3 or more warps eligible"};
     case TERM_L2:
-        return facts->kernel->kernel->access.sums ? "fewer additions in L2"
-                                                  : "asking L2 for fewer bytes";
-    default:
-        return limited_by_l1_lines(p) ? "touching fewer lines of L1" : "fewer instructions a point";
+        return (Cost){sums ? "fewer additions in L2" : "asking L2 for fewer bytes",
+                      sums ? "lost-updates:atomics" : "whose-bytes:requests",
+                      sums ? "issue active below 10 %, lg_throttle the longest stall: atomics queue"
+                           : "hits near 100 %, long_scoreboard the longest stall"};
+    default: /* DRAM: where most bytes are written, L2 holds the inputs, but not the output */
+        return (Cost){
+            p->dram_read_bytes >= 0.1 * p->dram_write_bytes ? "keeping in L2 what is read again"
+            : facts->model->footprint.out > facts->l2_bytes ? "an output in fewer bits"
+                                                            : "an output that stays in L2",
+            "whose-bytes:l2", "DRAM bytes over the time near the GPU's bandwidth"};
     }
 }
 
 /* Writes the figures behind the limiter: its own facts, then the two longest terms. */
 static void write_term_evidence(const Facts *facts, int next, Finding *finding) {
-    const Prediction *p = facts->prediction;
+    const Prediction *p = &facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     char more[96] = "";
     if (p->limiter == TERM_DEPENDENT_LOADS && lengths->longest &&
@@ -86,21 +127,6 @@ static void write_term_evidence(const Facts *facts, int next, Finding *finding) 
         TELL(more, "%.2f million sectors at L2 (model); ", facts->kernel->l2_sectors * 1e-6);
     TELL(finding->evidence, "%s%s %.1f us, next %s %.1f us (model)", more, term_names[p->limiter],
          p->term_us[p->limiter], term_names[next], p->term_us[next]);
-}
-
-/* Returns the page of the lesson that explains the limiter. */
-static const char *lesson_of_limiter(const Facts *facts) {
-    switch (facts->prediction->limiter) {
-    case TERM_DEPENDENT_LOADS:
-        return waits_for_interval(facts->kernel->kernel) ? "even-or-skewed:longest"
-                                                         : "occupancy:latency";
-    case TERM_ISSUE:
-        return limited_by_l1_lines(facts->prediction) ? "layout:coalescing" : "which-gpu:terms";
-    case TERM_L2:
-        return facts->kernel->kernel->access.sums ? "lost-updates:atomics" : "whose-bytes:requests";
-    default:
-        return "whose-bytes:l2";
-    }
 }
 
 /* Returns the longest term besides the limiter. */
@@ -136,27 +162,27 @@ void findings_reason(const PredictedKernel *kernel, const Prediction *prediction
 
 /* Finds the longest term of the latency. Its gain is the latency over that without the term. */
 static void find_limiter(const Facts *facts, Finding *finding) {
-    const Prediction *p = facts->prediction;
+    const Prediction *p = &facts->prediction;
     if (!limiter_stands_out(p))
         return;
     finding->gain = gain_with_term(p, p->limiter, 0);
-    finding->lesson = lesson_of_limiter(facts);
+    const Cost cost = cost_of_limiter(facts);
+    finding->lesson = cost.lesson;
     /* The terms overlap: the latency without the limiter is more than the difference of the two. */
     const UnitText all = text_of_unit(UNIT_US, p->latency_us);
     const UnitText without = text_of_unit(UNIT_US, p->latency_us / finding->gain);
     TELL(finding->text, "%s (%s %s); latency %s: %s would give up to %.1f times",
          limit_names[p->limiter], term_names[p->limiter],
-         text_of_unit(UNIT_US, p->term_us[p->limiter]).text, all.text, remedy_text(facts),
-         finding->gain);
+         text_of_unit(UNIT_US, p->term_us[p->limiter]).text, all.text, cost.remedy, finding->gain);
     TELL(finding->brief, "%s; %s, %s if %s were free", limit_names[p->limiter], all.text,
          without.text, term_names[p->limiter]);
-    TELL(finding->advice, "%s", remedy_text(facts));
+    TELL(finding->advice, "%s", cost.remedy);
     write_term_evidence(facts, next_longest_term(p), finding);
 }
 
 /* Finds indices that are read several times. Their cost is a share of the L2 term. */
 static void find_repeated_indices(const Facts *facts, Finding *finding) {
-    const Prediction *p = facts->prediction;
+    const Prediction *p = &facts->prediction;
     double once = facts->model->gather.index, read = facts->kernel->rank_bytes;
     if (!(once > 0) || read < REPEATED * once)
         return;
@@ -174,7 +200,7 @@ static void find_repeated_indices(const Facts *facts, Finding *finding) {
 
 /* Finds features that use little of their sectors. Full use would save L2 bytes and L1 lines. */
 static void find_wasted_sectors(const Facts *facts, Finding *finding) {
-    const Prediction *p = facts->prediction;
+    const Prediction *p = &facts->prediction;
     const char *remedy =
         facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row";
     Prediction other = *p;
@@ -197,7 +223,7 @@ static void find_wasted_sectors(const Facts *facts, Finding *finding) {
 
 /* Finds launches that take a large share of the latency: the kernel's own, clears, encoding. */
 static void find_launch_cost(const Facts *facts, Finding *finding) {
-    const Prediction *p = facts->prediction;
+    const Prediction *p = &facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     bool more = access->clears || access->sums != BEV_SUMS_OWNED;
     /* Without another finding, a launch that is shorter than the limiter is not worth a finding. */
@@ -220,7 +246,7 @@ static void find_launch_cost(const Facts *facts, Finding *finding) {
 
 /* Finds empty cells of a grid with height. Most kernels write zeros to all of them. */
 static void find_empty_slices(const Facts *facts, Finding *finding) {
-    const Prediction *p = facts->prediction;
+    const Prediction *p = &facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     const BevAccess *access = &facts->kernel->kernel->access;
     if (lengths->slices <= 1 || lengths->cells <= 0 || access->sums || access->clears)
@@ -267,9 +293,9 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
 static void find_faster_kernel(const Facts *facts, Finding *finding) {
     Prediction least;
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
-    if (!best || !(least.latency_us < facts->prediction->latency_us))
+    if (!best || !(least.latency_us < facts->prediction.latency_us))
         return;
-    finding->gain = facts->prediction->latency_us / least.latency_us;
+    finding->gain = facts->prediction.latency_us / least.latency_us;
     finding->lesson = "which-gpu:terms";
     const UnitText us = text_of_unit(UNIT_US, least.latency_us);
     TELL(finding->text, "%s takes %s here: %.1f times", best->title, us.text, finding->gain);
@@ -299,15 +325,155 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]) {
     static Rule *const rules[] = {find_limiter, find_repeated_indices, find_wasted_sectors,
                                   find_launch_cost, find_empty_slices};
-    const Gpu on = model_gpu(model, gpu, edit);
-    const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
-    if (!predicted || kernel->wrong_on_purpose)
+    Facts facts;
+    if (kernel->wrong_on_purpose || !find_facts(model, kernel, gpu, edit, lengths, &facts))
         return 0;
-    const Prediction prediction = model_predict(model, predicted, gpu, edit);
-    Facts facts = {model, predicted, &prediction, lengths, gpu, edit, on.l2_bytes, 0};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         apply_rule(rules[i], &facts, findings);
     qsort(findings, (size_t)facts.found, sizeof *findings, compare_gains);
     apply_rule(find_faster_kernel, &facts, findings);
     return facts.found;
+}
+
+/* ---- the articles' workflow for gather-scatter sums ------------------------------------------ */
+
+static const char *const regime_texts[REGIME_COUNT] = {
+    [REGIME_FITS] = "stays in L2",
+    [REGIME_CONTESTED] = "fits barely",
+    [REGIME_STREAMING] = "larger than L2, yet lookups may hit",
+};
+
+/* Step 1: compares the footprint with the L2. */
+static void classify_regime(const Facts *facts, Finding *step) {
+    double footprint = bev_footprint_total(facts->model->footprint);
+    double gathered = bev_traffic_total(facts->model->gather), share = footprint / facts->l2_bytes;
+    const char *regime = regime_texts[bev_regime(footprint, facts->l2_bytes)];
+    TELL(step->text, "classify: footprint %s, %.0f %% of L2: %s",
+         text_of_unit(UNIT_BYTES, footprint).text, 100 * share, regime);
+    TELL(step->evidence, "gather traffic is %.1f times that; L2 hits %.1f %% of lookups (model)",
+         gathered / footprint, 100 * facts->prediction.hit_rate);
+}
+
+/* Step 2 of pooling: finds bytes that are requested more than once. */
+static void remove_repeats(const Facts *facts, Finding *step) {
+    const BevTraffic *asked = &facts->kernel->requested;
+    double footprint = bev_footprint_total(facts->model->footprint);
+    double all = bev_traffic_total(*asked);
+    TELL(step->text, "remove: %s asks for %s, %.1f times the footprint", facts->kernel->title,
+         text_of_unit(UNIT_BYTES, all).text, all / footprint);
+    TELL(
+        step->evidence,
+        "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, output %.1f %% "
+        "(model)",
+        100 * asked->feat / all, 100 * asked->depth / all,
+        100 * (asked->index + asked->weight) / all,
+        100 * (asked->out_read + asked->out_write) / all);
+}
+
+/* Step 2. In an operator the depths of a cell are equal, so their bytes are redundant. */
+static void remove_traffic(const Facts *facts, Finding *step) {
+    if (facts->scene->of == WORKFLOW_POOLING) {
+        remove_repeats(facts, step);
+        return;
+    }
+    const bool counts = facts->scene->of == WORKFLOW_COUNTING;
+    const BevTraffic *asked = &facts->kernel->requested;
+    double told = asked->depth + (counts ? asked->feat : 0), all = bev_traffic_total(*asked);
+    TELL(step->text,
+         "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
+         counts ? ", all features are 1" : "", 100 * told / all);
+    TELL(step->evidence, "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6,
+         all * 1e-6, counts ? "count, and scale each count once" : "scale each sum once");
+}
+
+/* Returns a text about the form that V4 takes, and counts the replayed kernels. */
+static const char *tiles_text(const MemoryModel *model, int *modelled) {
+    const char *text = "V4 is not simulated here: not asked for, or not yet";
+    *modelled = 0;
+    for (int i = 0; i < model->kernel_count; i++) {
+        const PredictedKernel *row = &model->kernels[i];
+        *modelled += row->kernel != NULL;
+        if (!row->kernel || row->kernel->access.owner != BEV_OWNS_TILE)
+            continue;
+        bool pieces = row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
+        text = pieces
+                   ? "no columns that cells share: V4 takes pieces of cells, without tensor cores"
+                   : "V4 finds columns that cells share: tiles on tensor cores";
+    }
+    return text;
+}
+
+/* Step 3: names the fastest kernel of the model, and the form that V4 takes. */
+static void map_to_gpu(const Facts *facts, Finding *step) {
+    Prediction least;
+    int modelled;
+    const char *tiles = tiles_text(facts->model, &modelled);
+    const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
+    TELL(step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
+         (long long)facts->lengths->longest, (long long)facts->lengths->median,
+         best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "",
+         best ? text_of_unit(UNIT_US, least.latency_us).text : "n/a");
+    TELL(step->evidence, "%s", tiles);
+}
+
+/* The counters that the Nsight Compute command reads, and its metrics that confirm or refute the
+ * limiter: warps that could issue, the two reasons for which most warps wait, L1's sectors. */
+static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
+                                  COUNTER_L2_HITS,   COUNTER_L2_MISSES,  COUNTER_ISSUE,
+                                  COUNTER_OCCUPANCY};
+static const char of_limiter[] =
+    "smsp__warps_eligible.avg.per_cycle_active,smsp__average_warps_issue_stalled_long_scoreboard_"
+    "per_issue_active.ratio,smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+
+/* Writes the two commands that measure with Nsight what the model predicts. Both launch the kernel
+ * once, in an NVTX range of its own. */
+static void write_profiler_commands(const Facts *facts, Finding *step) {
+    const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
+    char once[240], name[128], range[128], metrics[640] = "";
+    if (!clean_for_shell(facts->scene->name, name, sizeof name))
+        TELL(name, "SCENE");
+    TELL(once, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name, facts->row->name,
+         bev_dtypes[config.dtype].name, bev_aligns[config.align].name);
+    kernel_config_range(&config, facts->scene->name, range, sizeof range);
+    for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
+        used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s,",
+                                 counter_rows[counted[i]].names[0]);
+    TELL(step->commands[0], "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s%s %s",
+         range, metrics, of_limiter, once);
+    TELL(step->commands[1],
+         "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep", once);
+}
+
+/* Step 4: says which counters to expect, and gives the commands that read them. */
+static void validate_prediction(const Facts *facts, Finding *step) {
+    const Prediction *p = &facts->prediction;
+    TELL(step->text, "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
+         100 * p->hit_rate, prediction_dram_bytes(*p) * 1e-6);
+    TELL(step->evidence,
+         "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
+         "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors; %s: "
+         "%s",
+         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
+         limit_names[p->limiter], cost_of_limiter(facts).expected);
+    write_profiler_commands(facts, step);
+}
+
+int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
+                const IntervalLengths *lengths, const WorkflowScene *scene,
+                Finding steps[WORKFLOW_STEPS]) {
+    static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {
+        classify_regime, remove_traffic, map_to_gpu, validate_prediction};
+    Facts facts;
+    if (!find_facts(model, kernel, gpu, edit, lengths, &facts))
+        return 0;
+    facts.scene = scene;
+    for (int i = 0; i < WORKFLOW_STEPS; i++) {
+        bool pools = scene->of == WORKFLOW_POOLING;
+        steps[i] = (Finding){.lesson = pools ? "which-gpu" : "your-own-operator"};
+        each[i](&facts, &steps[i]);
+        /* Each text begins with its step, such as "classify: ". The brief text leaves it out. */
+        snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strstr(steps[i].text, ": ") + 2);
+    }
+    return WORKFLOW_STEPS;
 }

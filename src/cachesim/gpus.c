@@ -5,7 +5,6 @@
 #include "src/base/json_fields.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MB(n) ((n)*1024.0 * 1024.0)

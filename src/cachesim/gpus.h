@@ -12,7 +12,6 @@
 #include "kernels/regime.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef struct {
     const char *name;  /* the name in commands and scripts: "a6000" */

@@ -1,7 +1,4 @@
 # SPDX-License-Identifier: MIT
-libcachesim_a_SOURCES = %D%/findings.c %D%/gpus.c %D%/limits.c %D%/lru_stack.c \
-	%D%/memory_model.c %D%/metrics.c %D%/network.c %D%/predict.c %D%/reuse.c %D%/schedule.c %D%/steps.c \
-	%D%/steps_lanes.c %D%/tile_map.c %D%/timeline.c \
-	%D%/trace.c %D%/trace_launch.c %D%/trace_memory.c \
-	%D%/trace_owners.c %D%/trace_tiles.c \
-	%D%/trace_warp.c %D%/workflow.c
+libcachesim_a_SOURCES = %D%/findings.c %D%/gpus.c %D%/limits.c %D%/memory_model.c %D%/metrics.c \
+	%D%/network.c %D%/predict.c %D%/reuse.c %D%/schedule.c %D%/steps.c %D%/timeline.c \
+	%D%/trace.c %D%/trace_memory.c %D%/trace_owners.c %D%/trace_tiles.c

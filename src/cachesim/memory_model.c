@@ -30,11 +30,10 @@ double model_l2_mib(int i) {
 }
 
 int model_l2_next_to(double mib) {
-    int s = L2_STEPS - 1;
-    while (s > 0 && mib <= l2_steps[s].from_mib)
-        s--;
-    const double steps = round((mib - l2_steps[s].from_mib) / l2_steps[s].step_mib);
-    return (int)fmin(fmax(l2_steps[s].first + steps - 1, 0), MODEL_L2S - 1);
+    int next = 0;
+    while (next < MODEL_L2S - 1 && model_l2_mib(next + 1) - mib <= mib - model_l2_mib(next))
+        next++;
+    return next;
 }
 
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/predict.h"
 
-#include "kernels/codec.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -61,7 +59,7 @@ double predict_fp32_gflops(const Gpu *gpu) {
                                       : gpu->sms * 256 * gpu_clock_ghz(gpu);
 }
 
-/* ---- profile -------------------------------------------------------------------------------- */
+/* ---- profile --------------------------------------------------------------------------------- */
 
 /* Counts the bytes of the launches that clear before the kernel and encode after it. */
 static void count_passes(const BevProblem *problem, Profile *profile) {
@@ -116,7 +114,7 @@ void profile_free(Profile *profile) {
     *profile = (Profile){0};
 }
 
-/* ---- terms ---------------------------------------------------------------------------------- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 /* Sets the issue term, for the busiest multiprocessor. It is the longer of two times: the time to
  * issue the warp instructions, and the time of L1, which takes one touched line a cycle. */

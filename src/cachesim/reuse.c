@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/reuse.h"
 
-#include "src/cachesim/lru_stack.h"
+#include "kernels/cpu/cpu.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,112 @@
 
 enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
-static const uint32_t NEVER = (uint32_t)LRU_NEVER, UNSEEN = (uint32_t)LRU_NEVER - 1;
+/* Stand for the distance of a line or sector that was never touched. */
+static const uint32_t NEVER = UINT32_MAX, UNSEEN = UINT32_MAX - 1;
+
+/* ---- an LRU stack of lines ------------------------------------------------------------------- */
+
+/* Each touched line has one mark on a time line, at its last touch. The distance of a touch is the
+ * number of marks behind the line's mark. Marks are bits. Counts of marks are kept for blocks of
+ * 512 places and for spans of 64 blocks, so that counting needs few steps. When the time line is
+ * full, all marks move to its front in order. */
+typedef struct {
+    uint64_t *marks;  /* [places / 64] one bit a place; begins the block of all arrays */
+    uint32_t *last;   /* [lines] the line's place on the time line, or NEVER */
+    uint32_t *order;  /* [distinct] the touched lines in the order of their first touches */
+    uint32_t *owner;  /* [places] the line whose mark is at this place */
+    uint32_t *blocks; /* the number of marks in each block */
+    uint32_t *spans;  /* the number of marks in each span */
+    uint32_t distinct, places; /* lines touched so far; the length of the time line */
+    uint32_t now;              /* the place of the next mark */
+} LruStack;
+
+enum { WORD = 64, BLOCK = 8 * WORD, SPAN = 64 * BLOCK };
+
+/* Makes an empty stack for line numbers in [0, lines). */
+static void lru_stack_init(LruStack *stack, uint32_t lines, CpuArrays *arrays) {
+    uint32_t places = (2 * lines / SPAN + 1) * SPAN;
+    size_t words = places / WORD, blocks = places / BLOCK, spans = places / SPAN;
+    size_t counts = (words * (WORD / 32) + blocks + spans) * sizeof(uint32_t);
+    uint64_t *marks =
+        cpu_take(arrays, (int64_t)(counts / sizeof(uint32_t) + 2 * (size_t)lines + places),
+                 sizeof(uint32_t));
+    *stack = (LruStack){.marks = marks, .places = places};
+    if (!marks)
+        return;
+    stack->blocks = (uint32_t *)(marks + words);
+    stack->spans = stack->blocks + blocks;
+    stack->last = stack->spans + spans;
+    stack->order = stack->last + lines;
+    stack->owner = stack->order + lines;
+    memset(marks, 0, counts);
+    memset(stack->last, 0xff, (size_t)lines * sizeof *stack->last);
+}
+
+/* Sets the mark at `place` (`change` 1) or clears it (`change` UINT32_MAX, which adds -1 to the
+ * counts). */
+static void change_mark(LruStack *stack, uint32_t place, uint32_t change) {
+    stack->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
+    stack->blocks[place / BLOCK] += change;
+    stack->spans[place / SPAN] += change;
+}
+
+/* Returns the number of marks in [place + 1, now). It adds the rest of the word, then the whole
+ * words of the block, the whole blocks of the span, and the later spans. */
+static uint32_t marks_after(const LruStack *stack, uint32_t place) {
+    uint32_t word = place / WORD, block = place / BLOCK, span = place / SPAN;
+    uint32_t words_end = (block + 1) * (BLOCK / WORD), blocks_end = (span + 1) * (SPAN / BLOCK);
+    uint32_t last_block = (stack->now - 1) / BLOCK, last_span = (stack->now - 1) / SPAN;
+    uint32_t count = (uint32_t)__builtin_popcountll(stack->marks[word] >> place % WORD >> 1);
+    while (++word < words_end)
+        count += (uint32_t)__builtin_popcountll(stack->marks[word]);
+    while (++block < blocks_end && block <= last_block)
+        count += stack->blocks[block];
+    while (++span <= last_span)
+        count += stack->spans[span];
+    return count;
+}
+
+/* Moves all marks to the front of the time line, in order. Each line has one mark, so at least half
+ * of the time line becomes free. */
+static void compact(LruStack *stack) {
+    uint32_t next = 0;
+    for (uint32_t place = 0; place < stack->now; place++)
+        if (stack->marks[place / WORD] >> place % WORD & 1) {
+            uint32_t line = stack->owner[place];
+            stack->owner[next] = line;
+            stack->last[line] = next++;
+        }
+    memset(stack->marks, 0, stack->places / WORD * sizeof *stack->marks);
+    memset(stack->blocks, 0, stack->places / BLOCK * sizeof *stack->blocks);
+    memset(stack->spans, 0, stack->places / SPAN * sizeof *stack->spans);
+    stack->now = 0;
+    while (stack->now < next)
+        change_mark(stack, stack->now++, 1);
+}
+
+/* Touches `line` and returns the distance of this touch: NEVER for the first one. */
+static uint32_t lru_stack_touch(LruStack *stack, uint32_t line) {
+    uint32_t place = stack->last[line], distance = NEVER;
+    if (place != NEVER && place + 1 == stack->now)
+        return 0;
+    if (stack->now == stack->places) {
+        compact(stack);
+        place = stack->last[line];
+    }
+    if (place == NEVER) {
+        stack->order[stack->distinct++] = line;
+    } else {
+        distance = marks_after(stack, place);
+        change_mark(stack, place, UINT32_MAX);
+    }
+    stack->owner[stack->now] = line;
+    stack->last[line] = stack->now;
+    change_mark(stack, stack->now++, 1);
+    return distance;
+}
+
+/* ---- caches ---------------------------------------------------------------------------------- */
 
 /* A sector in its home partition. */
 typedef struct {
@@ -61,6 +166,7 @@ struct Reuse {
     uint64_t touched, fetches, writes, far_stores;
     uint64_t followed_fetches, followed; /* accesses to followed lines */
     Cache whole, divided;
+    CpuArrays arrays; /* of the analysis */
 };
 
 static bool overwrites(ReuseKind kind) {
@@ -71,56 +177,38 @@ int reuse_home(uint32_t sector) {
     return __builtin_parity(sector / HOME_SECTORS);
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The alignment puts the sectors of a line into one line of the CPU's cache. */
-static void *allocate_zeros(size_t bytes) {
+/* Takes zeroed memory at the start of a line of the CPU's cache. The sectors of a line then lie in
+ * one line of that cache. */
+static void *take_aligned(CpuArrays *arrays, size_t bytes) {
     enum { CPU_LINE = 64 };
-    size_t whole = (bytes / CPU_LINE + 1) * CPU_LINE;
-    void *memory = aligned_alloc(CPU_LINE, whole);
-    return memory ? memset(memory, 0, whole) : NULL;
+    char *memory = cpu_take_zeroed(arrays, (int64_t)bytes + CPU_LINE, 1);
+    return memory ? memory + CPU_LINE - (uintptr_t)memory % CPU_LINE : NULL;
 }
 
-/* Allocates a cache of `lines` lines. Every sector begins clean, and without an access. */
-static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
+/* Takes the arrays of a cache of `lines` lines. Every sector begins clean, and without an access.
+ */
+static void cache_init(Cache *cache, int partitions, uint32_t lines, CpuArrays *arrays) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
-    cache->sectors = allocate_zeros(sectors * sizeof *cache->sectors);
-    cache->copies = allocate_zeros((partitions == 2 ? sectors : 1) * sizeof *cache->copies);
-    cache->cold.at = calloc((size_t)lines + 2, sizeof *cache->cold.at);
-    cache->warm.at = calloc((size_t)lines + 2, sizeof *cache->warm.at);
-    if (!cache->sectors || !cache->copies || !cache->cold.at || !cache->warm.at)
-        return false;
-    for (size_t i = 0; i < sectors; i++)
-        cache->sectors[i].clean_below = NEVER;
-    for (size_t i = 0; partitions == 2 && i < sectors; i++)
-        cache->copies[i].first_home = UNSEEN;
-    for (int part = 0; part < partitions; part++)
-        if (!lru_stack_init(&cache->stack[part], lines) ||
-            !lru_stack_init(&cache->evict_first[part], lines))
-            return false;
-    return true;
-}
-
-static void cache_free(Cache *cache) {
-    for (int part = 0; part < 2; part++) {
-        lru_stack_free(&cache->stack[part]);
-        lru_stack_free(&cache->evict_first[part]);
+    cache->sectors = take_aligned(arrays, sectors * sizeof *cache->sectors);
+    cache->copies = take_aligned(arrays, (partitions == 2 ? sectors : 1) * sizeof *cache->copies);
+    cache->cold.at = cpu_take_zeroed(arrays, (int64_t)lines + 1, sizeof *cache->cold.at);
+    cache->warm.at = cpu_take(arrays, (int64_t)lines + 1, sizeof *cache->warm.at);
+    for (int part = 0; part < partitions; part++) {
+        lru_stack_init(&cache->stack[part], lines, arrays);
+        lru_stack_init(&cache->evict_first[part], lines, arrays);
     }
-    free(cache->sectors);
-    free(cache->copies);
-    free(cache->cold.at);
-    free(cache->warm.at);
+    for (size_t i = 0; !arrays->failed && i < sectors; i++)
+        cache->sectors[i].clean_below = NEVER;
+    for (size_t i = 0; !arrays->failed && partitions == 2 && i < sectors; i++)
+        cache->copies[i].first_home = UNSEEN;
 }
 
 void reuse_free(Reuse *reuse) {
-    if (!reuse)
-        return;
-    free(reuse->number_of);
-    free(reuse->line_of);
-    free(reuse->first_kind);
-    cache_free(&reuse->whole);
-    cache_free(&reuse->divided);
+    if (reuse)
+        cpu_free(&reuse->arrays);
     free(reuse);
 }
 
@@ -130,19 +218,15 @@ static bool is_followed(const Reuse *reuse, uint32_t line) {
     return ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
 }
 
-/* Numbers the followed lines in order. False: out of memory. */
-static bool number_lines(Reuse *reuse) {
-    for (uint32_t line = 0; line < reuse->lines; line++)
-        reuse->followed_lines += is_followed(reuse, line);
-    reuse->number_of = malloc((size_t)reuse->lines * sizeof *reuse->number_of);
-    reuse->line_of = malloc(((size_t)reuse->followed_lines + 1) * sizeof *reuse->line_of);
-    uint32_t number = 0;
-    for (uint32_t line = 0; reuse->number_of && reuse->line_of && line < reuse->lines; line++)
+/* Numbers the followed lines in order. */
+static void number_lines(Reuse *reuse) {
+    reuse->number_of = cpu_take(&reuse->arrays, reuse->lines, sizeof *reuse->number_of);
+    reuse->line_of = cpu_take(&reuse->arrays, reuse->lines, sizeof *reuse->line_of);
+    for (uint32_t line = 0; !reuse->arrays.failed && line < reuse->lines; line++)
         if (is_followed(reuse, line)) {
-            reuse->line_of[number] = line;
-            reuse->number_of[line] = number++;
+            reuse->line_of[reuse->followed_lines] = line;
+            reuse->number_of[line] = reuse->followed_lines++;
         }
-    return reuse->number_of && reuse->line_of;
 }
 
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
@@ -150,10 +234,11 @@ Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
     bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
     if (ok) {
         *reuse = (Reuse){.sectors = sectors, .lines = sectors / LINE_SECTORS + 1, .one_in = one_in};
-        reuse->first_kind = malloc((size_t)sectors + 1);
-        ok = reuse->first_kind && number_lines(reuse) &&
-             cache_init(&reuse->whole, 1, reuse->followed_lines) &&
-             cache_init(&reuse->divided, 2, reuse->followed_lines);
+        reuse->first_kind = cpu_take(&reuse->arrays, sectors, 1);
+        number_lines(reuse);
+        cache_init(&reuse->whole, 1, reuse->followed_lines, &reuse->arrays);
+        cache_init(&reuse->divided, 2, reuse->followed_lines, &reuse->arrays);
+        ok = !reuse->arrays.failed;
     }
     if (!ok) {
         err_no_memory(err, "reuse distances", "choose a smaller scene");
@@ -164,7 +249,7 @@ Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
     return reuse;
 }
 
-/* ---- counting ------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 /* Counts the write-backs of a sector that is dirty in caches larger than `clean_below`. Caches of
  * up to `distance` lines have evicted the sector since, and have written it back. */
@@ -288,7 +373,7 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
     return first;
 }
 
-/* ---- the second pass ------------------------------------------------------------------------ */
+/* ---- the second pass ------------------------------------------------------------------------- */
 
 /* The second pass repeats the trace with the cache as the first pass left it. Its counts differ
  * from those of the first pass only at the first access of each sector or copy. These accesses are
@@ -363,7 +448,7 @@ static void count_second_pass(const Reuse *reuse, Cache *cache) {
         repeat_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
-/* ---- curves --------------------------------------------------------------------------------- */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 static uint32_t lines_in(const Cache *cache, int part) {
     return cache->stack[part].distinct + cache->evict_first[part].distinct;
@@ -492,7 +577,7 @@ void reuse_curves_free(ReuseCurves *curves) {
     *curves = (ReuseCurves){0};
 }
 
-/* ---- reading curves ------------------------------------------------------------------------- */
+/* ---- reading curves -------------------------------------------------------------------------- */
 
 /* Returns the average of counts[size], where size / lines has a Beta distribution (WAYS, left). The
  * trace has WAYS + left lines in a set, `left` more than the set holds. */

@@ -17,7 +17,6 @@
 #include "kernels/err.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { SECTOR = 32, LINE_SECTORS = 4 };

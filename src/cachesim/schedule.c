@@ -140,30 +140,30 @@ static void run_blocks(Scheduler *scheduler) {
     }
 }
 
-bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err *err) {
+bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, void *replay,
+                   Err *err) {
     Schedule *schedule = scheduler->schedule;
+    CpuArrays *arrays = &memory->arrays;
     int most = scheduler->most_warps / launch->warps;
     int resident = launch->resident < most ? launch->resident : most > 0 ? most : 1;
-    size_t rooms = (size_t)schedule->multiprocessors * (size_t)resident;
+    int64_t rooms = (int64_t)schedule->multiprocessors * resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
-    char *states = malloc(rooms * room_bytes);
+    char *states = cpu_take(arrays, rooms, room_bytes);
     scheduler->launch = launch;
     scheduler->replay = replay;
     scheduler->resident = resident;
-    scheduler->rooms = calloc(rooms, sizeof *scheduler->rooms);
+    scheduler->rooms = cpu_take_zeroed(arrays, rooms, sizeof *scheduler->rooms);
     scheduler->multiprocessors =
-        calloc((size_t)schedule->multiprocessors, sizeof *scheduler->multiprocessors);
+        cpu_take_zeroed(arrays, schedule->multiprocessors, sizeof *scheduler->multiprocessors);
     schedule->block_count = launch->blocks;
-    schedule->blocks = calloc((size_t)launch->blocks + 1, sizeof *schedule->blocks);
-    bool ok = states && scheduler->rooms && scheduler->multiprocessors && schedule->blocks;
-    for (size_t i = 0; ok && i < rooms; i++)
-        scheduler->rooms[i].states = states + i * room_bytes;
-    if (ok)
-        run_blocks(scheduler);
-    free(states);
-    free(scheduler->rooms);
-    free(scheduler->multiprocessors);
-    return ok || err_no_memory(err, "schedule", "");
+    schedule->blocks = cpu_take_zeroed(&schedule->arrays, launch->blocks, sizeof *schedule->blocks);
+    arrays->failed |= schedule->arrays.failed;
+    if (!memory_taken(memory, err))
+        return false;
+    for (int64_t i = 0; i < rooms; i++)
+        scheduler->rooms[i].states = states + (size_t)i * room_bytes;
+    run_blocks(scheduler);
+    return true;
 }
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
@@ -181,17 +181,14 @@ static void scale_schedule(Schedule *schedule) {
     }
 }
 
-/* Allocates the times of the cells. No cell has been written yet. */
-static bool begin_schedule(const BevProblem *problem, Schedule *schedule, Err *err) {
-    int64_t cells = problem->shape.nx * problem->shape.ny;
-    schedule->cell_count = cells;
-    schedule->first_us = malloc((size_t)cells * sizeof *schedule->first_us);
-    schedule->last_us = malloc((size_t)cells * sizeof *schedule->last_us);
-    if (!schedule->first_us || !schedule->last_us)
-        return err_no_memory(err, "schedule", "");
-    for (int64_t i = 0; i < cells; i++)
+/* Takes the times of the cells. No cell has been written yet. False: out of memory. */
+static bool begin_schedule(const BevProblem *problem, Schedule *schedule) {
+    int64_t cells = schedule->cell_count = problem->shape.nx * problem->shape.ny;
+    schedule->first_us = cpu_take(&schedule->arrays, cells, sizeof *schedule->first_us);
+    schedule->last_us = cpu_take(&schedule->arrays, cells, sizeof *schedule->last_us);
+    for (int64_t i = 0; !schedule->arrays.failed && i < cells; i++)
         schedule->first_us[i] = schedule->last_us[i] = NAN;
-    return true;
+    return !schedule->arrays.failed;
 }
 
 /* Returns the time for which a step occupies a multiprocessor. The throughput terms, which overlap
@@ -202,7 +199,7 @@ static double step_issue_us(const Prediction *p, const TraceCounts *counts, int 
 }
 
 /* Makes the schedule of a kernel that was replayed on `problem`. Fails without memory, or where the
- * kernel refuses the problem. Free it with schedule_free, also after a failure. */
+ * kernel refuses the problem. */
 static bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
                           const Prediction *prediction, double latency_us, Schedule *schedule,
                           Err *err) {
@@ -221,8 +218,9 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
                                prediction->term_us[TERM_DEPENDENT_LOADS] / (double)profile->longest,
                            .most_warps = gpu->sm_warps};
     const TraceWatch watch = {.scheduler = &scheduler, .multiprocessors = gpu->sms};
-    if (!begin_schedule(problem, schedule, err) ||
-        !trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
+    if (!begin_schedule(problem, schedule))
+        return err_no_memory(err, "schedule", "");
+    if (!trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
         return false;
     const BlockSpan *last = schedule_last_block(schedule);
     schedule->own_us = last ? last->end_us : 0;
@@ -230,13 +228,6 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
         return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
     scale_schedule(schedule);
     return true;
-}
-
-static void schedule_free(Schedule *schedule) {
-    free(schedule->blocks);
-    free(schedule->first_us);
-    free(schedule->last_us);
-    *schedule = (Schedule){0};
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -257,20 +248,15 @@ double schedule_done(const Schedule *schedule, double us) {
     return all > 0 ? done / all : 1;
 }
 
-static int by_value(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 double schedule_ended_us(const Schedule *schedule, double share) {
     int count = schedule->multiprocessors;
-    float *ends = calloc((size_t)count, sizeof *ends);
+    double *ends = calloc((size_t)count, sizeof *ends);
     for (int64_t i = 0; ends && i < schedule->block_count; i++) {
         const BlockSpan *span = &schedule->blocks[i];
-        ends[span->multiprocessor] = fmaxf(ends[span->multiprocessor], span->end_us);
+        ends[span->multiprocessor] = fmax(ends[span->multiprocessor], span->end_us);
     }
     if (ends)
-        qsort(ends, (size_t)count, sizeof *ends, by_value);
+        sort_ascending(ends, count);
     double us = ends ? ends[(int)fmin(share * count, count - 1)] : NAN;
     free(ends);
     return us;
@@ -331,7 +317,7 @@ bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, con
 
 void race_free(Race *race) {
     for (int i = 0; i < race->count; i++)
-        schedule_free(&race->lanes[i]);
+        cpu_free(&race->lanes[i].arrays);
     free(race->points);
     *race = (Race){.count = 0};
 }

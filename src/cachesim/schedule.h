@@ -10,6 +10,7 @@
  * as on an H200, but a GPU of fewer warps a multiprocessor holds fewer blocks. */
 #pragma once
 
+#include "kernels/cpu/cpu.h"
 #include "src/base/kernel_config.h"
 #include "src/cachesim/memory_model.h"
 
@@ -32,6 +33,7 @@ typedef struct {
     BlockSpan *blocks; /* [block_count], in launch order */
     float *first_us;   /* [cell_count] when a cell is written first; NaN: never */
     float *last_us;    /* [cell_count] when a cell is written last; NaN: never */
+    CpuArrays arrays;  /* these three arrays */
 } Schedule;
 
 /* Returns the share of a cell's writes that are done at `us`: 0 before the first write, 1 from the

@@ -3,6 +3,9 @@
 
 #include "kernels/regime.h"
 
+#include <string.h>
+#include <sys/param.h>
+
 const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
     [TRACE_FEAT] = "features", [TRACE_DEPTH] = "depth",    [TRACE_RANKS] = "ranks",
     [TRACE_OWNERS] = "owners", [TRACE_WEIGHT] = "weights", [TRACE_OUT] = "output",
@@ -58,6 +61,112 @@ static void scale_counts(TraceCounts *counts, const BevProblem *problem, double 
     counts->longest = counts->slowest = longest;
 }
 
+/* ---- a launch -------------------------------------------------------------------------------- */
+
+/* Room for one block on a multiprocessor. */
+typedef struct {
+    char *states; /* the states of the block's active warps */
+    int warps;    /* the number of active warps */
+    int blocks;   /* the number of blocks that started here */
+} Room;
+
+static void *state_of(const Launch *launch, const Room *room, int warp) {
+    return room->states + (size_t)warp * launch->state_bytes;
+}
+
+/* Starts blocks from *next on in an empty room, until a block has a warp with work. Of `sample`
+ * neighbouring blocks one is started. */
+static void start_block(const Launch *launch, void *replay, Room *room, int sample, int64_t *next) {
+    while (room->warps == 0 && *next < launch->blocks) {
+        for (int warp = 0; warp < launch->warps; warp++)
+            if (launch->begin(replay, *next, warp, state_of(launch, room, room->warps)))
+                room->warps++;
+        room->blocks += room->warps > 0;
+        *next += sample;
+    }
+}
+
+/* Gives every warp of a block a turn. The last active warp moves to the place of one that ends. */
+static void give_turns(const Launch *launch, void *replay, Room *room) {
+    for (int warp = 0; warp < room->warps; warp++)
+        if (!launch->turn(replay, state_of(launch, room, warp))) {
+            room->warps--;
+            if (warp < room->warps)
+                memcpy(state_of(launch, room, warp), state_of(launch, room, room->warps),
+                       launch->state_bytes);
+            warp--;
+        }
+}
+
+/* Asks the caller whether the replay goes on. False: the caller ends the replay. */
+static bool replay_goes_on(const Memory *memory, Err *err) {
+    const TraceWatch *watch = &memory->watch;
+    return !watch->go_on || watch->go_on(watch->context) ||
+           err_set(err, ERR_FAILED, memory->kernel->name, "", "the replay was ended early");
+}
+
+/* Gives each resident warp a turn, round after round, until no block is left. */
+static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Room *rooms,
+                          Err *err) {
+    const int sample = memory->watch.sample, sms = TRACE_MULTIPROCESSORS / sample;
+    int64_t next = 0;
+    for (int r = 0; r < launch->resident; r++)
+        for (int sm = 0; sm < sms; sm++)
+            start_block(launch, replay, &rooms[sm * launch->resident + r], sample, &next);
+    for (bool busy = true; busy;) {
+        busy = false;
+        if (!replay_goes_on(memory, err))
+            return false;
+        for (int i = 0; i < sms * launch->resident; i++) {
+            memory->sm = i / launch->resident;
+            give_turns(launch, replay, &rooms[i]);
+            start_block(launch, replay, &rooms[i], sample, &next);
+            busy |= rooms[i].warps > 0;
+        }
+        memory->counts->rounds++;
+        if (memory->access->sums)
+            slices_turn(&memory->slices);
+    }
+    for (int i = 0; i < sms * launch->resident; i++)
+        if (rooms[i].blocks > memory->counts->waves)
+            memory->counts->waves = rooms[i].blocks;
+    memory_launched(memory);
+    return true;
+}
+
+/* Runs only the warps that the recorder wants, one after the other. */
+static bool run_recorded_warps(const Launch *launch, const Memory *memory, void *replay,
+                               void *state, Err *err) {
+    bool wanted = recorder_launch(memory->watch.recorder, launch);
+    for (int64_t block = 0; wanted && block < launch->blocks; block++) {
+        if (!replay_goes_on(memory, err))
+            return false;
+        for (int warp = 0; warp < launch->warps; warp++)
+            if (launch->begin(replay, block, warp, state) &&
+                recorder_wants(memory->watch.recorder, launch, replay, block, warp, state))
+                while (launch->turn(replay, state)) {
+                }
+    }
+    return true;
+}
+
+bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
+    if (memory->watch.scheduler)
+        return !launch->pools ||
+               scheduler_run(memory->watch.scheduler, launch, memory, replay, err);
+    const bool recorded = memory->watch.recorder;
+    int64_t count = recorded ? 1 : TRACE_MULTIPROCESSORS * launch->resident;
+    size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
+    Room *rooms = cpu_take_zeroed(&memory->arrays, count, sizeof *rooms);
+    char *states = cpu_take(&memory->arrays, count, room_bytes);
+    if (!memory_taken(memory, err))
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        rooms[i].states = states + (size_t)i * room_bytes;
+    return recorded ? run_recorded_warps(launch, memory, replay, states, err)
+                    : run_all_warps(launch, memory, replay, rooms, err);
+}
+
 /* ---- replay ---------------------------------------------------------------------------------- */
 
 bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
@@ -67,14 +176,14 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .problem = problem,
                      .counts = counts,
                      .with_reuse = reuse != NULL,
-                     .watch = watch ? *watch : (TraceWatch){0},
-                     .sample = watch && watch->sample > 1 ? watch->sample : 1};
+                     .watch = watch ? *watch : (TraceWatch){0}};
+    memory.watch.sample = MAX(memory.watch.sample, 1);
     *counts = (TraceCounts){.form = &kernel->access};
     bool tiles = kernel->access.owner == BEV_OWNS_TILE;
     bool ok = (tiles ? tiles_replay : owners_replay)(&memory, err);
-    memory_stop(&memory);
-    if (ok && memory.sample > 1)
-        scale_counts(counts, problem, memory.sample);
+    cpu_free(&memory.arrays);
+    if (ok && memory.watch.sample > 1)
+        scale_counts(counts, problem, memory.watch.sample);
     if (reuse)
         *reuse = ok ? memory.reuse : NULL;
     if (!ok)

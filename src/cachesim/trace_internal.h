@@ -7,7 +7,7 @@
 #include "src/cachesim/steps.h"
 #include "src/cachesim/trace.h"
 
-/* ---- slices of the L2 ----------------------------------------------------------------------- */
+/* ---- slices of the L2 ------------------------------------------------------------------------ */
 
 /* Many threads add to sums in memory at once. The slices of the L2 serve them in parallel. But the
  * active warps add to few cells, whose rows lie in few slices, and the busiest slice decides the
@@ -72,13 +72,13 @@ typedef struct {
     uint32_t *l1;     /* [multiprocessors][sets][ways], the latest line first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
     int sm;           /* the multiprocessor of the current turn */
-    bool missed;      /* a read has missed L1 since the last memory_end_round */
+    bool missed;      /* a read has missed L1 since the last memory_wait */
     bool first;       /* such a read was the first access to its sector; false without `reuse` */
     Slices slices;    /* used by kernels whose sums are in memory */
     bool with_reuse;  /* the caller wants an analysis of reuse */
     Reuse *reuse;     /* may be NULL */
-    int sample;       /* one multiprocessor in `sample` is replayed */
-    TraceWatch watch; /* the caller's options; zeroed: none */
+    CpuArrays arrays; /* all arrays of the replay */
+    TraceWatch watch; /* the caller's options; zeroed: none, but `sample` is at least 1 */
 } Memory;
 
 /* The place of an array, and the array that its accesses count for. */
@@ -88,11 +88,12 @@ typedef struct {
     const char *name; /* static text */
 } Place;
 
-/* Place all arrays before memory_start. Each begins at the start of a line. memory_stop does not
- * free memory->reuse: the caller does. */
+/* Place all arrays before memory_start. Each begins at the start of a line. */
 Place memory_place(Memory *memory, TraceArray array, const char *name, size_t bytes);
 bool memory_start(Memory *memory, Err *err);
-void memory_stop(Memory *memory);
+
+/* Whether there was memory for all arrays of the replay so far. */
+bool memory_taken(const Memory *memory, Err *err);
 
 /* An instruction of a warp, while it is being counted. */
 typedef struct {
@@ -139,7 +140,8 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
 typedef struct Launch Launch;
 
 /* Runs the blocks of a launch in the scheduler's time. */
-bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err *err);
+bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, void *replay,
+                   Err *err);
 
 /* The recorder sees the instructions of the warps that it chooses, in the order of each warp. Its
  * functions are cold: a replay without a recorder then loses no time. */
@@ -169,18 +171,13 @@ COLD void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, i
                         int64_t moved, int adds);
 
 /* Ends a round of reads, and counts a dependent load if a read missed L1. With `waits` NULL nothing
- * is counted. */
-static inline void memory_end_round(Memory *memory, TraceWaits *waits) {
+ * is counted. Later instructions need the values of these reads. */
+static inline void memory_wait(Memory *memory, TraceWaits *waits) {
     if (waits) {
         waits->beyond += memory->missed;
         waits->first += memory->first;
     }
     memory->missed = memory->first = false;
-}
-
-/* Ends a round of reads. Later instructions need the values of these reads. */
-static inline void memory_wait(Memory *memory, TraceWaits *waits) {
-    memory_end_round(memory, waits);
     if (memory->watch.recorder)
         recorder_wait(memory->watch.recorder);
 }
@@ -220,75 +217,6 @@ struct Launch {
 
 bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
 
-/* ---- threads that own points, splats, intervals, cells or pieces ----------------------------- */
-
-/* A frustum point of a weighted map with all its cells, as bev_align gathers them. On the device it
- * is a record of BEV_SPLAT_WORDS words. */
-typedef struct {
-    int32_t depth, feat, cells; /* `cells`: their number */
-    int32_t cell[BEV_SPLAT_CELLS], point[BEV_SPLAT_CELLS];
-} Splat;
-
-typedef struct {
-    Splat *splats;
-    int64_t count;
-} Splats;
-
-/* A piece of a cell: the points of one worker. V4's map of pieces is built as in
- * kernels/cuda/v4/build.cuh. A cell of class k has 2^k workers, and each takes every 2^k-th point.
- * Cells are sorted by class, the largest class first. */
-typedef struct {
-    int32_t cell, owner; /* owner: the place of the cell in the sorted order */
-    int32_t part, parts; /* the worker is number `part` of the cell's `parts` workers */
-} Piece;
-
-typedef struct {
-    Piece *workers;
-    int64_t count;
-} Pieces;
-
-/* The threads of a warp that share an owner. They are neighbours with `tile` channels each. */
-typedef struct {
-    int32_t cell, start, end; /* the owner's points are [start, end) */
-    int32_t owner, stride;    /* the owner takes every stride-th point */
-    int16_t first, last;      /* the threads hold channels [first, last) */
-    int8_t lane, lanes;       /* the first thread; the number of threads */
-    bool stores;              /* the threads store the finished sums */
-} Segment;
-
-typedef struct {
-    int32_t step, steps; /* the next step; the steps of the warp's longest owner */
-    TraceWaits indices, values;
-    int count;  /* the number of segments */
-    int others; /* instructions outside of steps */
-    Segment segments[WARP];
-} Warp;
-
-typedef struct {
-    Memory *memory;
-    const BevAccess *access;
-    const BevProblem *problem;
-    Place feat, scales, depth, ranks_depth, ranks_feat, ranks_bev, starts, lengths, records, cells,
-        weight, out, sums, splat_ranks, splat_weights;
-    int64_t owners;
-    int channels, tile, lanes;            /* channels, channels of a thread, threads of an owner */
-    int64_t blocks_a_row, owners_a_block; /* a row of blocks takes all owners once */
-    int feat_bits, out_bits, depth_bytes;
-    int64_t row_bytes;    /* bytes of a feature row's codes */
-    int32_t *interval_of; /* [cells] or -1; BEV_OWNS_CELL, BEV_OWNS_PIECE and channels first only */
-    Splats splats;        /* BEV_OWNS_SPLAT only */
-    Pieces pieces;        /* BEV_OWNS_PIECE only */
-} OwnersReplay;
-
-/* Replays the reads by which the owners of a warp find their points. */
-void warp_read_owners(OwnersReplay *replay, const Warp *warp);
-
-/* Replays the next point or splat of every owner: reads, and additions if sums are in memory. */
-void warp_step(OwnersReplay *replay, Warp *warp);
-
-/* Replays the stores of the sums from registers, after the last point. */
-void warp_write(OwnersReplay *replay, const Warp *warp);
-
 /* ---- V4's tiles ------------------------------------------------------------------------------ */
 
 /* The work of worker w: step w, then steps next, next + parts, ... before end. */
@@ -314,9 +242,11 @@ typedef struct {
     uint32_t *entries;    /* [steps][TILE_CELLS] */
     int32_t *weight_rows; /* [steps][TILE_CELLS] the entry's row of 16 weights */
     int32_t *empty;       /* [empties] cells without a point */
+    CpuArrays arrays;     /* those above */
 } TileMap;
 
-/* Builds the map for a GPU with this number of multiprocessors. Free it with tile_map_free. */
+/* Builds the map for a GPU with this number of multiprocessors. Free it with tile_map_free, also
+ * after a failure. */
 bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err);
 void tile_map_free(TileMap *map);
 

@@ -2,11 +2,10 @@
 #include "src/cachesim/trace_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 
-/* ---- slices of the L2 ----------------------------------------------------------------------- */
+/* ---- slices of the L2 ------------------------------------------------------------------------ */
 
 /* Returns the slice of a sector. The hash (the end of MurmurHash3) spreads neighbouring kibibytes
  * over the pairs of slices. */
@@ -61,22 +60,29 @@ Place memory_place(Memory *memory, TraceArray array, const char *name, size_t by
     return place;
 }
 
+bool memory_taken(const Memory *memory, Err *err) {
+    return !memory->arrays.failed ||
+           err_no_memory(err, memory->kernel->name, "choose a smaller scene");
+}
+
 bool memory_start(Memory *memory, Err *err) {
-    size_t l1 = (size_t)TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
+    const int64_t l1 = TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS;
+    const bool plain = memory->access->sums == BEV_SUMS_PLAIN;
+    Slices *slices = &memory->slices;
     if (memory->sectors >= UINT32_MAX / LINE)
         return err_set(err, ERR_FAILED, memory->kernel->name, "choose a smaller scene",
                        "%llu sectors are more than the model can number",
                        (unsigned long long)memory->sectors);
-    memory->l1 = malloc(l1);
+    memory->l1 = cpu_take(&memory->arrays, l1, sizeof *memory->l1);
     if (memory->access->sums)
-        memory->slices =
-            (Slices){.lines = calloc(memory->sectors / LINE + 1, sizeof *memory->slices.lines),
-                     .window = 1,
-                     .turns = memory->access->sums == BEV_SUMS_PLAIN ? SLICE_TURNS_PLAIN
-                                                                     : SLICE_TURNS_ATOMIC};
-    if (!memory->l1 || (memory->access->sums && !memory->slices.lines))
-        return err_no_memory(err, memory->kernel->name, "");
-    memset(memory->l1, 0xff, l1); /* no line has the number that these bytes make */
+        *slices = (Slices){.lines = cpu_take_zeroed(&memory->arrays, memory->sectors / LINE,
+                                                    sizeof *slices->lines),
+                           .window = 1,
+                           .turns = plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC};
+    if (!memory_taken(memory, err))
+        return false;
+    /* No line has the number that these bytes make. */
+    memset(memory->l1, 0xff, (size_t)l1 * sizeof *memory->l1);
     if (!memory->with_reuse)
         return true;
     uint32_t one_in = memory->watch.one_in                                  ? memory->watch.one_in
@@ -86,12 +92,7 @@ bool memory_start(Memory *memory, Err *err) {
     return memory->reuse;
 }
 
-void memory_stop(Memory *memory) {
-    free(memory->l1);
-    free(memory->slices.lines);
-}
-
-/* ---- sectors -------------------------------------------------------------------------------- */
+/* ---- sectors --------------------------------------------------------------------------------- */
 
 /* Reads a sector through L1. Returns whether L1 held the sector. An L1 entry has the number of a
  * line, and a bit for each sector of the line that L1 holds. */
@@ -118,7 +119,7 @@ static void access_l2(Memory *memory, uint32_t sector, ReuseKind kind, uint32_t 
     memory->first |= first && kind == REUSE_READ;
 }
 
-/* ---- instructions --------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static Instruction begin_instruction(Memory *memory, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
@@ -227,7 +228,7 @@ void memory_add(Instruction *in, StepLanes lanes, int64_t byte, int64_t asked, i
     }
 }
 
-/* ---- launches ------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 void memory_step(Memory *memory) {
     memory->counts->steps++;
@@ -268,7 +269,7 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
         int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
         int number = (int)(warp % PASS_WARPS);
         memory->sm = (int)(block % TRACE_MULTIPROCESSORS);
-        if (block % memory->sample ||
+        if (block % memory->watch.sample ||
             (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL)))
             continue;
         memory_phase(memory, PHASE_PASS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays kernels whose threads own points, splats, intervals, cells or pieces. This file deals the
- * owners to threads and runs the launches. */
+/* Replays kernels whose threads own points, splats, intervals, cells or pieces. A warp's owners
+ * read their records, and for each point the indices, the depth and the features. Owners add to
+ * sums in memory with each point, or store sums at the end. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -9,42 +10,91 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A frustum point of a weighted map with all its cells, as bev_align gathers them. On the device it
+ * is a record of BEV_SPLAT_WORDS words. */
+typedef struct {
+    int32_t depth, feat, cells; /* `cells`: their number */
+    int32_t cell[BEV_SPLAT_CELLS], point[BEV_SPLAT_CELLS];
+} Splat;
+
+/* A piece of a cell: the points of one worker. V4's map of pieces is built as in
+ * kernels/cuda/v4/build.cuh. A cell of class k has 2^k workers, and each takes every 2^k-th point.
+ * Cells are sorted by class, the largest class first. */
+typedef struct {
+    int32_t cell, owner; /* owner: the place of the cell in the sorted order */
+    int32_t part, parts; /* the worker is number `part` of the cell's `parts` workers */
+} Piece;
+
+/* The threads of a warp that share an owner. They are neighbours with `tile` channels each. */
+typedef struct {
+    int32_t cell, start, end; /* the owner's points are [start, end) */
+    int32_t owner, stride;    /* the owner takes every stride-th point */
+    int16_t first, last;      /* the threads hold channels [first, last) */
+    StepLanes lanes;          /* the threads, each with a share of the channels */
+    bool stores;              /* the threads store the finished sums */
+} Segment;
+
+typedef struct {
+    int32_t step, steps; /* the next step; the steps of the warp's longest owner */
+    TraceWaits indices, values;
+    int count;  /* the number of segments */
+    int others; /* instructions outside of steps */
+    Segment segments[WARP];
+} Warp;
+
+typedef struct {
+    Memory *memory;
+    const BevAccess *access;
+    const BevProblem *problem;
+    Place feat, scales, depth, ranks_depth, ranks_feat, ranks_bev, starts, lengths, records, cells,
+        weight, out, sums, splat_ranks, splat_weights;
+    int64_t owners;
+    int channels, tile, lanes;            /* channels, channels of a thread, threads of an owner */
+    int64_t blocks_a_row, owners_a_block; /* a row of blocks takes all owners once */
+    int feat_bits, out_bits, depth_bytes;
+    int64_t row_bytes;    /* bytes of a feature row's codes */
+    int32_t *interval_of; /* [cells] or -1; BEV_OWNS_CELL, BEV_OWNS_PIECE and channels first only */
+    Splat *splats;        /* [owners]; BEV_OWNS_SPLAT only */
+    Piece *pieces;        /* [owners]; BEV_OWNS_PIECE only */
+} OwnersReplay;
+
 /* ---- BEV Align's splats ---------------------------------------------------------------------- */
 
-/* Joins neighbours with equal ranks to splats of at most four points. */
-static void join_points(const BevMap *map, const int32_t *order, Splats *splats) {
-    Splat *last = NULL;
+/* Joins neighbours with equal ranks to splats of at most four points. Returns their number. */
+static int64_t join_points(const BevMap *map, const int32_t *order, Splat *splats) {
+    int64_t count = 0;
     for (int64_t i = 0; i < map->points; i++) {
         int32_t t = order[i], depth = map->ranks_depth[t], feat = map->ranks_feat[t];
-        if (!last || last->cells == BEV_SPLAT_CELLS || last->depth != depth || last->feat != feat) {
-            last = &splats->splats[splats->count++];
+        Splat *last = &splats[count - 1];
+        if (!count || last->cells == BEV_SPLAT_CELLS || last->depth != depth ||
+            last->feat != feat) {
+            last = &splats[count++];
             *last = (Splat){.depth = depth, .feat = feat};
         }
         last->point[last->cells] = t;
         last->cell[last->cells++] = map->ranks_bev[t];
     }
+    return count;
 }
 
 /* Sorts the points by their frustum point, and joins the neighbours of one into a splat. next[d] is
- * the place of the next point with depth rank d. */
-static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
-    const BevMap *map = &problem->map;
-    size_t points = (size_t)map->points, depths = (size_t)problem->depth.row_len;
-    int32_t *next = calloc(depths + 1, sizeof *next);
-    int32_t *order = malloc((points + 1) * sizeof *order);
-    *splats = (Splats){.splats = malloc((points + 1) * sizeof *splats->splats)};
-    bool ok = next && order && splats->splats;
-    for (int64_t t = 0; ok && t < map->points; t++)
+ * the place of the next point with depth rank d. Returns the number of splats. */
+static int64_t splats_gather(OwnersReplay *replay) {
+    const BevMap *map = &replay->problem->map;
+    const int64_t depths = replay->problem->depth.row_len;
+    CpuArrays *arrays = &replay->memory->arrays;
+    int32_t *next = cpu_take_zeroed(arrays, depths, sizeof *next);
+    int32_t *order = cpu_take(arrays, map->points, sizeof *order);
+    replay->splats = cpu_take(arrays, map->points, sizeof *replay->splats);
+    if (arrays->failed)
+        return 0;
+    for (int64_t t = 0; t < map->points; t++)
         next[map->ranks_depth[t] + 1]++;
-    for (size_t d = 1; ok && d <= depths; d++)
+    for (int64_t d = 1; d <= depths; d++)
         next[d] += next[d - 1];
-    for (int64_t t = 0; ok && t < map->points; t++)
+    for (int64_t t = 0; t < map->points; t++)
         order[next[map->ranks_depth[t]]++] = (int32_t)t;
-    if (ok)
-        join_points(map, order, splats);
-    free(next);
-    free(order);
-    return ok || err_no_memory(err, "splats", "");
+    return join_points(map, order, replay->splats);
 }
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
@@ -60,12 +110,12 @@ enum {
 
 /* Returns the instructions of a warp with workers [from, to) outside of its steps. The first cell
  * of the block has the most parts and decides the rounds, as join_parts() in v4.cuh does. */
-static int piece_instructions(const Pieces *pieces, int64_t block, int64_t from, int64_t to) {
+static int piece_instructions(const Piece *pieces, int64_t block, int64_t from, int64_t to) {
     int instructions = PIECE_INSTRUCTIONS;
-    for (int half = pieces->workers[block].parts / 2; half >= 1; half /= 2) {
+    for (int half = pieces[block].parts / 2; half >= 1; half /= 2) {
         bool puts = false, adds = false;
         for (int64_t i = from; i < to; i++) {
-            const Piece *piece = &pieces->workers[i];
+            const Piece *piece = &pieces[i];
             bool joins = piece->parts > half;
             puts = puts || (joins && piece->part >= half && piece->part < 2 * half);
             adds = adds || (joins && piece->part < half);
@@ -76,36 +126,332 @@ static int piece_instructions(const Pieces *pieces, int64_t block, int64_t from,
     return instructions;
 }
 
-/* Deals cells to workers. `rows`, a power of two, is the number of workers of a block, and the most
- * that a cell can have. `interval_of` has the interval of each cell, or -1. */
-static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, int rows,
-                        Pieces *pieces, Err *err) {
-    const BevMap *map = &problem->map;
-    int64_t cells = problem->shape.nx * problem->shape.ny, owner = 0;
-    int portion = piece_points(map->points, problem->shape.channels);
+/* Returns the number of whole owners of a block. V4's pieces need a power of two. */
+static int owners_a_block(const OwnersReplay *replay) {
+    int fit = replay->access->block / replay->lanes, count = 1;
+    if (replay->access->owner != BEV_OWNS_PIECE)
+        return fit > 0 ? fit : 1;
+    while (2 * count <= fit)
+        count *= 2;
+    return count;
+}
+
+/* Deals cells to workers, at most a block to a cell. Returns the number of workers. */
+static int64_t pieces_deal(OwnersReplay *replay) {
+    const BevMap *map = &replay->problem->map;
+    const BevShape *shape = &replay->problem->shape;
+    int64_t cells = shape->nx * shape->ny, owner = 0, count = 0;
+    int portion = piece_points(map->points, shape->channels), rows = owners_a_block(replay);
     int largest = class_of(rows, 1, rows); /* 2^largest is `rows` */
     /* A cell has one worker, or fewer than two workers for every PIECE_POINTS points. */
-    size_t most = (size_t)cells + (size_t)map->points / PIECE_POINTS * 2;
-    *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
-    if (!pieces->workers)
-        return err_no_memory(err, "V4's pieces", "");
+    Piece *pieces = replay->pieces =
+        cpu_take(&replay->memory->arrays, cells + map->points / PIECE_POINTS * 2, sizeof *pieces);
+    if (replay->memory->arrays.failed)
+        return 0;
     for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: empty cells */
         for (int64_t cell = 0; cell < cells; cell++) {
-            int32_t interval = interval_of[cell];
+            int32_t interval = replay->interval_of[cell];
             int own =
                 interval < 0 ? 0 : 1 << class_of(map->interval_lengths[interval], portion, largest);
             if (own != parts)
                 continue;
             for (int part = 0; part < (parts ? parts : 1); part++)
-                pieces->workers[pieces->count++] =
-                    (Piece){(int32_t)cell, (int32_t)owner, part, parts ? parts : 1};
+                pieces[count++] = (Piece){(int32_t)cell, (int32_t)owner, part, parts ? parts : 1};
             owner++;
         }
     }
-    return true;
+    return count;
 }
 
 enum { CLEAR_BYTES = 16 };
+
+/* ---- reads of a warp ------------------------------------------------------------------------- */
+
+/* Returns the lanes of an owner, which all request the same bytes. */
+static StepLanes lanes_together(const Segment *segment) {
+    StepLanes lanes = segment->lanes;
+    lanes.same = true;
+    return lanes;
+}
+
+/* Reads an element of `bytes` bytes for each owner. An owner with element -1 reads none. */
+static void read_elements(OwnersReplay *replay, const Warp *warp, Place array,
+                          const int32_t *element, int64_t bytes) {
+    Instruction in = memory_read(replay->memory, array);
+    for (int s = 0; s < warp->count; s++) {
+        if (element[s] >= 0)
+            memory_span(&in, lanes_together(&warp->segments[s]), element[s] * bytes, bytes);
+    }
+}
+
+static void read_words(OwnersReplay *replay, const Warp *warp, Place array,
+                       const int32_t *element) {
+    read_elements(replay, warp, array, element, INDEX);
+}
+
+/* Replays an instruction that reads or writes a part of each owner's row, which begins at
+ * `row_byte` (below 0: no row). A lane takes `width` channels of `bits` bits, from channel `part`
+ * of its tile on. Lanes that take whole tiles are neighbours. */
+static void warp_rows(const OwnersReplay *replay, Instruction *in, const Warp *warp,
+                      const int64_t *row_byte, int part, int width, int bits) {
+    for (int s = 0; s < warp->count; s++) {
+        const Segment *segment = &warp->segments[s];
+        if (row_byte[s] < 0)
+            continue;
+        int step = width == replay->tile ? segment->last - segment->first : replay->tile;
+        StepLanes lanes = width == replay->tile ? segment->lanes : one_lane(segment->lanes.first);
+        for (int c = segment->first + part; c < segment->last; c += step, lanes.first++) {
+            int end = width == replay->tile ? segment->last : c + width;
+            if (end > segment->last)
+                end = segment->last;
+            int64_t from = (int64_t)c * bits / 8, to = ((int64_t)end * bits + 7) / 8;
+            memory_span(in, lanes, row_byte[s] + from, to - from);
+        }
+    }
+}
+
+static void read_scales(OwnersReplay *replay, const Warp *warp, const int32_t *row) {
+    int64_t blocks = (replay->channels + BEV_BLOCK - 1) / BEV_BLOCK;
+    Instruction in = memory_read(replay->memory, replay->scales);
+    for (int s = 0; s < warp->count; s++) {
+        int64_t from = warp->segments[s].first / BEV_BLOCK;
+        int64_t to = (warp->segments[s].last - 1) / BEV_BLOCK + 1;
+        if (row[s] >= 0)
+            memory_span(&in, warp->segments[s].lanes, row[s] * blocks + from, to - from);
+    }
+}
+
+static void read_features(OwnersReplay *replay, const Warp *warp, const int32_t *row) {
+    int64_t byte[WARP];
+    for (int s = 0; s < warp->count; s++)
+        byte[s] = row[s] < 0 ? -1 : row[s] * replay->row_bytes;
+    for (int part = 0; part < replay->tile; part += replay->access->load) {
+        Instruction in = memory_read(replay->memory, replay->feat);
+        warp_rows(replay, &in, warp, byte, part, replay->access->load, replay->feat_bits);
+    }
+    if (replay->problem->dtype == BEV_NVFP4)
+        read_scales(replay, warp, row);
+}
+
+/* Replays the accesses of an owner's lanes to a row with channels first, which begins at `element`.
+ * Channels are whole planes apart, so each lane touches a sector of its own. */
+static void access_planes(Instruction *in, const Segment *segment, int64_t element, int64_t plane,
+                          int bits) {
+    for (int c = segment->first; c < segment->last; c++)
+        memory_span(in, one_lane(segment->lanes.first + c - segment->first),
+                    (element + c * plane) * bits / 8, bits / 8);
+}
+
+/* Reads features with channels first. A camera image has `channels` planes. */
+static void read_feature_planes(OwnersReplay *replay, const Warp *warp, const int32_t *row) {
+    int64_t pixels = replay->problem->shape.feat_h * replay->problem->shape.feat_w;
+    Instruction in = memory_read(replay->memory, replay->feat);
+    for (int s = 0; s < warp->count; s++)
+        if (row[s] >= 0)
+            access_planes(&in, &warp->segments[s],
+                          row[s] + row[s] / pixels * (replay->channels - 1) * pixels, pixels,
+                          replay->feat_bits);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* Instructions of a warp that adds merged sums, as disassembled. */
+enum { MERGED_INSTRUCTIONS = 44 };
+
+/* Returns the end of the segment's channels that no thread before it in the warp adds to. The loads
+ * and stores of a plain += merge if cell and channel are the same. Atomics do not merge. */
+static int own_channels_end(const Warp *warp, int s) {
+    int end = warp->segments[s].last;
+    for (int before = s - 1; before >= 0 && end > warp->segments[s].first; before--) {
+        if (warp->segments[before].cell != warp->segments[s].cell)
+            break;
+        if (warp->segments[before].first < end)
+            end = warp->segments[before].first;
+    }
+    return end;
+}
+
+/* Adds channels [first, last) of a segment to the sums of a cell, with one instruction for each
+ * channel of a thread. An instruction requests the sectors in which it has a channel. The threads
+ * request all channels of the segment. */
+static void add_channels(const OwnersReplay *replay, Instruction *in, const Segment *segment,
+                         int64_t cell, int last) {
+    int floats = SECTOR / FLOAT, adds = replay->tile < floats ? replay->tile : floats;
+    memory_add(in, segment->lanes, (cell * replay->channels + segment->first) * FLOAT,
+               (int64_t)(segment->last - segment->first) * FLOAT,
+               (int64_t)(last - segment->first) * FLOAT, adds);
+}
+
+/* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. Of a
+ * kernel that merges, a warp ends early if none of its threads adds. */
+static void warp_add(OwnersReplay *replay, const Warp *warp) {
+    const BevMap *map = &replay->problem->map;
+    bool plain = replay->access->sums == BEV_SUMS_PLAIN;
+    Instruction in = memory_adding(replay->memory, replay->sums, replay->tile);
+    bool begins = false; /* a thread has the first point of its cell in the block */
+    for (int s = 0; s < warp->count; s++) {
+        const Segment *segment = &warp->segments[s];
+        int64_t t = segment->start;
+        if (replay->access->merges && t % replay->access->block &&
+            map->ranks_bev[t] == map->ranks_bev[t - 1])
+            continue;
+        begins = true;
+        add_channels(replay, &in, segment, segment->cell,
+                     plain ? own_channels_end(warp, s) : segment->last);
+    }
+    if (replay->access->merges && begins)
+        replay->memory->shares[replay->memory->sm].others += MERGED_INSTRUCTIONS;
+}
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+/* Replays the reads by which the owners of a warp find their points. */
+static void warp_read_owners(OwnersReplay *replay, const Warp *warp) {
+    int32_t cell[WARP], owner[WARP], interval[WARP], start[WARP];
+    bool by_cell = replay->access->owner == BEV_OWNS_CELL;
+    memory_phase(replay->memory, PHASE_OWNERS);
+    for (int s = 0; s < warp->count; s++) {
+        const Segment *segment = &warp->segments[s];
+        cell[s] = segment->cell;
+        start[s] = segment->start;
+        owner[s] = segment->owner;
+        interval[s] = by_cell ? replay->interval_of[segment->cell] : segment->owner;
+    }
+    if (replay->access->owner == BEV_OWNS_PIECE || replay->access->ranks == 1) { /* one record */
+        read_elements(replay, warp, replay->records, owner, replay->access->owner_bytes);
+        return;
+    }
+    if (by_cell) {
+        read_words(replay, warp, replay->cells, cell);
+        memory_wait(replay->memory, NULL);
+    }
+    read_words(replay, warp, replay->starts, interval);
+    read_words(replay, warp, replay->lengths, interval);
+    if (!by_cell) { /* the owner reads its cell from its first point */
+        Place cells = replay->ranks_bev;
+        cells.array = TRACE_OWNERS;
+        memory_wait(replay->memory, NULL);
+        read_words(replay, warp, cells, start);
+    }
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static void show_point(const OwnersReplay *replay, const Segment *segment, int32_t number) {
+    const BevMap *map = &replay->problem->map;
+    recorder_point(replay->memory->watch.recorder, &(StepPoint){.depth = map->ranks_depth[number],
+                                                                .feat = map->ranks_feat[number],
+                                                                .cell = map->ranks_bev[number],
+                                                                .number = number,
+                                                                .first = segment->first,
+                                                                .last = segment->last,
+                                                                .lanes = segment->lanes});
+}
+
+/* Replays the splats of a warp. A splat is a record of ten words, with up to four cells. */
+static void splat_step(OwnersReplay *replay, Warp *warp) {
+    const Splat *splat[WARP];
+    int32_t depth[WARP], row[WARP], cells = 0;
+    for (int s = 0; s < warp->count; s++) {
+        splat[s] = &replay->splats[warp->segments[s].owner];
+        depth[s] = splat[s]->depth;
+        row[s] = splat[s]->feat;
+        cells = splat[s]->cells > cells ? splat[s]->cells : cells;
+        for (int j = 0; replay->memory->watch.recorder && j < splat[s]->cells; j++)
+            show_point(replay, &warp->segments[s], splat[s]->point[j]);
+    }
+    for (int word = 0; word < BEV_SPLAT_WORDS; word++) {
+        bool rank = word < BEV_SPLAT_RANKS;
+        Instruction in =
+            memory_read(replay->memory, rank ? replay->splat_ranks : replay->splat_weights);
+        for (int s = 0; s < warp->count; s++) {
+            memory_span(&in, lanes_together(&warp->segments[s]),
+                        (warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + word) * INDEX, INDEX);
+        }
+    }
+    memory_wait(replay->memory, &warp->indices);
+    read_elements(replay, warp, replay->depth, depth, replay->depth_bytes);
+    read_features(replay, warp, row);
+    memory_wait(replay->memory, &warp->values);
+    for (int j = 0; j < cells; j++) {
+        Instruction in = memory_adding(replay->memory, replay->sums, 1);
+        for (int s = 0; s < warp->count; s++)
+            if (j < splat[s]->cells)
+                add_channels(replay, &in, &warp->segments[s], splat[s]->cell[j],
+                             warp->segments[s].last);
+    }
+}
+
+static void point_step(OwnersReplay *replay, Warp *warp) {
+    const BevMap *map = &replay->problem->map;
+    int32_t point[WARP], depth[WARP], row[WARP];
+    for (int s = 0; s < warp->count; s++) {
+        int32_t t = warp->segments[s].start + warp->step * warp->segments[s].stride;
+        bool exists = t < warp->segments[s].end;
+        point[s] = exists ? t : -1;
+        depth[s] = exists ? map->ranks_depth[t] : -1;
+        row[s] = exists ? map->ranks_feat[t] : -1;
+        if (replay->memory->watch.recorder && exists)
+            show_point(replay, &warp->segments[s], t);
+    }
+    read_words(replay, warp, replay->ranks_depth, point);
+    if (replay->access->ranks >= 2)
+        read_words(replay, warp, replay->ranks_feat, point);
+    if (replay->access->ranks >= 3)
+        read_words(replay, warp, replay->ranks_bev, point);
+    if (map->weights)
+        read_words(replay, warp, replay->weight, point);
+    memory_wait(replay->memory, &warp->indices);
+    read_elements(replay, warp, replay->depth, depth, replay->depth_bytes);
+    if (replay->memory->kernel->channels_first)
+        read_feature_planes(replay, warp, row);
+    else
+        read_features(replay, warp, row);
+    memory_wait(replay->memory, &warp->values);
+    if (replay->access->sums)
+        warp_add(replay, warp);
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+/* Whether the kernel fills the sector of a cell in an output plane: all its cells have points. */
+static bool fills_sector(const OwnersReplay *replay, int64_t cell) {
+    int64_t cells = replay->problem->shape.nx * replay->problem->shape.ny;
+    int64_t a_sector = SECTOR * 8 / replay->out_bits, first = cell / a_sector * a_sector;
+    for (int64_t c = first; c < first + a_sector && c < cells; c++)
+        if (replay->interval_of[c] < 0)
+            return false;
+    return true;
+}
+
+/* Writes an output with channels first. */
+static void write_planes(OwnersReplay *replay, const Warp *warp) {
+    int64_t plane = replay->problem->shape.nx * replay->problem->shape.ny;
+    Instruction in = memory_write(replay->memory, replay->out);
+    for (int s = 0; s < warp->count; s++) {
+        const Segment *segment = &warp->segments[s];
+        in.kind = fills_sector(replay, segment->cell) ? REUSE_WRITE : REUSE_PATCH;
+        access_planes(&in, segment, segment->cell, plane, replay->out_bits);
+    }
+}
+
+/* Replays the stores of the sums from registers, after the last point. */
+static void warp_write(OwnersReplay *replay, const Warp *warp) {
+    int64_t byte[WARP];
+    memory_phase(replay->memory, PHASE_STORE);
+    if (replay->memory->kernel->channels_first) {
+        write_planes(replay, warp);
+        return;
+    }
+    for (int s = 0; s < warp->count; s++) {
+        int64_t row = warp->segments[s].cell * (int64_t)replay->channels;
+        byte[s] = warp->segments[s].stores ? row * replay->out_bits / 8 : -1;
+    }
+    for (int part = 0; part < replay->tile; part += replay->access->store) {
+        Instruction in = memory_write(replay->memory, replay->out);
+        warp_rows(replay, &in, warp, byte, part, replay->access->store, replay->out_bits);
+    }
+}
 
 /* ---- warps ----------------------------------------------------------------------------------- */
 
@@ -136,10 +482,10 @@ static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, 
         interval = replay->interval_of[owner];
         break;
     case BEV_OWNS_PIECE:
-        segment.cell = replay->pieces.workers[owner].cell;
-        segment.owner = replay->pieces.workers[owner].owner;
-        segment.stride = replay->pieces.workers[owner].parts;
-        segment.stores = replay->pieces.workers[owner].part == 0;
+        segment.cell = replay->pieces[owner].cell;
+        segment.owner = replay->pieces[owner].owner;
+        segment.stride = replay->pieces[owner].parts;
+        segment.stores = replay->pieces[owner].part == 0;
         interval = replay->interval_of[segment.cell];
         break;
     default:
@@ -150,7 +496,7 @@ static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, 
     segment.start = map->interval_starts[interval];
     segment.end = segment.start + map->interval_lengths[interval];
     if (replay->access->owner == BEV_OWNS_PIECE)
-        segment.start += replay->pieces.workers[owner].part;
+        segment.start += replay->pieces[owner].part;
     return segment;
 }
 
@@ -185,8 +531,8 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
             break;
         Segment segment = segment_of(replay, owner, (int)(base + lane * tile),
                                      (int)(last < replay->channels ? last : replay->channels));
-        segment.lane = (int8_t)(WARP - (end - thread));
-        segment.lanes = (int8_t)(lane_end - lane);
+        segment.lanes =
+            (StepLanes){(int8_t)(WARP - (end - thread)), (int8_t)(lane_end - lane), 1, false};
         if (steps_of(&segment) > warp->steps)
             warp->steps = steps_of(&segment);
         warp->segments[warp->count++] = segment;
@@ -195,7 +541,7 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     if (access->owner == BEV_OWNS_PIECE && warp->count > 0) {
         int64_t from = first_owner + number * WARP / replay->lanes;
         int64_t to = first_owner + (thread - 1) / replay->lanes + 1;
-        warp->others = piece_instructions(&replay->pieces, first_owner, from, to);
+        warp->others = piece_instructions(replay->pieces, first_owner, from, to);
     }
     return warp->count > 0;
 }
@@ -224,7 +570,8 @@ static bool warp_turn(void *opaque, void *state) {
         warp_read_owners(replay, warp);
     memory_wait(replay->memory, NULL);
     if (warp->step < warp->steps) {
-        warp_step(replay, warp);
+        memory_phase(replay->memory, PHASE_POINTS);
+        (replay->access->owner == BEV_OWNS_SPLAT ? splat_step : point_step)(replay, warp);
         memory_step(replay->memory);
     }
     if (++warp->step < warp->steps)
@@ -251,7 +598,7 @@ static int warp_cells(const void *opaque, const void *state, WarpCells list) {
     int count = 0;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
-        const Splat *splat = splats ? &replay->splats.splats[segment->owner] : NULL;
+        const Splat *splat = splats ? &replay->splats[segment->owner] : NULL;
         for (int j = 0; j < (splat ? splat->cells : 1); j++)
             list[count++] = splat ? splat->cell[j] : segment->cell;
     }
@@ -263,14 +610,15 @@ static int32_t warp_turns(const void *state) {
     return warp->steps > 1 ? warp->steps : 1;
 }
 
-/* ---- the launch ----------------------------------------------------------------------------- */
+/* ---- the launch ------------------------------------------------------------------------------ */
 
 /* Gives each array of the kernel a place in memory, so that accesses have addresses. */
 static void place_arrays(OwnersReplay *replay) {
     Memory *memory = replay->memory;
     const BevProblem *p = replay->problem;
     size_t points = (size_t)p->map.points, intervals = (size_t)p->map.intervals;
-    size_t cells = (size_t)(p->shape.nx * p->shape.ny), splats = (size_t)replay->splats.count;
+    size_t cells = (size_t)(p->shape.nx * p->shape.ny);
+    size_t splats = replay->splats ? (size_t)replay->owners : 0;
     replay->feat = memory_place(memory, TRACE_FEAT, "features",
                                 bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
@@ -298,35 +646,22 @@ static void place_arrays(OwnersReplay *replay) {
     replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT, "splat weights"};
 }
 
-/* Returns the number of whole owners of a block. V4's pieces need a power of two. */
-static int owners_a_block(const OwnersReplay *replay) {
-    int fit = replay->access->block / replay->lanes, count = 1;
-    if (replay->access->owner != BEV_OWNS_PIECE)
-        return fit > 0 ? fit : 1;
-    while (2 * count <= fit)
-        count *= 2;
-    return count;
-}
-
 /* Counts the owners that share the work: points, splats, intervals, cells or pieces. */
 static bool find_owners(OwnersReplay *replay, Err *err) {
-    const BevProblem *problem = replay->problem;
-    BevOwner owner = replay->access->owner;
-    bool wants_intervals =
-        owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || replay->memory->kernel->channels_first;
-    int64_t cells = problem->shape.nx * problem->shape.ny;
-    if (wants_intervals && !(replay->interval_of = bev_intervals_of_cells(&problem->map, cells)))
-        return err_no_memory(err, replay->memory->kernel->name, "");
-    if ((owner == BEV_OWNS_SPLAT && !splats_gather(problem, &replay->splats, err)) ||
-        (owner == BEV_OWNS_PIECE &&
-         !pieces_deal(problem, replay->interval_of, owners_a_block(replay), &replay->pieces, err)))
-        return false;
-    replay->owners = owner == BEV_OWNS_POINT      ? problem->map.points
-                     : owner == BEV_OWNS_SPLAT    ? replay->splats.count
-                     : owner == BEV_OWNS_INTERVAL ? problem->map.intervals
+    Memory *memory = replay->memory;
+    const BevMap *map = &replay->problem->map;
+    const BevOwner owner = replay->access->owner;
+    int64_t cells = replay->problem->shape.nx * replay->problem->shape.ny;
+    if (owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || memory->kernel->channels_first) {
+        replay->interval_of = bev_intervals_of_cells(map, cells);
+        memory->arrays.failed |= !replay->interval_of;
+    }
+    replay->owners = owner == BEV_OWNS_POINT      ? map->points
+                     : owner == BEV_OWNS_SPLAT    ? splats_gather(replay)
+                     : owner == BEV_OWNS_INTERVAL ? map->intervals
                      : owner == BEV_OWNS_CELL     ? cells
-                                                  : replay->pieces.count;
-    return true;
+                                                  : pieces_deal(replay);
+    return memory_taken(memory, err);
 }
 
 static Launch plan_launch(OwnersReplay *replay) {
@@ -366,7 +701,6 @@ static bool run_launches(OwnersReplay *replay, Err *err) {
         memory_pass(memory, replay->out, REUSE_WRITE, out, CLEAR_BYTES);
     if (!launch_run(&launch, memory, replay, err))
         return false;
-    memory_launched(memory);
     if (replay->access->sums && problem->out.dtype != BEV_FP32) {
         memory_pass(memory, replay->sums, REUSE_READ, sums, FLOAT);
         memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8);
@@ -389,12 +723,8 @@ bool owners_replay(Memory *memory, Err *err) {
     replay.lanes =
         replay.access->tiles_outside ? 1 : (replay.channels + replay.tile - 1) / replay.tile;
     bool ok = find_owners(&replay, err);
-    if (ok) {
-        place_arrays(&replay);
-        ok = memory_start(memory, err) && run_launches(&replay, err);
-    }
+    place_arrays(&replay);
+    ok = ok && memory_start(memory, err) && run_launches(&replay, err);
     free(replay.interval_of);
-    free(replay.splats.splats);
-    free(replay.pieces.workers);
     return ok;
 }

@@ -8,14 +8,14 @@
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
+#include "kernels/regime.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <sys/param.h>
 
 enum { HALF = TILE_CELLS / 2, QUADS = 4, WORD = 16, SLAB_BYTES = 8 };
 enum { WORK_BYTES = TILE_WORK_WORDS * INDEX };
-
-typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_MEET, TURN_STORE, TURN_CLEAR } Turn;
 
 /* Warp instructions of a worker's turns. */
 typedef struct {
@@ -32,7 +32,7 @@ static const struct {
 };
 
 typedef struct {
-    Turn next;
+    StepPhase next;   /* the warp's next turn */
     int turns;        /* the number of turns so far */
     int instructions; /* the instructions of these turns */
     TraceWaits loads; /* the turns whose reads missed L1 */
@@ -54,7 +54,123 @@ typedef struct {
     int feat_bits, out_bytes, depth_bytes;
 } TilesReplay;
 
-/* ---- reads ---------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------------- */
+
+/* V4's map of tiles is built on the host, in the order of kernels/cuda/v4/prepare.cuh. The replay
+ * needs addresses only, so the map has no weights. */
+
+/* Sorts the tiles by class, the largest class first. Tiles of class 0 are sorted by their number of
+ * steps, the largest first. Equal tiles keep their order. */
+static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
+    int portion = draft->schedule.portion, largest = draft->schedule.largest;
+    int64_t at = 0;
+    for (int k = largest; k > 0; k--)
+        for (int64_t tile = 0; tile < draft->tiles; tile++)
+            if (class_of(draft->step_counts[tile], portion, largest) == k)
+                sorted[at++] = (int32_t)tile;
+    for (int32_t steps = portion; steps >= 0; steps--)
+        for (int64_t tile = 0; tile < draft->tiles; tile++)
+            if (draft->step_counts[tile] == steps)
+                sorted[at++] = (int32_t)tile;
+}
+
+/* The state of fill_tiles. */
+typedef struct {
+    int32_t worker;    /* the first worker of the next tile */
+    int32_t other;     /* the step of the next tile after its workers' first steps */
+    int blocks, round; /* arguments of v4_start_order */
+} TileFill;
+
+/* Returns the place of a worker in the order of the launch. */
+static int32_t place_of_worker(const TileFill *fill, int32_t worker) {
+    return (int32_t)(v4_start_order(worker / TILE_WARPS, fill->blocks, fill->round) * TILE_WARPS +
+                     worker % TILE_WARPS);
+}
+
+/* Writes tile number `tile` of the draft to the map, as number `at` of the launch. */
+static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill *fill,
+                      TileMap *map) {
+    const BevMap *points = &draft->problem->map;
+    TileCursor cursor = tile_cursor(draft, tile);
+    int32_t count = draft->step_counts[tile];
+    int parts = 1 << class_of(count, draft->schedule.portion, draft->schedule.largest);
+    for (int m = 0; m < TILE_CELLS; m++)
+        map->cells[at * TILE_CELLS + m] =
+            cursor.interval[m] < 0 ? -1
+                                   : points->ranks_bev[points->interval_starts[cursor.interval[m]]];
+    for (int part = 0; part < parts; part++)
+        map->work[place_of_worker(fill, fill->worker + part)] =
+            (TileWork){(int32_t)at, fill->other + part, fill->other + count - parts, part, parts};
+    for (int i = 0; tile_cursor_step(draft, &cursor); i++) {
+        int64_t step =
+            i < parts ? place_of_worker(fill, fill->worker + i) : fill->other + i - parts;
+        map->columns[step] = cursor.column;
+        for (int m = 0; m < TILE_CELLS; m++) {
+            int64_t slot = step * TILE_CELLS + m;
+            map->entries[slot] = cursor.mine[m] < 0 ? 0 : draft->entries[cursor.mine[m]].code;
+            map->weight_rows[slot] = cursor.mine[m] < 0 ? 0 : cursor.mine[m];
+        }
+    }
+    fill->worker += parts;
+    fill->other += count - parts;
+}
+
+static void fill_tiles(const TileDraft *draft, const int32_t *sorted, int round, TileMap *map) {
+    TileFill fill = {0, (int32_t)map->workers, (int)(map->workers / TILE_WARPS), round};
+    for (int64_t i = 0; i < map->workers; i++)
+        map->work[i] = (TileWork){.tile = -1};
+    for (int64_t tile = 0; tile < draft->tiles; tile++)
+        fill_tile(draft, sorted[tile], tile, &fill, map);
+}
+
+/* Fills V4's map from the draft. Without memory map->arrays has failed. */
+static void fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) {
+    const BevProblem *problem = draft->problem;
+    const V4Schedule *schedule = &draft->schedule;
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    CpuArrays *arrays = &map->arrays;
+    int32_t *sorted = cpu_take(arrays, draft->tiles, sizeof *sorted);
+    int32_t *interval_of = bev_intervals_of_cells(&problem->map, cells);
+    map->workers = (schedule->workers + TILE_WARPS - 1) / TILE_WARPS * TILE_WARPS;
+    map->pairs = schedule->counts[PAIR_CLASS];
+    map->passes = schedule->passes;
+    map->tiles = draft->tiles;
+    map->steps = draft->steps + map->workers - schedule->workers;
+    map->entry_count = draft->entry_starts[problem->map.intervals];
+    map->work = cpu_take(arrays, map->workers, sizeof *map->work);
+    map->cells = cpu_take(arrays, map->tiles * TILE_CELLS, sizeof *map->cells);
+    map->columns = cpu_take(arrays, map->steps, sizeof *map->columns);
+    map->entries = cpu_take(arrays, map->steps * TILE_CELLS, sizeof *map->entries);
+    map->weight_rows = cpu_take(arrays, map->steps * TILE_CELLS, sizeof *map->weight_rows);
+    map->empty = cpu_take(arrays, cells, sizeof *map->empty);
+    arrays->failed |= !interval_of;
+    if (!arrays->failed) {
+        sort_tiles(draft, sorted);
+        fill_tiles(draft, sorted, multiprocessors / (int)schedule->passes, map);
+    }
+    for (int64_t cell = 0; !arrays->failed && cell < cells; cell++)
+        if (interval_of[cell] < 0)
+            map->empty[map->empties++] = (int32_t)cell;
+    free(interval_of);
+}
+
+bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err) {
+    TileDraft draft;
+    bool ok = tile_draft_make(problem, multiprocessors, &draft);
+    *map = (TileMap){.serves = draft.serves, .transposed = draft.transposed};
+    if (ok && draft.serves)
+        fill_map(&draft, multiprocessors, map);
+    tile_draft_free(&draft);
+    return (ok && !map->arrays.failed) ||
+           err_no_memory(err, "V4's tiles", "choose a smaller scene");
+}
+
+void tile_map_free(TileMap *map) {
+    cpu_free(&map->arrays);
+    *map = (TileMap){0};
+}
+
+/* ---- reads ----------------------------------------------------------------------------------- */
 
 /* Either all lanes request the same bytes, or each lane requests a share. */
 static const StepLanes all_the_same = {.count = WARP, .stride = 1, .same = true};
@@ -171,7 +287,7 @@ static void read_weights(TilesReplay *replay, const int32_t *rows) {
     }
 }
 
-/* ---- a warp's turns ------------------------------------------------------------------------- */
+/* ---- a warp's turns -------------------------------------------------------------------------- */
 
 /* Names the points of a step to the recorder: up to 16 image rows of a column for each of the
  * tile's 16 cells. */
@@ -272,19 +388,14 @@ static void clear_cells(TilesReplay *replay, const TileWarp *warp) {
     }
 }
 
-static const StepPhase turn_phases[] = {
-    [TURN_FIND] = PHASE_TILE, [TURN_STEP] = PHASE_MULTIPLY, [TURN_JOIN] = PHASE_JOIN,
-    [TURN_MEET] = PHASE_MEET, [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
-};
-
 /* Whether the warp adds the sums of its block to those of the tile's other block. */
 static bool meets_block(const TileWarp *warp) {
     return warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
 }
 
 /* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
-static Turn turn_after_steps(const TileWarp *warp) {
-    return warp->joins ? TURN_JOIN : meets_block(warp) ? TURN_MEET : TURN_STORE;
+static StepPhase turn_after_steps(const TileWarp *warp) {
+    return warp->joins ? PHASE_JOIN : meets_block(warp) ? PHASE_MEET : PHASE_STORE;
 }
 
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
@@ -295,52 +406,51 @@ static bool tile_turn(void *opaque, void *state) {
     const TurnCosts *costs = &replay->costs;
     bool last = false;
     int instructions = 0, part = warp->part % TILE_WARPS;
-    memory_phase(replay->memory, turn_phases[warp->next]);
+    memory_phase(replay->memory, warp->next);
     switch (warp->next) {
-    case TURN_FIND:
+    case PHASE_TILE:
         /* The worker's first step has the worker's number. */
         read_once(replay, replay->work, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
         read_map(replay, warp->step);
         instructions = costs->find;
-        warp->next = TURN_STEP;
+        warp->next = PHASE_MULTIPLY;
         break;
-    case TURN_STEP:
+    case PHASE_MULTIPLY:
         instructions = costs->step;
         replay_step(replay, warp);
         if (warp->step >= warp->end)
             warp->next = turn_after_steps(warp);
         break;
-    case TURN_JOIN: /* the upper half of the parts that are left stores, the lower half adds */
+    case PHASE_JOIN: /* the upper half of the parts that are left stores, the lower half adds */
         warp->joins--;
         instructions = part < 1 << warp->joins   ? costs->add
                        : part < 2 << warp->joins ? costs->put
                                                  : costs->wait;
         warp->next = turn_after_steps(warp);
         break;
-    case TURN_MEET: /* a block writes its sums; the last block adds the other's */
+    case PHASE_MEET: /* a block writes its sums; the last block adds the other's */
         move_sums(replay, warp, warp->part > 0, false);
         if (warp->part > 0)
             move_sums(replay, warp, 0, true);
         instructions = costs->meet;
-        warp->next = TURN_STORE;
+        warp->next = PHASE_STORE;
         break;
-    case TURN_STORE: /* of two blocks the first part of the second block stores */
+    case PHASE_STORE: /* of two blocks the first part of the second block stores */
         if (warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0)) {
             store_tile(replay, warp);
             instructions = costs->store;
         }
         last = true;
         break;
-    case TURN_CLEAR:
+    default: /* PHASE_CLEAR */
         instructions = costs->clear;
         clear_cells(replay, warp);
         last = true;
-        break;
     }
     warp->instructions += instructions;
     memory_step(replay->memory);
     replay->memory->shares[replay->memory->sm].others += instructions;
-    memory_end_round(replay->memory, &warp->loads);
+    memory_wait(replay->memory, &warp->loads);
     if (++warp->turns > counts->longest) {
         counts->longest = counts->slowest = warp->turns;
         counts->values = warp->loads;
@@ -356,9 +466,9 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     TileWarp *warp = state;
     int passes = (int)replay->map.passes;
     int64_t worker = block / passes * TILE_WARPS + number;
-    *warp = (TileWarp){.first_channel = (int)block % passes * replay->channels};
+    *warp = (TileWarp){.next = PHASE_TILE, .first_channel = (int)block % passes * replay->channels};
     if (worker >= map->workers) {
-        warp->next = TURN_CLEAR;
+        warp->next = PHASE_CLEAR;
         warp->tile = (worker - map->workers) * WARP;
         return warp->tile < map->empties;
     }
@@ -378,7 +488,7 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
     const TilesReplay *replay = opaque;
     const TileMap *map = &replay->map;
     const TileWarp *warp = state;
-    bool clears = warp->next == TURN_CLEAR;
+    bool clears = warp->next == PHASE_CLEAR;
     int64_t most = clears ? MIN(map->empties - warp->tile, WARP) : TILE_CELLS;
     const int32_t *cells = clears ? map->empty + warp->tile : map->cells + warp->tile * TILE_CELLS;
     int count = 0;
@@ -393,7 +503,7 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
 static int32_t tile_turns(const void *state) {
     const TileWarp *warp = state;
     int32_t left = warp->end - warp->next_step;
-    if (warp->next == TURN_CLEAR)
+    if (warp->next == PHASE_CLEAR)
         return 1;
     return 3 + warp->joins + meets_block(warp) +
            (left > 0 ? (left + warp->parts - 1) / warp->parts : 0);
@@ -431,15 +541,11 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
     return true;
 }
 
-/* Returns the number of columns that a lane loads at once: the row groups of an instruction. */
-static int columns_a_lane(const TilesReplay *replay) {
-    return v4_across(replay->problem->shape.feat_w);
-}
-
-/* Reads the rows of depth that a warp transposes. An instruction reads `across` rows. */
+/* Reads the rows of depth that a warp transposes. An instruction reads `across` rows, because a
+ * lane loads so many columns at once. */
 static void gather_rows(TilesReplay *replay, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
-    int across = columns_a_lane(replay), lanes = WARP / across;
+    int across = v4_across(s->feat_w), lanes = WARP / across;
     int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
     for (int i = 0; warp->number < warp->bins && i < SLAB / across; i++) {
         Instruction in = memory_read(replay->memory, replay->depth);
@@ -468,7 +574,7 @@ static void write_columns(TilesReplay *replay, const TransposeWarp *warp) {
         for (int lane = 0; lane < WARP; lane++) {
             int64_t word = (base + lane) % column_words;
             int64_t column =
-                v4_column_of((int)((base + lane) / column_words), columns_a_lane(replay));
+                v4_column_of((int)((base + lane) / column_words), v4_across(s->feat_w));
             int64_t w = warp->slab.camera * s->feat_w + warp->slab.w + column;
             int64_t to =
                 (w * v4_slabs(s) + warp->slab.row / SLAB) * s->depth_bins + warp->first_bin;
@@ -487,7 +593,7 @@ static bool transpose_turn(void *opaque, void *state) {
     return warp->gathered;
 }
 
-/* ---- the launches --------------------------------------------------------------------------- */
+/* ---- the launches ---------------------------------------------------------------------------- */
 
 /* Gives each array of V4 a place in memory, so that accesses have addresses. */
 static void place_arrays(TilesReplay *replay) {
@@ -543,12 +649,8 @@ static bool run_launches(TilesReplay *replay, Err *err) {
                     .cells = tile_cells,
                     .turns = tile_turns};
     replay->memory->counts->transposed = map->transposed;
-    if (map->transposed && !launch_run(&transpose, replay->memory, replay, err))
-        return false;
-    memory_launched(replay->memory);
-    bool ok = launch_run(&tiles, replay->memory, replay, err);
-    memory_launched(replay->memory);
-    return ok;
+    return (!map->transposed || launch_run(&transpose, replay->memory, replay, err)) &&
+           launch_run(&tiles, replay->memory, replay, err);
 }
 
 /* Returns the counted instructions of the form of V4 that this problem takes. */

@@ -6,7 +6,6 @@
 #include "src/run/bench.h"
 
 #include <math.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #ifdef HAVE_CUDA
@@ -30,7 +29,7 @@ typedef struct {
     void *context;
 } Bench;
 
-/* ---- timing --------------------------------------------------------------------------------- */
+/* ---- timing ---------------------------------------------------------------------------------- */
 
 /* Times the baseline once more. It takes few samples, because every row needs this. */
 static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *err) {
@@ -189,7 +188,7 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
     return plan_each_problem(plan, time_problem, &bench, err);
 }
 
-/* ---- the problems of a plan ----------------------------------------------------------------- */
+/* ---- the problems of a plan ------------------------------------------------------------------ */
 
 static bool has_direction(const BenchPlan *plan, BevDirection direction) {
     unsigned directions = plan->directions ? plan->directions : 1u << BEV_FORWARD;

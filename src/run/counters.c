@@ -22,7 +22,7 @@ double counters_dram_bytes(const Counters *counters) {
     return counters->value[COUNTER_DRAM_READ] + counters->value[COUNTER_DRAM_WRITE];
 }
 
-/* ---- refusals ------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 /* A reason why CUPTI fails. `result` is a CUptiResult, as a number for builds without CUPTI. */
 typedef struct {
@@ -57,7 +57,7 @@ bool counters_refused(const char *call, int result, const char *word, Err *err) 
     return err_set(err, ERR_DEVICE, "counters", "", "%s: %s", call, word);
 }
 
-/* ---- builds without CUPTI's headers, instead of cuda/counters_cupti.cu ---------------------- */
+/* ---- builds without CUPTI's headers, instead of cuda/counters_cupti.cu ----------------------- */
 
 #ifndef HAVE_CUPTI
 static bool no_cupti(Err *err) {

@@ -121,8 +121,7 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
 }
 
 static int is_json(const struct dirent *entry) {
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && !strcmp(dot, ".json");
+    return data_has_suffix(entry->d_name, ".json");
 }
 
 bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
@@ -242,7 +241,7 @@ Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
     return limits_unknown();
 }
 
-/* ---- published ------------------------------------------------------------------------------ */
+/* ---- published ------------------------------------------------------------------------------- */
 
 #define ROWS(config, v2, v2_do, v3, v3_fp8)                                                        \
     {"pro6000", config, "V2", BEV_FP16, v2}, {"pro6000", config, "V2+DO", BEV_FP16, v2_do},        \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/run/backend.h"
 
-#include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "src/base/clock.h"
 

@@ -9,7 +9,7 @@
 #include "src/cachesim/findings.h"
 #include "src/cachesim/metrics.h"
 #include "src/cachesim/schedule.h"
-#include "src/cachesim/steps_lanes.h"
+#include "src/cachesim/steps.h"
 #include "src/state/state.h"
 
 enum { LIVE_MAX_KERNELS = 32, LIVE_MAX_CONTRIBUTIONS = 512 };

@@ -2,7 +2,7 @@
 #include "src/base/data.h"
 
 #include "kernels/clean.h"
-#include "src/try/runner.h"
+#include "src/try/job.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -22,38 +22,40 @@ static size_t whole_pages(size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-/* Places an array at `at`, behind a band of at least `band` bytes. Returns the end. */
-static size_t place_array(JobArray *array, const char *name, bool input, int64_t count, size_t at,
-                          size_t band) {
+const char *const job_inputs[JOB_INPUTS] = {
+    "ranks_depth",      "ranks_feat", "ranks_bev", "interval_starts",
+    "interval_lengths", "depth",      "feat",
+};
+
+/* Places an array of `count` elements at `at`, behind a band of at least `band` bytes. Returns the
+ * end. */
+static size_t place_array(JobArray *array, int64_t count, size_t at, size_t band) {
     size_t bytes = (size_t)count * 4, pages = whole_pages(bytes + band);
-    *array = (JobArray){name, input, bytes, at, pages, pages - bytes};
+    *array = (JobArray){band == 0, bytes, at, pages, pages - bytes};
     return at + pages;
 }
 
-JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]) {
+/* Places all arrays, outputs behind a band. Returns the size of the inputs, and sets *outputs to
+ * that of the outputs. */
+static size_t place_arrays(JobHeader *header, size_t *outputs) {
     const BevProblem *problem = &header->problem;
-    int64_t points = problem->map.points, intervals = problem->map.intervals;
-    int64_t channels = problem->shape.channels;
-    const struct {
-        const char *name;
-        int64_t count;
-    } inputs[JOB_INPUTS] = {
-        {"ranks_depth", points},
-        {"ranks_feat", points},
-        {"ranks_bev", points},
-        {"interval_starts", intervals},
-        {"interval_lengths", intervals},
-        {"depth", problem->depth.row_len},
-        {"feat", problem->feat.rows * channels},
-    };
-    JobSizes sizes = {whole_pages(sizeof(JobHeader)), whole_pages(sizeof(JobReport))};
+    const BevMap *map = &problem->map;
+    const int64_t counts[JOB_INPUTS] = {map->points,
+                                        map->points,
+                                        map->points,
+                                        map->intervals,
+                                        map->intervals,
+                                        problem->depth.row_len,
+                                        problem->feat.rows * problem->shape.channels};
+    size_t inputs = whole_pages(sizeof(JobHeader));
+    *outputs = whole_pages(sizeof(JobReport));
     for (int i = 0; i < JOB_INPUTS; i++)
-        sizes.inputs =
-            place_array(&arrays[i], inputs[i].name, true, inputs[i].count, sizes.inputs, 0);
+        inputs = place_array(&header->arrays[i], counts[i], inputs, 0);
     for (int i = 0; i < header->calls; i++)
-        sizes.outputs = place_array(&arrays[JOB_INPUTS + i], "out", false,
-                                    problem->out.rows * channels, sizes.outputs, whole_pages(1));
-    return sizes;
+        *outputs =
+            place_array(&header->arrays[JOB_INPUTS + i],
+                        problem->out.rows * problem->shape.channels, *outputs, whole_pages(1));
+    return inputs;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -77,7 +79,7 @@ static bool write_inputs(const Job *job, const BevProblem *problem, size_t size)
         return false;
     memcpy(memory, &job->header, sizeof job->header);
     for (int i = 0; i < JOB_INPUTS; i++) {
-        const JobArray *array = &job->arrays[i];
+        const JobArray *array = &job->header.arrays[i];
         memset(memory + array->offset, 0xff, array->lead);
         if (array->bytes)
             memcpy(memory + array->offset + array->lead, values[i], array->bytes);
@@ -95,7 +97,7 @@ static bool poison_outputs(Job *job, size_t size) {
         fcntl(job->outputs, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
         return false;
     for (int i = 0; i < job->header.calls; i++) {
-        const JobArray *array = &job->arrays[JOB_INPUTS + i];
+        const JobArray *array = &job->header.arrays[JOB_INPUTS + i];
         memset(job->out + array->offset, PATTERN, array->lead);
         memset(job->out + array->offset + array->lead, POISON, array->bytes);
     }
@@ -107,9 +109,9 @@ bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *e
                  .inputs = memfd_create("inputs", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                  .outputs = memfd_create("outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     job->header.problem = *problem;
-    JobSizes sizes = job_layout(&job->header, job->arrays);
-    if (job->inputs >= 0 && job->outputs >= 0 && write_inputs(job, problem, sizes.inputs) &&
-        poison_outputs(job, sizes.outputs))
+    size_t outputs, inputs = place_arrays(&job->header, &outputs);
+    if (job->inputs >= 0 && job->outputs >= 0 && write_inputs(job, problem, inputs) &&
+        poison_outputs(job, outputs))
         return true;
     return err_set(err, ERR_FAILED, "shared memory", "choose a smaller scene", "%s",
                    strerror(errno));
@@ -161,12 +163,12 @@ void job_close(Job *job) {
 }
 
 const void *job_output(const Job *job, int call) {
-    const JobArray *array = &job->arrays[JOB_INPUTS + call];
+    const JobArray *array = &job->header.arrays[JOB_INPUTS + call];
     return job->out + array->offset + array->lead;
 }
 
 int64_t job_band_broken(const Job *job, int call) {
-    const JobArray *array = &job->arrays[JOB_INPUTS + call];
+    const JobArray *array = &job->header.arrays[JOB_INPUTS + call];
     const unsigned char *band = job->out + array->offset;
     for (size_t i = array->lead; i > 0; i--)
         if (band[i - 1] != PATTERN)

@@ -9,10 +9,21 @@
 #include "src/try/child.h"
 #include "src/try/try.h"
 
+#include "samples/try/pool.h"
+
 enum { JOB_INPUTS = 7, JOB_CALLS = 2, JOB_ARRAYS = JOB_INPUTS + JOB_CALLS };
 
 /* The descriptors of a runner. Without a learner's kernel, JOB_LIBRARY is not open. */
 enum { JOB_IN = CHILD_FIRST_FILE, JOB_OUT, JOB_LIBRARY };
+
+/* An array in its file. It has `bytes` bytes and ends at the end of a page. The `lead` bytes before
+ * it, on the same pages, are a band with a pattern. */
+typedef struct {
+    bool input;
+    size_t bytes;               /* of the array */
+    size_t offset, pages_bytes; /* of the array's pages in the file */
+    size_t lead;                /* bytes from the start of the pages to the first element */
+} JobArray;
 
 /* The header at the start of the inputs. */
 typedef struct {
@@ -22,26 +33,13 @@ typedef struct {
     char instead[32]; /* name of the kernel of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* used when calls is 0 */
     double limit_s;
+    JobArray arrays[JOB_ARRAYS]; /* inputs first */
 } JobHeader;
+
+extern const char *const job_inputs[JOB_INPUTS]; /* "ranks_depth", ... */
 
 /* The first argument of a runner that compiles a kernel for a GPU. */
 extern const char try_compile_word[];
-
-/* An array in its file. It has `bytes` bytes and ends at the end of a page. The `lead` bytes before
- * it, on the same pages, are a band with a pattern. */
-typedef struct {
-    const char *name;
-    bool input;
-    size_t bytes;               /* of the array */
-    size_t offset, pages_bytes; /* of the array's pages in the file */
-    size_t lead;                /* bytes from the start of the pages to the first element */
-} JobArray;
-
-/* Fills arrays[JOB_ARRAYS], inputs first. Returns the sizes of the two files. */
-typedef struct {
-    size_t inputs, outputs;
-} JobSizes;
-JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]);
 
 /* How far the runner came. */
 typedef enum {
@@ -79,7 +77,6 @@ typedef struct {
 
 typedef struct {
     JobHeader header;
-    JobArray arrays[JOB_ARRAYS];
     int inputs, outputs; /* descriptors of the files */
     unsigned char *out;  /* the mapped outputs */
     size_t out_bytes;
@@ -99,3 +96,28 @@ const void *job_output(const Job *job, int call); /* (nx * ny, channels), as the
 
 /* Returns how many values before a call's output its band was changed. 0: it is unchanged. */
 int64_t job_band_broken(const Job *job, int call);
+
+/* ---- functions of the runner: runner.c, and runner_gpu.c for CUDA kernels -------------------- */
+
+/* Converts a problem to the struct that a learner's kernel gets. Pointers are copied unchanged. */
+Pool runner_pool(const BevProblem *problem);
+
+/* Whether this build has CUDA. False: `err` says why kernels cannot run on a GPU. */
+bool gpu_possible(Err *err);
+
+/* The descriptor of a process that compiles: it writes the machine code there. */
+enum { TRY_CODE = CHILD_FIRST_FILE };
+
+/* Compiles the file `name` for a GPU. Prints the compiler's messages, or why there is no GPU.
+ * Returns the exit status. */
+int gpu_compile(const char *name);
+
+/* Opens the first GPU and loads the machine code from a descriptor. */
+bool gpu_load(int fd, Err *err);
+
+/* The learner's kernel as a BevKernel, once it is loaded. */
+extern const BevKernel gpu_learner;
+
+/* Runs the kernel once, in a session of its own. `out`, (nx * ny, channels), receives its output.
+ * Returns JOB_DONE, or why the kernel stopped, with an error. */
+JobState gpu_call(const BevProblem *problem, float *out, Err *err);

@@ -26,18 +26,19 @@ set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char 
 /* Describes an access outside an array, or a write to an input. */
 static void describe_access(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
-    const JobArray *array = &job->arrays[report->array];
-    int64_t count = (int64_t)(array->bytes / 4), element = report->element;
+    const char *name = report->array < JOB_INPUTS ? job_inputs[report->array] : "out";
+    int64_t count = (int64_t)(job->header.arrays[report->array].bytes / 4);
+    int64_t element = report->element;
     if (report->access == ACCESS_INSIDE)
         set_verdict(result, TRY_WRONG, "inputs are shared by all kernels: only out may be written",
-                    "it wrote to an input, %s[%" PRId64 "]", array->name, element);
+                    "it wrote to an input, %s[%" PRId64 "]", name, element);
     else if (report->access == ACCESS_BEFORE)
         set_verdict(result, TRY_WRONG, "", "it accessed %s[%" PRId64 "], before the start of %s",
-                    array->name, element, array->name);
+                    name, element, name);
     else
         set_verdict(result, TRY_WRONG, "",
                     "it accessed %s[%" PRId64 "], after the end of %s: it has %" PRId64 " elements",
-                    array->name, element, array->name, count);
+                    name, element, name, count);
 }
 
 static void describe_signal(const Job *job, TryResult *result) {
@@ -170,7 +171,7 @@ static bool passes_gate(const Truth *truth, const Job *job, int call, bool exact
 
 /* Judges a job that ran: the band, the gate and the bits of all calls. */
 static void judge_job(const Truth *truth, const Job *job, bool exact, TryResult *result) {
-    size_t bytes = job->arrays[JOB_INPUTS].bytes;
+    size_t bytes = job->header.arrays[JOB_INPUTS].bytes;
     for (int call = 0; call < job->header.calls; call++) {
         int64_t before = job_band_broken(job, call);
         if (before) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The runner: a process of this program that runs one kernel on one problem (job.h). */
-#include "src/try/runner.h"
+#include "src/try/job.h"
 
 #include "src/run/cuda/driver.h"
 
@@ -22,16 +22,10 @@ enum {
 
 typedef void PoolFunction(const Pool *);
 
-/* An array in the memory of this process. */
-typedef struct {
-    const char *start; /* first element */
-    size_t bytes;
-} Mapped;
-
 static struct {
     const JobHeader *header;
     JobReport *report;
-    Mapped arrays[JOB_ARRAYS];
+    void *arrays[JOB_ARRAYS]; /* their first elements */
     int array_count;
     PoolFunction *pool;
     Pool problem;
@@ -49,7 +43,8 @@ static int end_run(JobState state, const char *text) {
 static void explain_address(JobReport *report, uintptr_t address) {
     report->access = address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
     for (int i = 0; i < runner.array_count; i++) {
-        uintptr_t start = (uintptr_t)runner.arrays[i].start, end = start + runner.arrays[i].bytes;
+        uintptr_t start = (uintptr_t)runner.arrays[i];
+        uintptr_t end = start + runner.header->arrays[i].bytes;
         if (address < start - ZONE || address >= end + ZONE)
             continue;
         report->access = address < start ? ACCESS_BEFORE
@@ -107,7 +102,6 @@ static void *map_array(const JobArray *array) {
 
 /* Maps the header and the report, then all arrays. Without the report no error can be told. */
 static bool map_job(void) {
-    JobArray arrays[JOB_ARRAYS];
     void *header = mmap(NULL, sizeof *runner.header, PROT_READ, MAP_PRIVATE, JOB_IN, 0);
     void *report =
         mmap(NULL, sizeof *runner.report, PROT_READ | PROT_WRITE, MAP_SHARED, JOB_OUT, 0);
@@ -116,17 +110,13 @@ static bool map_job(void) {
     runner.header = header;
     runner.report = report;
     runner.array_count = JOB_INPUTS + runner.header->calls;
-    job_layout(runner.header, arrays);
-    for (int i = 0; i < runner.array_count; i++) {
-        void *start = map_array(&arrays[i]);
-        if (!start)
+    for (int i = 0; i < runner.array_count; i++)
+        if (!(runner.arrays[i] = map_array(&runner.header->arrays[i])))
             return end_run(JOB_FAILED, strerror(errno)), false;
-        runner.arrays[i] = (Mapped){start, arrays[i].bytes};
-    }
     return true;
 }
 
-/* Returns the problem with these arrays. The inputs have the order of job_layout. */
+/* Returns the problem with these arrays. The inputs have the order of job_inputs. */
 static BevProblem make_problem(void *const inputs[JOB_INPUTS], float *out) {
     BevProblem problem = runner.header->problem;
     BevMap *map = &problem.map;
@@ -144,14 +134,11 @@ static BevProblem make_problem(void *const inputs[JOB_INPUTS], float *out) {
 /* ---- judging: one call after another --------------------------------------------------------- */
 
 static bool run_all_calls(void) {
-    void *inputs[JOB_INPUTS];
     JobState state = JOB_DONE;
     Err err;
-    for (int i = 0; i < JOB_INPUTS; i++)
-        inputs[i] = (void *)runner.arrays[i].start;
-    BevProblem problem = make_problem(inputs, (float *)runner.arrays[JOB_INPUTS].start);
+    BevProblem problem = make_problem(runner.arrays, runner.arrays[JOB_INPUTS]);
     for (int call = 0; state == JOB_DONE && call < runner.header->calls; call++) {
-        problem.out.data = (void *)runner.arrays[JOB_INPUTS + call].start;
+        problem.out.data = runner.arrays[JOB_INPUTS + call];
         runner.problem = runner_pool(&problem);
         if (runner.header->cuda)
             state = gpu_call(&problem, problem.out.data, &err);
@@ -184,8 +171,8 @@ static bool time_kernel(Err *err) {
     Session *session = NULL;
     bool whole = out != NULL;
     for (int i = 0; whole && i < JOB_INPUTS; i++)
-        if ((whole = (inputs[i] = malloc(runner.arrays[i].bytes + 1))))
-            memcpy(inputs[i], runner.arrays[i].start, runner.arrays[i].bytes);
+        if ((whole = (inputs[i] = malloc(runner.header->arrays[i].bytes + 1))))
+            memcpy(inputs[i], runner.arrays[i], runner.header->arrays[i].bytes);
     if (!whole)
         return err_no_memory(err, "timing", "");
     BevProblem problem = make_problem(inputs, out);
@@ -219,7 +206,7 @@ static void limit_process(void) {
     rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
     rlim_t bytes = ((rlim_t)4 << 30) + cores * ((rlim_t)80 << 20);
     for (int i = 0; i < runner.array_count; i++)
-        bytes += 3 * runner.arrays[i].bytes;
+        bytes += 3 * runner.header->arrays[i].bytes;
     rlim_t cpu_s = (rlim_t)(runner.header->limit_s * (double)cores) + 1;
     struct sysinfo info;
     set_limit(RLIMIT_CPU, cpu_s, cpu_s + 1);

@@ -3,7 +3,7 @@
 #include "config.h"
 #endif
 
-#include "src/try/runner.h"
+#include "src/try/job.h"
 
 #include "src/base/data.h"
 #include "src/run/cuda/nvrtc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel.
  * What has no steps: tests/cli/scripts/refused.words. */
-#include "src/cachesim/steps_lanes.h"
+#include "src/cachesim/steps.h"
 #include "src/cachesim/trace_internal.h"
 #include "tests/cachesim/trace_check.h"
 

@@ -2,7 +2,7 @@
 /* Rows below one another, and what the files of the steps page share. Private to this folder. */
 #pragma once
 
-#include "src/cachesim/steps_lanes.h"
+#include "src/cachesim/steps.h"
 #include "src/view/panel/steps_page.h"
 
 enum { STEP_LANES = WARP_LANES, LABEL_W = 9 };
