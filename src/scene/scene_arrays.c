@@ -66,7 +66,7 @@ NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-static void refuse_unknown(ArrayReader *reader) {
+static bool refuse_unknown(const ArrayReader *reader) {
     const char *names[ARRAY_COUNT];
     for (int id = 0; id < ARRAY_COUNT; id++)
         names[id] = scene_arrays[id].name;
@@ -77,9 +77,9 @@ static void refuse_unknown(ArrayReader *reader) {
         if (nearest && strcmp(name, nearest) == 0)
             continue;
         nearest_hint(name, names, ARRAY_COUNT, NULL, hint, sizeof hint);
-        arrays_need(reader,
-                    data_refuse(reader->err, reader->npz.where, name, hint, "unknown array"));
+        return data_refuse(reader->err, reader->npz.where, name, hint, "unknown array");
     }
+    return true;
 }
 
 /* Writes "() or (camera, 2)": the shapes that an array may have. */
@@ -119,7 +119,7 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
 }
 
 /* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
-static void bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
+static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
     REFUSE_IF(value < sizes[e].min || value > sizes[e].max, id, "", "%lld %s, must be %lld to %lld",
               (long long)value, sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
     REFUSE_IF(reader->size[e] >= 0 && reader->size[e] != value, id,
@@ -130,6 +130,7 @@ static void bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
         reader->size[e] = value;
         reader->first[e] = scene_arrays[id].name;
     }
+    return true;
 }
 
 static bool shape_matches(const NpyArray *array, const char *shape) {
@@ -141,7 +142,7 @@ static bool shape_matches(const NpyArray *array, const char *shape) {
     return true;
 }
 
-static void check_shape(ArrayReader *reader, int id) {
+static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
     char shape[NPY_MAX_RANK + 1], found[96], wanted[96];
     int which = 0;
@@ -160,9 +161,10 @@ static void check_shape(ArrayReader *reader, int id) {
               found, wanted);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of_letter(shape[i]);
-        if (size >= 0)
-            bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]);
+        if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
+            return false;
     }
+    return true;
 }
 
 static const char *types_text(unsigned types) {
@@ -190,13 +192,13 @@ static const char *type_hint(int id, NpyType found) {
     return "";
 }
 
-static void read_header(ArrayReader *reader, int id) {
-    arrays_need(reader,
-                npz_read_array(&reader->npz, reader->member[id], &reader->array[id], reader->err));
+static bool read_header(ArrayReader *reader, int id) {
+    if (!npz_read_array(&reader->npz, reader->member[id], &reader->array[id], reader->err))
+        return false;
     NpyType type = reader->array[id].type;
     REFUSE_IF(!(scene_arrays[id].types & 1u << type), id, type_hint(id, type),
               "dtype %s, must be %s", npy_types[type].name, types_text(scene_arrays[id].types));
-    check_shape(reader, id);
+    return check_shape(reader, id);
 }
 
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
@@ -206,27 +208,28 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
     return one ? 0 : array->count / reader->size[SIZE_CAMERAS];
 }
 
-/* Checks that the arrays of a group are either all present or all missing. Whether they are
- * present. */
-static bool check_group(ArrayReader *reader, ArrayGroup group, const char *others) {
+/* Checks that the arrays of a group are either all present or all missing. */
+static bool check_group(const ArrayReader *reader, ArrayGroup group, const char *others,
+                        bool *present) {
     int missing = -1;
-    bool present = false;
+    *present = false;
     for (int id = ARRAY_COUNT - 1; id >= 0; id--) {
         if (scene_arrays[id].group != group)
             continue;
         if (reader->member[id] >= 0)
-            present = true;
+            *present = true;
         else if (id != ARRAY_DEPTH_RANGE || !arrays_has(reader, ARRAY_DEPTH_BINS))
             missing = id;
     }
-    REFUSE_IF(present && missing >= 0, missing, others, "is missing");
-    return present;
+    REFUSE_IF(*present && missing >= 0, missing, others, "is missing");
+    return true;
 }
 
-static void check_groups(ArrayReader *reader) {
-    reader->has_calibration =
-        check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present");
-    reader->has_index = check_group(reader, GROUP_INDEX, "other index arrays are present");
+static bool check_groups(ArrayReader *reader) {
+    if (!check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present",
+                     &reader->has_calibration) ||
+        !check_group(reader, GROUP_INDEX, "other index arrays are present", &reader->has_index))
+        return false;
     REFUSE_IF(!arrays_has(reader, ARRAY_DEPTH), ARRAY_DEPTH, "a scene needs both depth and feat",
               "is missing");
     REFUSE_IF(!arrays_has(reader, ARRAY_FEAT) &&
@@ -242,41 +245,30 @@ static void check_groups(ArrayReader *reader) {
               "save the index arrays too", "weights without index arrays");
     REFUSE_IF(arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES),
               ARRAY_BOX_LABELS, "save the boxes too", "labels without boxes");
+    return true;
 }
 
-static void check_headers(ArrayReader *reader) {
+static bool check_headers(ArrayReader *reader) {
     for (int e = 0; e < SIZE_COUNT; e++)
         reader->size[e] = -1;
-    refuse_unknown(reader);
+    if (!refuse_unknown(reader))
+        return false;
     for (int id = 0; id < ARRAY_COUNT; id++) {
         reader->member[id] = npz_find(&reader->npz, scene_arrays[id].name);
-        if (reader->member[id] >= 0)
-            read_header(reader, id);
+        if (reader->member[id] >= 0 && !read_header(reader, id))
+            return false;
     }
-    check_groups(reader);
+    return check_groups(reader);
 }
 
 /* ---- the archive ----------------------------------------------------------------------------- */
 
-void arrays_need(ArrayReader *reader, bool ok) {
-    if (!ok)
-        longjmp(reader->refused, 1);
-}
-
-static bool read_archive(ArrayReader *reader, void (*read)(ArrayReader *, void *), void *to) {
-    if (setjmp(reader->refused))
-        return false;
-    check_headers(reader);
-    read(reader, to);
-    return true;
-}
-
-bool arrays_read_file(FILE *file, const char *where, void (*read)(ArrayReader *, void *), void *to,
+bool arrays_read_file(FILE *file, const char *where, bool (*read)(ArrayReader *, void *), void *to,
                       Err *err) {
     ArrayReader reader = {.err = err};
     if (!file || !npz_open(&reader.npz, file, where, err))
         return false;
-    bool ok = read_archive(&reader, read, to);
+    bool ok = check_headers(&reader) && read(&reader, to);
     free(reader.scratch);
     npz_close(&reader.npz);
     return ok;
@@ -287,47 +279,59 @@ bool arrays_read_file(FILE *file, const char *where, void (*read)(ArrayReader *,
 void *arrays_borrow(ArrayReader *reader, ArrayId id, NpyType type) {
     free(reader->scratch);
     reader->scratch = malloc((size_t)reader->array[id].count * npy_types[type].bytes + 1);
-    arrays_need(reader, reader->scratch || err_no_memory(reader->err, scene_arrays[id].name, ""));
-    arrays_need(reader, npz_read(&reader->npz, reader->member[id], &reader->array[id], type,
-                                 reader->scratch, reader->err));
-    return reader->scratch;
+    if (!reader->scratch)
+        err_no_memory(reader->err, scene_arrays[id].name, "");
+    else if (npz_read(&reader->npz, reader->member[id], &reader->array[id], type, reader->scratch,
+                      reader->err))
+        return reader->scratch;
+    return NULL;
 }
 
 void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type) {
     void *elements = arrays_borrow(reader, id, type);
-    reader->scratch = NULL;
+    if (elements)
+        reader->scratch = NULL;
     return elements;
 }
 
-void arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
-    if (arrays_has(reader, id))
-        arrays_need(reader, npz_read_texts(&reader->npz, reader->member[id], &reader->array[id],
-                                           texts, stride, reader->err));
+bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
+    return !arrays_has(reader, id) ||
+           npz_read_texts(&reader->npz, reader->member[id], &reader->array[id], texts, stride,
+                          reader->err);
+}
+
+static bool check_doubles(ArrayReader *reader, ArrayId id, const double *values) {
+    const ArrayRow *row = &scene_arrays[id];
+    for (int64_t i = 0; i < reader->array[id].count; i++) {
+        REFUSE_ELEMENT_IF(!isfinite(values[i]), id, i, "%g, must be finite", values[i]);
+        if (row->max > row->min &&
+            !arrays_check_between(reader, id, i, values[i], row->min, row->max))
+            return false;
+    }
+    return true;
 }
 
 const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id) {
-    const ArrayRow *row = &scene_arrays[id];
     const double *values = arrays_borrow(reader, id, NPY_F8);
-    for (int64_t i = 0; i < reader->array[id].count; i++) {
-        REFUSE_ELEMENT_IF(!isfinite(values[i]), id, i, "%g, must be finite", values[i]);
-        if (row->max > row->min)
-            arrays_check_between(reader, id, i, values[i], row->min, row->max);
-    }
-    return values;
+    return values && check_doubles(reader, id, values) ? values : NULL;
 }
 
-void arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values) {
-    if (arrays_has(reader, id))
-        memcpy(values, arrays_borrow_doubles(reader, id),
-               (size_t)reader->array[id].count * sizeof *values);
+bool arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values) {
+    if (!arrays_has(reader, id))
+        return true;
+    const double *read = arrays_borrow_doubles(reader, id);
+    if (read)
+        memcpy(values, read, (size_t)reader->array[id].count * sizeof *values);
+    return read;
 }
 
-void arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
+bool arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
                           double max) {
     bool late = id == ARRAY_TIMESTAMPS && value > max;
     REFUSE_ELEMENT_IF(!(value >= min && value <= max), id, i, "%.9g is outside %.9g to %.9g%s",
                       value, min, max,
                       late ? " seconds (of microseconds save timestamps / 1e6)" : "");
+    return true;
 }
 
 static const char *const groups[] = {

@@ -8,8 +8,6 @@
 #include "src/scene/npz.h"
 #include "src/scene/scene.h"
 
-#include <setjmp.h>
-
 enum { FLOATS = 1u << NPY_F2 | 1u << NPY_F4 | 1u << NPY_F8, PRECISE = FLOATS & ~(1u << NPY_F2) };
 enum { WHOLE = (1u << (NPY_U4 + 1)) - (1u << NPY_I4), NUMBERS = FLOATS | WHOLE };
 enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
@@ -98,12 +96,10 @@ typedef enum {
 } ArraySize;
 /* clang-format on */
 
-/* An open archive. A function that refuses what it reads does not return: arrays_read_file() fails
- * at once. So only the scene and the reader may own memory. */
+/* An open archive. */
 typedef struct {
     Npz npz;
     Err *err;
-    jmp_buf refused;
     void *scratch;                 /* memory of arrays_borrow */
     int member[ARRAY_COUNT];       /* index in the archive; -1: the array is missing */
     NpyArray array[ARRAY_COUNT];   /* the array as its header describes it */
@@ -121,25 +117,22 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 /* Opens an archive, checks it against the table, and has `read` read it. The headers are checked
  * first: names, types, shapes, bounds of sizes, and sizes that differ between arrays. Takes over
  * `file`; NULL: `err` says already why. */
-bool arrays_read_file(FILE *file, const char *where, void (*read)(ArrayReader *reader, void *to),
+bool arrays_read_file(FILE *file, const char *where, bool (*read)(ArrayReader *reader, void *to),
                       void *to, Err *err);
-
-/* Refuses the archive if `ok` is false. The caller has filled `err`. */
-void arrays_need(ArrayReader *reader, bool ok);
 
 /* Reads all elements of an array as texts of NPZ_TEXT bytes, which lie `stride` bytes apart. A
  * missing array leaves them alone. */
-void arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride);
+bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride);
 
 /* Read all elements as numbers of `type` into memory: arrays_take into memory of the caller,
- * arrays_borrow into memory that lasts until the next reading. */
+ * arrays_borrow into memory that lasts until the next reading. NULL: it failed. */
 void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type);
 void *arrays_borrow(ArrayReader *reader, ArrayId id, NpyType type);
 
 /* Read a small array. Check that all elements are finite and within the row's bounds. A missing
- * array leaves `values` alone. */
+ * array leaves `values` alone. NULL or false: it failed. */
 const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id);
-void arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values);
+bool arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values);
 
 /* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
 static inline const char *scene_rounding(int index) {
@@ -152,7 +145,7 @@ static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
 }
 
 /* Checks that `value`, element i of an array, lies between the bounds. */
-void arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
+bool arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
                           double max);
 
 /* Compares a map that has one cell for each point with the rig's nearest map. A point on a cell's
@@ -178,14 +171,18 @@ bool operator_read_json(const Check *check, const json_t *json, bool build, Scen
 /* Loads a folder of arrays as an operator scene (scene.h describes the arrays). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);
 
-/* Refuse the archive of `reader` if the condition holds, with an error in an array, or in its
- * element i. Arguments: a hint (of an array), a printf format, values. */
+/* End the enclosing function, which has a `reader`, with false if the condition holds. The error
+ * is in an array, or in its element i. Arguments: a hint (of an array), a printf format, values. */
 #define REFUSE_IF(condition_, id_, ...)                                                            \
-    arrays_need(reader, !(condition_) || data_refuse(reader->err, reader->npz.where,               \
-                                                     scene_arrays[id_].name, __VA_ARGS__))
+    do {                                                                                           \
+        if (condition_)                                                                            \
+            return data_refuse(reader->err, reader->npz.where, scene_arrays[id_].name,             \
+                               __VA_ARGS__);                                                       \
+    } while (0)
 #define REFUSE_ELEMENT_IF(condition_, id_, i_, ...)                                                \
-    arrays_need(reader,                                                                            \
-                !(condition_) ||                                                                   \
-                    data_refuse(reader->err, reader->npz.where,                                    \
-                                npz_place(scene_arrays[id_].name, &reader->array[id_], i_).text,   \
-                                "", __VA_ARGS__))
+    do {                                                                                           \
+        if (condition_)                                                                            \
+            return data_refuse(reader->err, reader->npz.where,                                     \
+                               npz_place(scene_arrays[id_].name, &reader->array[id_], i_).text,    \
+                               "", __VA_ARGS__);                                                   \
+    } while (0)

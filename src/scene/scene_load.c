@@ -40,10 +40,11 @@ static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
-static void read_moment_time(ArrayReader *reader, void *time_s) {
+static bool read_moment_time(ArrayReader *reader, void *time_s) {
     double times[RIG_MAX_CAMERAS] = {NAN};
-    arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
+    bool ok = arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
     *(double *)time_s = times[0];
+    return ok;
 }
 
 /* Sets the time between moments: the mean, by the times of the first and the last moment. */

@@ -28,13 +28,14 @@ typedef struct {
 /* Chooses the part of an image. An image with the proportions of the network's input shows that
  * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`, and
  * must hold the resized crop. */
-static ImagePart choose_part(ArrayReader *reader, const Camera *camera, const Images *images) {
+static bool choose_part(const ArrayReader *reader, const Camera *camera, const Images *images,
+                        ImagePart *part) {
     const ImageCut *own = &camera->cut;
     const double h = (double)images->h, w = (double)images->w;
-    ImagePart part = {.size = {images->h, images->w},
-                      .scale = {images->input[0] / h, images->input[1] / w}};
-    if (!images->padded && fabs(part.scale[0] - part.scale[1]) <= 0.01 * part.scale[0])
-        return part;
+    *part = (ImagePart){.size = {images->h, images->w},
+                        .scale = {images->input[0] / h, images->input[1] / w}};
+    if (!images->padded && fabs(part->scale[0] - part->scale[1]) <= 0.01 * part->scale[0])
+        return true;
     REFUSE_IF(h + 2 < own->image_h || w + 2 < own->image_w, ARRAY_IMAGES,
               "save what the network saw, or the camera's whole image; a crop that "
               "goes beyond it needs own_size",
@@ -43,14 +44,14 @@ static ImagePart choose_part(ArrayReader *reader, const Camera *camera, const Im
               (long long)images->h, (long long)images->w, images->input[0], images->input[1],
               own->image_h, own->image_w, camera->name);
     if (images->padded) {
-        part.size[0] = own->image_h;
-        part.size[1] = own->image_w;
+        part->size[0] = own->image_h;
+        part->size[1] = own->image_w;
     }
-    part.scale[0] = own->resize_y;
-    part.scale[1] = own->resize_x;
-    part.from[0] = own->crop_y;
-    part.from[1] = own->crop_x;
-    return part;
+    part->scale[0] = own->resize_y;
+    part->scale[1] = own->resize_x;
+    part->from[0] = own->crop_y;
+    part->from[1] = own->crop_x;
+    return true;
 }
 
 /* Describes the images. They are padded where the file has the array own_size and all images have
@@ -110,12 +111,12 @@ static void reduce_image(const Images *images, const ImagePart *part, const uint
     }
 }
 
-static void read_images(ArrayReader *reader, Scene *scene) {
+static bool read_images(ArrayReader *reader, Scene *scene) {
     enum { MOST_PIXELS = 1 << 24 };
     Photos *photos = &scene->photos;
     const Images images = describe_images(reader, scene);
     if (!arrays_has(reader, ARRAY_IMAGES))
-        return;
+        return true;
     REFUSE_IF(images.h * images.w > MOST_PIXELS, ARRAY_IMAGES, "save smaller ones",
               "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
               (long long)images.w, MOST_PIXELS);
@@ -123,55 +124,67 @@ static void read_images(ArrayReader *reader, Scene *scene) {
     photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
     const int64_t kept = photos->h * photos->w * 3;
     photos->srgb = malloc((size_t)(photos->cameras * kept));
-    arrays_need(reader, photos->srgb || err_no_memory(reader->err, "images", ""));
+    if (!photos->srgb)
+        return err_no_memory(reader->err, "images", "");
     const uint8_t *pixels = arrays_borrow(reader, ARRAY_IMAGES, NPY_U1);
-    for (int64_t i = 0; i < photos->cameras; i++) {
-        const ImagePart part = choose_part(reader, &scene->rig.cameras[i], &images);
+    for (int64_t i = 0; pixels && i < photos->cameras; i++) {
+        ImagePart part;
+        if (!choose_part(reader, &scene->rig.cameras[i], &images, &part))
+            return false;
         reduce_image(&images, &part, pixels + 3 * images.h * images.w * i, photos,
                      photos->srgb + kept * i);
     }
+    return pixels;
 }
 
 /* ---- boxes, LiDAR, time ---------------------------------------------------------------------- */
 
-static void read_boxes(ArrayReader *reader, Photos *photos) {
+static bool read_boxes(ArrayReader *reader, Photos *photos) {
     if (!arrays_has(reader, ARRAY_BOXES))
-        return;
+        return true;
     const int64_t columns = reader->array[ARRAY_BOXES].shape[1];
     photos->box_count = reader->size[SIZE_BOXES];
     photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
-    arrays_need(reader, photos->boxes || err_no_memory(reader->err, "boxes", ""));
+    if (!photos->boxes)
+        return err_no_memory(reader->err, "boxes", "");
     const double *row = arrays_borrow_doubles(reader, ARRAY_BOXES);
-    for (int64_t i = 0; i < photos->box_count; i++, row += columns) {
+    for (int64_t i = 0; row && i < photos->box_count; i++, row += columns) {
         for (int k = 3; k < 6; k++)
-            arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M);
+            if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
+                return false;
         memcpy(&photos->boxes[i], row, TRUE_BOX_NUMBERS * sizeof *row);
     }
-    arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
+    return row &&
+           arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
 }
 
 /* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
-static void read_lidar(ArrayReader *reader, Photos *photos) {
+static bool read_lidar(ArrayReader *reader, Photos *photos) {
     const NpyArray *array = &reader->array[ARRAY_LIDAR];
     if (!arrays_has(reader, ARRAY_LIDAR))
-        return;
+        return true;
     float *values = photos->sweep_m = arrays_take(reader, ARRAY_LIDAR, NPY_F4);
-    for (int64_t i = 0; i < array->shape[0]; i++) {
+    for (int64_t i = 0; values && i < array->shape[0]; i++) {
         const float *p = values + i * array->shape[1];
         if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))
             memmove(values + 3 * photos->sweep_count++, p, 3 * sizeof *values);
     }
+    if (!values)
+        return false;
     float *less = realloc(values, (size_t)photos->sweep_count * 3 * sizeof *values + 1);
     photos->sweep_m = less ? less : values;
+    return true;
 }
 
-static void read_time(ArrayReader *reader, Photos *photos) {
+static bool read_time(ArrayReader *reader, Photos *photos) {
     double times[RIG_MAX_CAMERAS];
-    arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
+    if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
+        return false;
     int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
     photos->has_time = arrays_has(reader, ARRAY_TIMESTAMPS);
     for (int64_t i = 0; i < count; i++)
         photos->time_s += times[i] / (double)count;
+    return true;
 }
 
 /* ---- calibration: the terms of BEVDet and CUDA-BEVFusion ------------------------------------- */
@@ -184,7 +197,7 @@ typedef struct {
     double depth_range[3], grid[9], depth_bins[FRUSTUM_MAX_BINS];
 } Calibration;
 
-static void read_calibration(ArrayReader *reader, Calibration *calibration) {
+static bool read_calibration(ArrayReader *reader, Calibration *calibration) {
     double *const values[ARRAY_COUNT] = {[ARRAY_INTRINSICS] = calibration->intrinsics,
                                          [ARRAY_CAM2EGO] = calibration->cam2ego,
                                          [ARRAY_IMAGE_SIZE] = calibration->image_size,
@@ -195,36 +208,40 @@ static void read_calibration(ArrayReader *reader, Calibration *calibration) {
                                          [ARRAY_DEPTH_BINS] = calibration->depth_bins,
                                          [ARRAY_OWN_SIZE] = calibration->own_size};
     for (ArrayId id = 0; id < ARRAY_COUNT; id++)
-        if (values[id])
-            arrays_read_doubles(reader, id, values[id]);
+        if (values[id] && !arrays_read_doubles(reader, id, values[id]))
+            return false;
+    return true;
 }
 
 /* Checks that the last row of a matrix is 0 ... 0 1. */
-static void check_matrix_row(ArrayReader *reader, ArrayId id, int64_t first, const double *row,
+static bool check_matrix_row(ArrayReader *reader, ArrayId id, int64_t first, const double *row,
                              int columns) {
     for (int i = 0; i < columns; i++) {
         double wanted = i == columns - 1;
         REFUSE_ELEMENT_IF(fabs(row[i] - wanted) > 1e-6, id, first + i,
                           "%.9g, must be %g in the last row", row[i], wanted);
     }
+    return true;
 }
 
 /* Names the cameras, for error messages. A camera without a name gets its number. */
-static void read_names(ArrayReader *reader, Rig *rig) {
+static bool read_names(ArrayReader *reader, Rig *rig) {
     Camera *cameras = rig->cameras;
-    arrays_read_texts(reader, ARRAY_CAMERA_NAMES, cameras->name, sizeof *cameras);
+    bool ok = arrays_read_texts(reader, ARRAY_CAMERA_NAMES, cameras->name, sizeof *cameras);
     for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)
         if (!cameras[i].name[0])
             snprintf(cameras[i].name, sizeof cameras[i].name, "camera %d", i);
+    return ok;
 }
 
-static void set_cameras(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+static bool set_cameras(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
     rig->camera_count = (int)reader->size[SIZE_CAMERAS];
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         const double *k = calibration->intrinsics + 9 * i, *m = calibration->cam2ego + 16 * i;
-        check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3);
-        check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4);
+        if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
+            !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
+            return false;
         memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* the last row becomes exactly 0 0 1 */
         camera->intrinsics[8] = 1;
         for (int row = 0; row < 3; row++) {
@@ -232,11 +249,12 @@ static void set_cameras(ArrayReader *reader, const Calibration *calibration, Rig
             camera->position_m[row] = m[4 * row + 3];
         }
     }
+    return true;
 }
 
 /* Sets the sizes of the network's input and of its features. The array may repeat the input's size
  * for each camera. */
-static void set_input(ArrayReader *reader, const double *sizes, Rig *rig) {
+static bool set_input(ArrayReader *reader, const double *sizes, Rig *rig) {
     Frustum *frustum = &rig->frustum;
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
         REFUSE_ELEMENT_IF(sizes[i] != floor(sizes[i]), ARRAY_IMAGE_SIZE, i,
@@ -250,17 +268,19 @@ static void set_input(ArrayReader *reader, const double *sizes, Rig *rig) {
     frustum->input_w = (int)sizes[1];
     frustum->feat_h = (int)reader->size[SIZE_ROWS];
     frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
+    return true;
 }
 
 /* Sets the crop of a camera. BEVDet's crop is the rectangle that is kept after the resize. The size
  * of this rectangle must be image_size. */
-static void set_crop(ArrayReader *reader, const double *crops, int camera, const Frustum *frustum,
+static bool set_crop(ArrayReader *reader, const double *crops, int camera, const Frustum *frustum,
                      ImageCut *cut) {
     const double size[2] = {frustum->input_w, frustum->input_h};
     const int64_t own = arrays_by_camera(reader, ARRAY_CROP), first = camera * own;
     const double *crop = crops + first;
     for (int axis = 0; axis < 2; axis++) {
-        arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536);
+        if (!arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536))
+            return false;
         REFUSE_ELEMENT_IF((own ? own : reader->array[ARRAY_CROP].count) == 4 &&
                               fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5,
                           ARRAY_CROP, first + 2 + axis,
@@ -269,17 +289,19 @@ static void set_crop(ArrayReader *reader, const double *crops, int camera, const
     }
     cut->crop_x = crop[0];
     cut->crop_y = crop[1];
+    return true;
 }
 
 /* Sets how the cameras' own images are cut. By default an own image has the smallest size that the
  * crop needs. */
-static void set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+static bool set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
     const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
     for (int i = 0; i < rig->camera_count; i++) {
         ImageCut *cut = &rig->cameras[i].cut;
         cut->resize_x = calibration->resize[i * own];
         cut->resize_y = calibration->resize[i * own + (own == 2)];
-        set_crop(reader, calibration->crop, i, &rig->frustum, cut);
+        if (!set_crop(reader, calibration->crop, i, &rig->frustum, cut))
+            return false;
         cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
         cut->image_h = (int)fmax(1, round((cut->crop_y + rig->frustum.input_h) / cut->resize_y));
         if (!arrays_has(reader, ARRAY_OWN_SIZE))
@@ -287,16 +309,18 @@ static void set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *r
         const double *size = calibration->own_size + i * arrays_by_camera(reader, ARRAY_OWN_SIZE);
         cut->image_h = (int)size[0];
         cut->image_w = (int)size[1];
-        arrays_need(reader, camera_check_cut(&rig->cameras[i], &rig->frustum, reader->npz.where,
-                                             "crop", reader->err));
+        if (!camera_check_cut(&rig->cameras[i], &rig->frustum, reader->npz.where, "crop",
+                              reader->err))
+            return false;
     }
+    return true;
 }
 
-static void set_depth(ArrayReader *reader, const Calibration *calibration, Frustum *frustum) {
+static bool set_depth(ArrayReader *reader, const Calibration *calibration, Frustum *frustum) {
     const double *range = calibration->depth_range;
     if (arrays_has(reader, ARRAY_DEPTH_BINS)) {
         frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
-        return;
+        return true;
     }
     REFUSE_ELEMENT_IF(!(range[0] < range[1]), ARRAY_DEPTH_RANGE, 1,
                       "empty range: the stop %g is not above the start %g", range[1], range[0]);
@@ -312,10 +336,11 @@ static void set_depth(ArrayReader *reader, const Calibration *calibration, Frust
     REFUSE_ELEMENT_IF(bins != reader->size[SIZE_BINS], ARRAY_DEPTH_RANGE, 2,
                       "step %g gives %lld depth bins, but depth has %lld", range[2],
                       (long long)bins, (long long)reader->size[SIZE_BINS]);
+    return true;
 }
 
 /* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
-static void set_grid_axis(ArrayReader *reader, int axis, const double *grid, double *min_m,
+static bool set_grid_axis(ArrayReader *reader, int axis, const double *grid, double *min_m,
                           double *max_m, int *cells) {
     const double *row = grid + 3 * axis;
     REFUSE_ELEMENT_IF(!(row[0] < row[1]), ARRAY_GRID, 3 * axis + 1,
@@ -330,33 +355,35 @@ static void set_grid_axis(ArrayReader *reader, int axis, const double *grid, dou
     *min_m = row[0];
     *max_m = row[1];
     *cells = (int)round(count);
+    return true;
 }
 
-static void read_rounding(ArrayReader *reader, Grid *grid) {
+static bool read_rounding(ArrayReader *reader, Grid *grid) {
     char word[NPZ_TEXT] = "floor";
-    arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word);
+    if (!arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
+        return false;
     grid->truncate = !strcmp(word, scene_rounding(1));
     REFUSE_IF(strcmp(word, scene_rounding(grid->truncate)) != 0, ARRAY_ROUNDING,
               "LSS, BEVDet and CUDA-BEVFusion truncate", "'%.20s', must be floor or truncate",
               word);
+    return true;
 }
 
-static void read_rig(ArrayReader *reader, Scene *scene) {
+static bool read_rig(ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
     Grid *g = &rig->grid;
-    read_calibration(reader, &calibration);
-    set_cameras(reader, &calibration, rig);
-    set_input(reader, calibration.image_size, rig);
-    set_depth(reader, &calibration, &rig->frustum);
-    set_cuts(reader, &calibration, rig);
-    set_grid_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx);
-    set_grid_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny);
-    set_grid_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz);
-    read_rounding(reader, g);
-    arrays_need(reader, rig_check(rig, reader->npz.where, reader->err));
+    if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
+        !set_input(reader, calibration.image_size, rig) ||
+        !set_depth(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
+        !set_grid_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
+        !set_grid_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
+        !set_grid_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||
+        !read_rounding(reader, g) || !rig_check(rig, reader->npz.where, reader->err))
+        return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
+    return true;
 }
 
 /* Fills the calibration arrays from a rig, for writing. */
@@ -395,18 +422,20 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
 /* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). It equals the calibration's grid. */
-static void read_bev_shape(ArrayReader *reader, BevShape *shape) {
+static bool read_bev_shape(ArrayReader *reader, BevShape *shape) {
     const double channels = (double)shape->channels, most = SCENE_MAX_CELLS;
     const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
     double all[5] = {1, 1, 0, 0, channels}; /* samples, nz, ny, nx, channels */
     const int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
-    arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first);
+    if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first))
+        return false;
     REFUSE_IF(all[0] > 1, ARRAY_BEV_SHAPE,
               "ranks number the cells of all samples: run the network with one",
               "a batch of %g samples, must be 1", all[0]);
     for (int i = first; i < first + count; i++)
-        arrays_check_between(reader, ARRAY_BEV_SHAPE, i - first, all[i], bounds[i][0],
-                             bounds[i][1]);
+        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i - first, all[i], bounds[i][0],
+                                  bounds[i][1]))
+            return false;
     const int64_t cells[3] = {(int64_t)all[1], (int64_t)all[2], (int64_t)all[3]};
     const int64_t slices = shape_slices(shape);
     const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
@@ -419,21 +448,23 @@ static void read_bev_shape(ArrayReader *reader, BevShape *shape) {
     shape->nz = cells[0];
     shape->ny = cells[0] * cells[1];
     shape->nx = cells[2];
+    return true;
 }
 
 /* Reads the index arrays. scene.h says when the map from the file is used. */
-static void read_map(ArrayReader *reader, Scene *scene) {
+static bool read_map(ArrayReader *reader, Scene *scene) {
     BevMap *map = &scene->map;
     map->points = reader->size[SIZE_POINTS];
     map->intervals = reader->size[SIZE_INTERVALS];
-    map->ranks_depth = arrays_take(reader, ARRAY_RANKS_DEPTH, NPY_I4);
-    map->ranks_feat = arrays_take(reader, ARRAY_RANKS_FEAT, NPY_I4);
-    map->ranks_bev = arrays_take(reader, ARRAY_RANKS_BEV, NPY_I4);
-    map->interval_starts = arrays_take(reader, ARRAY_INTERVAL_STARTS, NPY_I4);
-    map->interval_lengths = arrays_take(reader, ARRAY_INTERVAL_LENGTHS, NPY_I4);
-    if (arrays_has(reader, ARRAY_WEIGHTS))
-        map->weights = arrays_take(reader, ARRAY_WEIGHTS, NPY_F4);
-    arrays_need(reader, scatter_check(map, &scene->shape, reader->npz.where, reader->err));
+    if (!(map->ranks_depth = arrays_take(reader, ARRAY_RANKS_DEPTH, NPY_I4)) ||
+        !(map->ranks_feat = arrays_take(reader, ARRAY_RANKS_FEAT, NPY_I4)) ||
+        !(map->ranks_bev = arrays_take(reader, ARRAY_RANKS_BEV, NPY_I4)) ||
+        !(map->interval_starts = arrays_take(reader, ARRAY_INTERVAL_STARTS, NPY_I4)) ||
+        !(map->interval_lengths = arrays_take(reader, ARRAY_INTERVAL_LENGTHS, NPY_I4)) ||
+        (arrays_has(reader, ARRAY_WEIGHTS) &&
+         !(map->weights = arrays_take(reader, ARRAY_WEIGHTS, NPY_F4))) ||
+        !scatter_check(map, &scene->shape, reader->npz.where, reader->err))
+        return false;
     if (scene->has_rig && !map->weights)
         scene->agreement = agreement_find(&scene->rig, map, scene->remark, sizeof scene->remark);
     if (!scene->has_rig && numbering_is_transposed(map, &scene->shape))
@@ -443,6 +474,7 @@ static void read_map(ArrayReader *reader, Scene *scene) {
     scene->has_map = !scene->has_rig || !map->weights;
     if (!scene->has_map)
         scatter_free(map);
+    return true;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -504,7 +536,7 @@ static void remark_depth(Scene *scene) {
 
 /* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. The rig is
  * known before the photographs, which are cut to the network's input and reduced. */
-static void read_scene(ArrayReader *reader, void *to) {
+static bool read_scene(ArrayReader *reader, void *to) {
     Scene *scene = to;
     bool has_feat = arrays_has(reader, ARRAY_FEAT);
     scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;
@@ -514,28 +546,22 @@ static void read_scene(ArrayReader *reader, void *to) {
                               .feat_h = reader->size[SIZE_ROWS],
                               .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
-    read_names(reader, &scene->rig);
-    if (reader->has_calibration)
-        read_rig(reader, scene);
-    if (reader->has_index)
-        read_bev_shape(reader, &scene->shape);
-    arrays_need(reader, scene_check_size(&scene->shape, reader->npz.where, reader->err));
-    if (reader->has_index)
-        read_map(reader, scene);
-    read_time(reader, &scene->photos);
-    read_boxes(reader, &scene->photos);
-    read_lidar(reader, &scene->photos);
-    read_images(reader, scene);
-    scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4);
-    if (has_feat)
-        scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4);
-    else
-        arrays_need(reader, scene_use_photo_features(scene, reader->err));
+    if (!read_names(reader, &scene->rig) || (reader->has_calibration && !read_rig(reader, scene)) ||
+        (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
+        !scene_check_size(&scene->shape, reader->npz.where, reader->err) ||
+        (reader->has_index && !read_map(reader, scene)) || !read_time(reader, &scene->photos) ||
+        !read_boxes(reader, &scene->photos) || !read_lidar(reader, &scene->photos) ||
+        !read_images(reader, scene) ||
+        !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
+        (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
+                  : !scene_use_photo_features(scene, reader->err)))
+        return false;
     remark_rig(scene);
     remark_depth(scene);
     scene->non_finite =
         count_non_finite(scene->tensors.depth, features_depth_count(&scene->shape)) +
         count_non_finite(scene->tensors.feat, features_feat_count(&scene->shape));
+    return true;
 }
 
 bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
