@@ -149,6 +149,15 @@ void text_put(const char *text, FILE *out) {
             putc(text[at], out);
 }
 
+ShortText short_text(const char *format, ...) {
+    ShortText text;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text.text, sizeof text.text, format, args);
+    va_end(args);
+    return text;
+}
+
 void text_add(char *text, size_t size, const char *format, ...) {
     size_t used = strlen(text);
     va_list args;

@@ -64,6 +64,9 @@ typedef struct {
     char text[160];
 } ShortText;
 
+/* Returns what snprintf would write. */
+ShortText short_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Copies an ASCII text and writes the unit "us" as "µs", for screens that show UTF-8. The unit
  * stands behind a number, or it is the last word of a heading ("median us"). `copy` needs one byte
  * more for each unit; otherwise the text is cut. */

@@ -58,22 +58,16 @@ static void error_cell(Table *table, int column, double value) {
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
-    char text[48];
     error_cell(table, COL_MAX, accuracy->max_abs);
     error_cell(table, COL_REL, accuracy->rel_l2);
-    snprintf(text, sizeof text, "%.6f", accuracy->cosine);
-    table_cell(table, COL_COSINE, isfinite(accuracy->cosine) ? text : "");
-    snprintf(text, sizeof text, "%lld",
-             (long long)(accuracy->nan_count + accuracy->inf_count + accuracy->left_out));
-    table_cell(table, COL_SPECIAL, text);
-    int64_t nx = data->state->scene.nx;
-    if (accuracy->output)
-        snprintf(text, sizeof text, "%s", accuracy->output);
-    else if (accuracy->worst_cell >= 0 && nx > 0)
-        snprintf(text, sizeof text, "%s", state_cell_place(data->state, accuracy->worst_cell).text);
-    else
-        snprintf(text, sizeof text, "none");
-    table_cell(table, COL_WORST, text);
+    table_number(table, COL_COSINE, "%.6f", accuracy->cosine);
+    table_number(table, COL_SPECIAL, "%.0f",
+                 (double)(accuracy->nan_count + accuracy->inf_count + accuracy->left_out));
+    const bool placed = accuracy->worst_cell >= 0 && data->state->scene.nx > 0;
+    table_cell(table, COL_WORST,
+               accuracy->output ? accuracy->output
+               : placed         ? state_cell_place(data->state, accuracy->worst_cell).text
+                                : "none");
 }
 
 /* Returns why the format has no figures. NULL: it has some. */
@@ -98,11 +92,10 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
                                       : accuracy->stale ? INK_MUTED
                                                         : INK_TEXT,
                                .attributes = selected ? CELL_BOLD : 0};
-    char name[32];
     table->sheet->origin.dtype = dtype;
-    snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title,
-             live_accuracy_mark(data->live, dtype));
-    table_cell(table, COL_DTYPE, name);
+    table_cell(
+        table, COL_DTYPE,
+        short_text("%s%s", bev_dtypes[dtype].title, live_accuracy_mark(data->live, dtype)).text);
     const char *reason = reason_of(data, dtype);
     if (reason) {
         table->style.ink = INK_MUTED;
@@ -119,36 +112,32 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
 }
 
 /* Writes at which moment all rows are judged, and what the mark of a row means, if any has it. */
-static void marks_text(const PanelData *data, char *text, size_t size) {
+static ShortText marks_text(const PanelData *data) {
     const int dtype = data->state->job.config.dtype;
     const ShortText at = live_judged_text(&data->state->scene, &data->live->accuracy[dtype]);
     bool stale = false;
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         stale |= !reason_of(data, (BevDtype)i) && live_accuracy_mark(data->live, (BevDtype)i)[0];
-    snprintf(text, size, "%s%s%s", at.text[0] ? ", " : "", at.text, stale ? ", ! stale" : "");
+    return short_text("%s%s%s", at.text[0] ? ", " : "", at.text, stale ? ", ! stale" : "");
 }
 
 void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
-    char title[96];
-    snprintf(title, sizeof title, "Accuracy of %s, %s%s", config->kernel->title,
-             bev_aligns[config->align].name, kernel_way(config->kernel));
-    const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
-    char note[256];
-    bool backward = config->kernel->direction == BEV_BACKWARD;
-    char marks[128];
-    marks_text(data, marks, sizeof marks);
-    if (!accuracy->source)
-        snprintf(note, sizeof note, "not checked");
-    else if (backward)
-        snprintf(note, sizeof note, "%s against FP64%s", source_names[accuracy->source], marks);
-    else
-        snprintf(note, sizeof note, "scales %s, %s%s",
-                 scales_name(data->state, data->live->job.scales), source_names[accuracy->source],
-                 marks);
-    bool too_long = sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w;
+    const FigureSource source = data->live->accuracy[config->dtype].source;
+    const bool backward = config->kernel->direction == BEV_BACKWARD;
+    const ShortText title = short_text("Accuracy of %s, %s%s", config->kernel->title,
+                                       bev_aligns[config->align].name, kernel_way(config->kernel));
+    const ShortText marks = marks_text(data);
+    const ShortText by =
+        short_text("scales %s, ", scales_name(data->state, data->live->job.scales));
+    const ShortText note =
+        !source ? short_text("not checked")
+                : short_text("%s%s%s%s", backward ? "" : by.text, source_names[source],
+                             backward ? " against FP64" : "", marks.text);
+    bool too_long = sheet_width(sheet, title.text) + sheet_width(sheet, note.text) + 4 > area.w;
     sheet->origin.dtype = config->dtype;
-    area = sheet_title(sheet, area, title, too_long && marks[0] ? marks + 2 : note);
+    area = sheet_title(sheet, area, title.text,
+                       too_long && marks.text[0] ? marks.text + 2 : note.text);
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);
@@ -160,7 +149,6 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     int first = (int)config->dtype - room / 2;
     first = first > BEV_DTYPE_COUNT - room ? BEV_DTYPE_COUNT - room : first < 0 ? 0 : first;
     for (int i = first; i < first + room; i++)
-        if (!data->still ||
-            !reason_of(data, (BevDtype)i)) /* a figure has no rows without figures */
+        if (!data->still || !reason_of(data, (BevDtype)i)) /* a figure has rows with figures only */
             draw_row(&table, area, data, (BevDtype)i);
 }

@@ -45,13 +45,6 @@ static void cell_reading(Table *table, int column, Unit unit, const Reading *rea
     table_cell(table, column, reading->source ? reading_text(unit, reading).text : "");
 }
 
-/* Fills a cell with a number, whose unit stands above the column. */
-static void cell_number(Table *table, int column, const char *format, double value) {
-    char text[32];
-    snprintf(text, sizeof text, isfinite(value) ? format : "", value);
-    table_cell(table, column, text);
-}
-
 static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
@@ -82,21 +75,22 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     double median = value_of(&row->median_us);
     cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
-    char text[48];
     Reading speedup = live_speedup(live, row);
     /* The mark has its own place, so that the figures stay aligned. */
-    snprintf(text, sizeof text, speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s",
-             speedup.value, reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
-    table_cell(table, COL_SPEEDUP, speedup.source && !speedup.doubtful ? text : "");
+    if (speedup.source && !speedup.doubtful)
+        table_cell(table, COL_SPEEDUP,
+                   short_text(speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s", speedup.value,
+                              reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ")
+                       .text);
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
-    cell_number(table, COL_GBPS, "%.0f", gb_s);
+    table_number(table, COL_GBPS, "%.0f", gb_s);
     const Reading *ceiling =
         row->median_us.source == SOURCE_RECORDED ? &row->ceiling_gb_s : &live->device.ceiling_gb_s;
-    cell_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
-    cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
-    cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
+    table_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
+    table_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
+    table_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && row->median_us.source == ladder->bars)
         draw_bar(table, median, ladder);
 }
@@ -105,15 +99,14 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
                      int number) {
     const LiveKernel *row = ladder->kernels[number];
     bool selected = row->kernel == data->state->job.config.kernel;
-    char text[64];
     sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
                kernel_word(row->kernel));
     if (selected)
         sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};
-    snprintf(text, sizeof text, selected && !table->sheet->color ? ">%d" : "%d", number + 1);
-    table_cell(table, COL_NUMBER, text);
+    table_number(table, COL_NUMBER, selected && !table->sheet->color ? ">%.0f" : "%.0f",
+                 number + 1);
     table_cell(table, COL_KERNEL, row->kernel->title);
     if (!row->median_us.source) {
         const char *why = unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32);
@@ -122,48 +115,38 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
                    sheet_width(table->sheet, why) <= w ? why : "not for this problem");
     } else {
         draw_figures(table, data, row, ladder);
-        const char *bits = row->kernel->wrong_on_purpose ? "wrong"
-                           : row->kernel->deterministic  ? "same"
-                                                         : "vary";
-        table_cell(table, COL_BITS, bits);
+        table_cell(table, COL_BITS,
+                   row->kernel->wrong_on_purpose ? "wrong"
+                   : row->kernel->deterministic  ? "same"
+                                                 : "vary");
     }
     table->y++;
-}
-
-static int position_of(const Ladder *ladder, const BevKernel *kernel) {
-    for (int i = 0; i < ladder->count; i++)
-        if (ladder->kernels[i]->kernel == kernel)
-            return i;
-    return -1;
-}
-
-static int fastest_of(const Ladder *ladder) {
-    int fastest = -1;
-    for (int i = 0; i < ladder->count; i++) {
-        const Reading *us = &ladder->kernels[i]->median_us;
-        if (us->source && (fastest < 0 || us->value < ladder->kernels[fastest]->median_us.value))
-            fastest = i;
-    }
-    return fastest;
 }
 
 /* Chooses the rows where not all fit: the selection, its baseline, the fastest kernel, then the
  * selection's neighbours; in table order. A figure has no rows without a latency. */
 static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
-    int selected = position_of(ladder, data->state->job.config.kernel), rows = 0;
-    const int wanted[] = {selected, position_of(ladder, data->state->job.baseline.kernel),
-                          fastest_of(ladder)};
+    enum { SELECTED, BASELINE, FASTEST, WANTED };
+    int wanted[WANTED] = {-1, -1, -1}, rows = 0;
+    for (int i = 0; i < ladder->count; i++) {
+        const LiveKernel *row = ladder->kernels[i];
+        int fastest = wanted[FASTEST];
+        if (row->kernel == data->state->job.config.kernel)
+            wanted[SELECTED] = i;
+        if (row->kernel == data->state->job.baseline.kernel)
+            wanted[BASELINE] = i;
+        if (row->median_us.source &&
+            (fastest < 0 || row->median_us.value < ladder->kernels[fastest]->median_us.value))
+            wanted[FASTEST] = i;
+    }
     bool taken[LIVE_MAX_KERNELS] = {false};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && rows < room; i++)
-        if (wanted[i] >= 0 && !taken[wanted[i]])
-            rows += taken[wanted[i]] = true;
-    for (int away = 1; away <= ladder->count && rows < room; away++)
-        for (int side = -1; side <= 1 && rows < room; side += 2) {
-            int at = selected + side * away;
-            if (at >= 0 && at < ladder->count && !taken[at])
-                rows += taken[at] = true;
-        }
+    for (int i = 0; i < WANTED + 2 * ladder->count && rows < room; i++) {
+        int away = (i - WANTED) / 2 + 1; /* to both sides of the selection in turn */
+        int at = i < WANTED ? wanted[i] : wanted[SELECTED] + (i % 2 == WANTED % 2 ? -away : away);
+        if (at >= 0 && at < ladder->count && !taken[at])
+            rows += taken[at] = true;
+    }
     rows = 0;
     for (int i = 0; i < ladder->count; i++)
         if (taken[i] && (!data->still || ladder->kernels[i]->median_us.source))
@@ -173,20 +156,21 @@ static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
 
 static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const Ladder *ladder,
                        int rows) {
-    char note[96], title[96], part[32] = "";
+    char note[96], part[32] = "";
     ladder_note(ladder, data->live->machine_busy, note, sizeof note);
     const KernelConfig *config = &data->state->job.config;
     if (rows < ladder->count)
         snprintf(part, sizeof part, ", %d of %d", rows, ladder->count);
-    snprintf(title, sizeof title, "%s, %s %s%s%s",
-             config->kernel->where == BEV_CPU ? "Kernels on a CPU" : "Kernels",
-             bev_dtypes[config->dtype].title, bev_aligns[config->align].name,
-             kernel_way(config->kernel), part);
+    const ShortText title = short_text(
+        "%s, %s %s%s%s", config->kernel->where == BEV_CPU ? "Kernels on a CPU" : "Kernels",
+        bev_dtypes[config->dtype].title, bev_aligns[config->align].name, kernel_way(config->kernel),
+        part);
     /* Where the note is too long, "measured" is left out: the marks need their explanations
      * more. */
     const char *marks = strchr(note, ',');
-    bool too_long = marks && sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area->w;
-    *area = sheet_title(sheet, *area, title, too_long ? marks + 2 : note);
+    bool too_long =
+        marks && sheet_width(sheet, title.text) + sheet_width(sheet, note) + 4 > area->w;
+    *area = sheet_title(sheet, *area, title.text, too_long ? marks + 2 : note);
 }
 
 /* Leaves out the columns that no row has a figure for, as drawing the rows on a quiet sheet tells.

@@ -25,12 +25,6 @@ static const Column columns[COLUMNS] = {
 };
 /* clang-format on */
 
-static void draw_metres(Table *table, int column, const char *format, double m) {
-    char text[32];
-    snprintf(text, sizeof text, isfinite(m) ? format : "", m);
-    table_cell(table, column, text);
-}
-
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     area = sheet_title(sheet, area, "Ground truth",
@@ -45,15 +39,15 @@ void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
         table.style = cell_style(INK_TEXT);
         object_band_text(band, text, sizeof text);
         table_cell(&table, COL_RANGE, text);
-        snprintf(text, sizeof text, now->lost ? "%d, %d lost" : "%d", now->count, now->lost);
-        table_cell(&table, COL_COUNT, text);
-        draw_metres(&table, COL_SHARE, "%.0f %%", 100 * now->share);
-        draw_metres(&table, COL_ERROR, "%.2f", now->error_m);
-        draw_metres(&table, COL_ALONG, "%+.2f", now->along_m);
-        draw_metres(&table, COL_ACROSS, "%+.2f", now->across_m);
+        table_cell(&table, COL_COUNT,
+                   short_text(now->lost ? "%d, %d lost" : "%d", now->count, now->lost).text);
+        table_number(&table, COL_SHARE, "%.0f %%", 100 * now->share);
+        table_number(&table, COL_ERROR, "%.2f", now->error_m);
+        table_number(&table, COL_ALONG, "%+.2f", now->along_m);
+        table_number(&table, COL_ACROSS, "%+.2f", now->across_m);
         if (objects->compared) {
-            draw_metres(&table, COL_BASE_SHARE, "%.0f %%", 100 * baseline->share);
-            draw_metres(&table, COL_BASE_ERROR, "%.2f", baseline->error_m);
+            table_number(&table, COL_BASE_SHARE, "%.0f %%", 100 * baseline->share);
+            table_number(&table, COL_BASE_ERROR, "%.2f", baseline->error_m);
         }
         table.y++;
     }

@@ -322,3 +322,7 @@ void table_name(Table *table, int column, const char *text, const char *word) {
 void table_cell(Table *table, int column, const char *text) {
     put_cell(table, column, text, has_digit(text));
 }
+
+void table_number(Table *table, int column, const char *format, double value) {
+    table_cell(table, column, short_text(isfinite(value) ? format : "", value).text);
+}

@@ -164,3 +164,5 @@ bool table_has(const Table *table, int column);
  * glossary. */
 void table_name(Table *table, int column, const char *text, const char *word);
 void table_cell(Table *table, int column, const char *text);
+/* Writes a number; the cell of one that is not finite stays blank. */
+void table_number(Table *table, int column, const char *format, double value);
