@@ -44,44 +44,41 @@ static int column_of(const View *view, int bit, int *width) {
 
 /* Draws the code's bits over their letters: sign, exponent, fraction. A click flips one. */
 static void draw_bits(View *view) {
+    Sheet *sheet = view->rows.sheet;
     Area digits = rows_next(&view->rows), letters = rows_next(&view->rows);
-    for (int bit = bev_dtypes[view->page.dtype].bits - 1; bit >= 0; bit--) {
+    for (int bit = bev_dtypes[view->page.dtype].bits - 1; digits.h && bit >= 0; bit--) {
         BitsPart part = bits_part(view->page.dtype, bit);
         int width, x = column_of(view, bit, &width);
         CellStyle style = cell_bold(parts[part].ink);
-        char number[12], letter[] = {parts[part].letter, '\0'};
-        if (bit == view->page.at && digits.h)
-            sheet_paper(view->rows.sheet, (Area){x, digits.y, 1, 1}, INK_SELECTED);
+        const char letter[] = {parts[part].letter, '\0'};
+        if (bit == view->page.at)
+            sheet_paper(sheet, (Area){x, digits.y, 1, 1}, INK_SELECTED);
         style.attributes |= bit == view->page.at ? CELL_REVERSE : 0;
-        snprintf(number, sizeof number, "%d", bit);
-        if (digits.h)
-            sheet_text(view->rows.sheet, x, digits.y, 1, style,
-                       view->page.code >> bit & 1 ? "1" : "0");
+        sheet_text(sheet, x, digits.y, 1, style, view->page.code >> bit & 1 ? "1" : "0");
         if (letters.h)
-            sheet_text(view->rows.sheet, x, letters.y, 1, cell_style(parts[part].ink), letter);
-        if (digits.h)
-            sheet_spot(view->rows.sheet, (Area){x, digits.y, width, digits.h + letters.h},
-                       ACTION_BITS_FLIP, 0, number);
+            sheet_text(sheet, x, letters.y, 1, cell_style(parts[part].ink), letter);
+        sheet_spot(sheet, (Area){x, digits.y, width, digits.h + letters.h}, ACTION_BITS_FLIP, 0,
+                   short_text("%d", bit).text);
     }
 }
 
 /* Draws "^ bit 3, exponent; flipped: 28", on the side that has room. */
 static void draw_chosen(View *view) {
-    char text[160];
+    Sheet *sheet = view->rows.sheet;
     const BitsPage *page = &view->page;
     int width, x = column_of(view, page->at, &width);
     Area row = rows_next(&view->rows);
-    snprintf(text, sizeof text, "bit %d, %s; flipped: %s", page->at,
-             bits_parts[bits_part(page->dtype, page->at)],
-             bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
+    const ShortText text = short_text(
+        "bit %d, %s; flipped: %s", page->at, bits_parts[bits_part(page->dtype, page->at)],
+        bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
     if (!row.h)
         return;
-    int length = sheet_width(view->rows.sheet, text), room = row.x + row.w - x - 2;
-    sheet_text(view->rows.sheet, x, row.y, 1, cell_bold(INK_TITLE), "^");
+    int length = sheet_width(sheet, text.text), room = row.x + row.w - x - 2;
+    sheet_text(sheet, x, row.y, 1, cell_bold(INK_TITLE), "^");
     if (length <= room || x - row.x <= length)
-        sheet_text(view->rows.sheet, x + 2, row.y, room, cell_style(INK_MUTED), text);
+        sheet_text(sheet, x + 2, row.y, room, cell_style(INK_MUTED), text.text);
     else
-        sheet_right(view->rows.sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text);
+        sheet_right(sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text.text);
 }
 
 /* Draws "S sign 0 + E exponent 15 F fraction 6 of 8". */
@@ -89,17 +86,17 @@ static void draw_parts(View *view) {
     const BitsPage *page = &view->page;
     Area row = rows_next(&view->rows);
     for (BitsPart part = 0; part < PART_COUNT && row.h && row.w > 0; part++) {
-        char text[64], of[32] = "";
+        ShortText of = {""};
         if (!bits_width(page->dtype, part))
             continue;
         uint32_t field = bits_field(page->dtype, page->code, part);
         if (part == PART_FRACTION)
-            snprintf(of, sizeof of, " of %lld", 1LL << bits_width(page->dtype, part));
+            of = short_text(" of %lld", 1LL << bits_width(page->dtype, part));
         else if (part == PART_SIGN)
-            snprintf(of, sizeof of, " %c", field ? '-' : '+');
-        snprintf(text, sizeof text, "%c %s %u%s", parts[part].letter, bits_parts[part], field, of);
-        int used =
-            sheet_text(view->rows.sheet, row.x, row.y, row.w, cell_bold(parts[part].ink), text);
+            of = short_text(" %c", field ? '-' : '+');
+        int used = sheet_text(
+            view->rows.sheet, row.x, row.y, row.w, cell_bold(parts[part].ink),
+            short_text("%c %s %u%s", parts[part].letter, bits_parts[part], field, of.text).text);
         row.x += used + 3;
         row.w -= used + 3;
     }
@@ -110,45 +107,40 @@ static void draw_parts(View *view) {
 /* Draws the value of the code, its formula and its class. */
 static void draw_value(View *view) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
-    const char *class = bits_class(view->page.dtype, view->page.code);
     ShortText formula = bits_formula(view->page.dtype, view->page.code);
-    char text[160];
-    snprintf(text, sizeof text, "%s%s%s", bits_value(view->value).text, *formula.text ? " = " : "",
-             formula.text);
+    ShortText text = short_text("%s%s%s", bits_value(view->value).text, *formula.text ? " = " : "",
+                                formula.text);
     if (!isnan(view->value))
-        text_add(text, sizeof text, ", %s%s", class,
+        text_add(text.text, sizeof text.text, ", %s%s",
+                 bits_class(view->page.dtype, view->page.code),
                  view->value == format->largest    ? ", the largest"
                  : view->value == -format->largest ? ", the least"
                                                    : "");
-    rows_say(&view->rows, cell_bold(INK_TITLE), text);
+    rows_say(&view->rows, cell_bold(INK_TITLE), text.text);
 }
 
-/* Writes "below 416, 32 less", or why there is nothing. */
-static void neighbour(const View *view, int step, char *text, size_t size) {
+/* Returns "below 416, 32 less", or why there is nothing. */
+static ShortText neighbour(const View *view, int step) {
     const char *side = step > 0 ? "above" : "below";
     const BitsPage *page = &view->page;
     uint32_t code;
-    bool outward = step > 0 ? view->value > 0 : view->value < 0;
-    if (!bits_next(page->dtype, page->code, step, &code)) {
-        snprintf(text, size, "%s none%s", side,
-                 outward && bits_then_nan(page->dtype, page->code) ? ": the next code is NaN" : "");
-        return;
-    }
-    double other = bev_code_value(page->dtype, code), distance = fabs(other - view->value);
-    snprintf(text, size, "%s %s", side, bits_value(other).text);
-    if (isfinite(distance))
-        text_add(text, size, ", %.4g %s", distance, step > 0 ? "more" : "less");
+    const bool outward = step > 0 ? view->value > 0 : view->value < 0;
+    if (!bits_next(page->dtype, page->code, step, &code))
+        return short_text(
+            "%s none%s", side,
+            outward && bits_then_nan(page->dtype, page->code) ? ": the next code is NaN" : "");
+    const double other = bev_code_value(page->dtype, code), distance = fabs(other - view->value);
+    return short_text(isfinite(distance) ? "%s %s, %.4g %s" : "%s %s", side, bits_value(other).text,
+                      distance, step > 0 ? "more" : "less");
 }
 
 static void draw_neighbours(View *view) {
-    char below[64], above[64], text[160];
-    neighbour(view, -1, below, sizeof below);
-    neighbour(view, 1, above, sizeof above);
-    snprintf(text, sizeof text, "%s; %s", below, above);
+    const ShortText below = neighbour(view, -1), above = neighbour(view, 1);
     rows_say(&view->rows, cell_style(INK_TEXT),
-             isnan(view->value)                        ? "not a number: no neighbours"
-             : lesson_asks(&view->data->state->lesson) ? "below and above: step to see"
-                                                       : text);
+             isnan(view->value) ? "not a number: no neighbours"
+             : lesson_asks(&view->data->state->lesson)
+                 ? "below and above: step to see"
+                 : short_text("%s; %s", below.text, above.text).text);
 }
 
 /* Draws what the value becomes with the scale of its tensor in the frame. */
@@ -182,14 +174,13 @@ static void draw_scale(View *view) {
 }
 
 void bits_draw(Sheet *sheet, Area area, const PanelData *data) {
-    char title[112], note[64];
     View view = {.data = data, .page = state_bits(data->state)};
     const BitsPage *page = &view.page;
     view.value = bev_code_value(page->dtype, page->code);
-    snprintf(title, sizeof title, "Bits: %s", bits_title(page->dtype).text);
-    snprintf(note, sizeof note, "%s, code %u = 0x%0*x", bits_names[page->of], page->code,
-             (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
-    view.rows = (Rows){sheet, sheet_title(sheet, area, title, note), 0};
+    const ShortText title = short_text("Bits: %s", bits_title(page->dtype).text);
+    const ShortText note = short_text("%s, code %u = 0x%0*x", bits_names[page->of], page->code,
+                                      (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
+    view.rows = (Rows){sheet, sheet_title(sheet, area, title.text, note.text), 0};
     bool roomy = area.h >= BITS_ROOMY;
     void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
                                     draw_value, draw_neighbours, draw_scale};

@@ -142,18 +142,16 @@ int camera_want(Sheet *sheet, const PanelData *data, int width) {
     return 1 + rows + (dropped_pixel(data->state, data->live) >= 0 ? EXPLAINED : 0);
 }
 
-static void note_text(const PanelData *data, int points, char *text, size_t size) {
+static ShortText note_text(const PanelData *data, int points) {
     const LiveFrame *frame = &data->live->frame;
-    text[0] = '\0';
     if (frame->gradients.grad_feat)
-        snprintf(text, size, "%lld of all %lld pixels",
-                 (long long)gradient_count(&frame->shape, frame->gradients.grad_feat),
-                 (long long)(frame->shape.cameras * plane_of(&frame->shape)));
-    else if (points || data->state->job.steps)
-        snprintf(text, size, points ? "%d point%s" : "no points now", points,
-                 points == 1 ? "" : "s");
-    else if (data->state->strip != STRIP_IMAGE && frame->rig)
-        snprintf(text, size, "%s", strip_names[data->state->strip]);
+        return short_text("%lld of all %lld pixels",
+                          (long long)gradient_count(&frame->shape, frame->gradients.grad_feat),
+                          (long long)(frame->shape.cameras * plane_of(&frame->shape)));
+    if (points || data->state->job.steps)
+        return short_text(points ? "%d point%s" : "no points now", points, points == 1 ? "" : "s");
+    const bool named = data->state->strip != STRIP_IMAGE && frame->rig;
+    return short_text("%s", named ? strip_names[data->state->strip] : "");
 }
 
 void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -161,13 +159,12 @@ void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const int64_t pixel = frame->features ? chosen_pixel(data) : -1;
     int points, camera = shown_camera(data, pixel, &points);
-    char title[64], note[48], text[256];
+    const bool named = frame->rig && camera < frame->rig->camera_count;
+    const ShortText title = named ? short_text("Camera %s", frame->rig->cameras[camera].name)
+                                  : short_text("Camera %d", camera);
+    char text[256];
     sheet_figure(sheet, area);
-    snprintf(title, sizeof title, "Camera %d", camera);
-    if (frame->rig && camera < frame->rig->camera_count)
-        snprintf(title, sizeof title, "Camera %.31s", frame->rig->cameras[camera].name);
-    note_text(data, points, note, sizeof note);
-    area = sheet_title(sheet, area, title, note);
+    area = sheet_title(sheet, area, title.text, note_text(data, points).text);
     if (!frame->features || !data->picture || camera >= data->picture->camera_count)
         return;
     bool explains = !frame->gradients.grad_feat && !points && pixel >= 0;

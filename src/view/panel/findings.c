@@ -44,9 +44,9 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
 void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     Advice advice[FINDINGS_MAX + 1];
     const int count = live_advice(data->state, data->live, advice);
-    char note[160];
-    snprintf(note, sizeof note, "estimated gain, model of %s", prediction_gpu(data->state).text);
-    area = sheet_title(sheet, area, "What to do next", note);
+    area = sheet_title(
+        sheet, area, "What to do next",
+        short_text("estimated gain, model of %s", prediction_gpu(data->state).text).text);
     for (int i = 0; i < count && i < area.h; i++)
         draw_advice(sheet, (Area){area.x, area.y + i, area.w, 1}, &advice[i], i == 0);
     const MemoryModel *model = data->live->model;

@@ -12,7 +12,7 @@
 
 /* A piece of a line; the last pieces are left out when the line is short. */
 typedef struct {
-    char text[128];
+    ShortText text;
     CellStyle style;
     const char *menu;   /* a chip: a click opens the palette with this text; NULL: none */
     bool tight;         /* one blank before it */
@@ -23,7 +23,7 @@ typedef struct {
 static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, int count, int gap) {
     int used = 0;
     for (int i = 0; i < count; i++) {
-        int width = sheet_width(sheet, pieces[i].text);
+        int width = sheet_width(sheet, pieces[i].text.text);
         int indent = !used || !width ? 0 : pieces[i].tight ? 1 : gap;
         if (used + indent + width > w && (i || !sheet->pixels))
             break;
@@ -31,7 +31,7 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
         sheet_origin(sheet, pieces[i].origin ? pieces[i].origin : ORIGIN_SETTING, NULL);
         CellStyle style = pieces[i].style;
         style.paper = pieces[i].menu && sheet->color ? INK_KEY : INK_DEFAULT;
-        sheet_text(sheet, x + used + indent, y, width, style, pieces[i].text);
+        sheet_text(sheet, x + used + indent, y, width, style, pieces[i].text.text);
         if (pieces[i].menu)
             sheet_spot(sheet, (Area){x + used + indent, y, width, 1}, ACTION_COMMANDS, 0,
                        pieces[i].menu);
@@ -43,8 +43,10 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
 static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int gap) {
     int width = 0;
     for (int i = 0; i < count; i++)
-        if (pieces[i].text[0])
-            width += sheet_width(sheet, pieces[i].text) + (!width ? 0 : pieces[i].tight ? 1 : gap);
+        if (pieces[i].text.text[0])
+            width += sheet_width(sheet, pieces[i].text.text) + (!width            ? 0
+                                                                : pieces[i].tight ? 1
+                                                                                  : gap);
     return width;
 }
 
@@ -60,47 +62,25 @@ static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count,
         pieces_draw(sheet, row.x + row.w - right_w, row.y, right_w, right, right_count, gap);
 }
 
-/* The selection as chips: "V4", "FP16", "nearest", the scene, and the way where it is backward. */
-enum { CHIPS = 5 };
-
-static Piece chip(CellStyle style, const char *menu, const char *text) {
-    Piece piece = {.style = style, .menu = menu};
-    snprintf(piece.text, sizeof piece.text, "%s", text);
-    return piece;
-}
-
-static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
-    const State *state = data->state;
-    const KernelConfig *config = &state->job.config;
-    CellStyle bold = cell_bold(injected_bug_of(config->kernel) ? INK_BAD : INK_ACCENT);
-    bool backward = config->kernel->direction == BEV_BACKWARD;
-    chips[0] = chip(bold, "kernel ", config->kernel->title);
-    chips[1] = chip(bold, "dtype ", bev_dtypes[config->dtype].title);
-    chips[2] = chip(bold, "align ", bev_aligns[config->align].name);
-    chips[3] =
-        chip(cell_style(INK_TEXT), "scene ", menu_name(&state->menu.scenes, state->job.scene));
-    chips[4] = chip(backward ? bold : cell_style(INK_MUTED), "direction ",
-                    bev_directions[config->kernel->direction].name);
-    chips[1].tight = chips[2].tight = true;
+static Piece piece(CellStyle style, const char *menu, const char *text) {
+    return (Piece){.text = short_text("%s", text), .style = style, .menu = menu};
 }
 
 /* "picture by V4"; with the reason, "picture by V4: V2 is too slow or untimed here". A picture that
  * stands still: "V2's picture is being computed". */
-static Piece stand_in_piece(const State *state, const LiveData *live, bool reason) {
-    Piece piece = {.style = cell_style(INK_MUTED)};
-    const KernelConfig *config = &live->job.config;
+static ShortText stand_in_text(const State *state, const LiveData *live, bool reason) {
     const BevKernel *by = live->stand_in;
-    bool baseline = by == config->kernel;
-    const BevKernel *of = baseline ? live->job.baseline.kernel : config->kernel;
-    if (by)
-        snprintf(piece.text, sizeof piece.text, "%s by %s", baseline ? "baseline" : "picture",
-                 by->title);
-    if (by && of && !state->playing && of->direction == BEV_FORWARD)
-        snprintf(piece.text, sizeof piece.text, "%s's picture is being computed", of->title);
-    else if (by && reason && of)
-        text_add(piece.text, sizeof piece.text, ": %s %s", of->title,
+    const bool baseline = by == live->job.config.kernel;
+    const BevKernel *of = baseline ? live->job.baseline.kernel : live->job.config.kernel;
+    if (!by)
+        return short_text("%s", live->busy ? "working" : "");
+    if (of && !state->playing && of->direction == BEV_FORWARD)
+        return short_text("%s's picture is being computed", of->title);
+    ShortText text = short_text("%s by %s", baseline ? "baseline" : "picture", by->title);
+    if (reason && of)
+        text_add(text.text, sizeof text.text, ": %s %s", of->title,
                  of->direction == BEV_BACKWARD ? "goes backward" : "is too slow or untimed here");
-    return piece;
+    return text;
 }
 
 /* Returns the time of the picture. A world shows the time that was asked for. A clip starts again
@@ -110,65 +90,68 @@ static double time_of_picture(const PanelData *data) {
     return data->state->scene.moment_s > 0 ? live->frame.time_s : live->job.time_s;
 }
 
+/* Returns the reading in that format; "" of an unknown one. */
+static ShortText figure_text(const Reading *reading, const char *format) {
+    return short_text(reading->source ? format : "", reading->value);
+}
+
 void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     const LiveData *live = data->live;
-    Piece right[3] = {{.style = cell_style(INK_TEXT)},
-                      {.style = cell_style(INK_TEXT)},
-                      {.style = cell_style(INK_MUTED), .origin = ORIGIN_PIPELINE}};
-    snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
-             live_moment_text(&state->scene, time_of_picture(data)).text);
-    snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
-    if (live->fps.source)
-        snprintf(right[2].text, sizeof right[2].text, "%.0f fps", live->fps.value);
-    Piece left[CHIPS + 2] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)}};
-    chips_of(data, left + 1);
-    left[CHIPS + 1] = stand_in_piece(state, live, sheet->pixels);
-    if (!left[CHIPS + 1].text[0] && live->busy)
-        snprintf(left[CHIPS + 1].text, sizeof left[CHIPS + 1].text, "working");
-    ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);
-}
-
-/* Returns the reading in that format; an unknown one has no piece. */
-static Piece reading_piece(const Reading *reading, const char *format) {
-    Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
-    if (reading->source)
-        snprintf(piece.text, sizeof piece.text, format, reading->value);
-    return piece;
-}
-
-static Piece text_piece(const char *label, const char *text) {
-    Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
-    if (text[0])
-        snprintf(piece.text, sizeof piece.text, "%s%s", label, text);
-    return piece;
+    const KernelConfig *config = &state->job.config;
+    const CellStyle muted = cell_style(INK_MUTED), plain = cell_style(INK_TEXT);
+    const CellStyle bold = cell_bold(injected_bug_of(config->kernel) ? INK_BAD : INK_ACCENT);
+    const BevDirection way = config->kernel->direction;
+    const Piece right[] = {
+        {.text = short_text("%s %s", state->playing ? "\u25b6" : "\u2016",
+                            live_moment_text(&state->scene, time_of_picture(data)).text),
+         .style = plain},
+        {.text = short_text("%g\u00d7", state->speed), .style = plain},
+        {.text = figure_text(&live->fps, "%.0f fps"), .style = muted, .origin = ORIGIN_PIPELINE},
+    };
+    enum { DTYPE = 2, ALIGN };
+    Piece left[] = {
+        piece(cell_bold(INK_TITLE), NULL, "bevscope"),
+        piece(bold, "kernel ", config->kernel->title),
+        [DTYPE] = piece(bold, "dtype ", bev_dtypes[config->dtype].title),
+        [ALIGN] = piece(bold, "align ", bev_aligns[config->align].name),
+        piece(plain, "scene ", menu_name(&state->menu.scenes, state->job.scene)),
+        piece(way == BEV_BACKWARD ? bold : muted, "direction ", bev_directions[way].name),
+        piece(muted, NULL, stand_in_text(state, live, sheet->pixels).text),
+    };
+    left[DTYPE].tight = left[ALIGN].tight = true;
+    ends_draw(sheet, area, left, sizeof left / sizeof *left, right, sizeof right / sizeof *right,
+              area.w / 3);
 }
 
 /* Draws the device's name, then a GPU's figures or a CPU's threads. */
 static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
-    Piece pieces[] = {
-        text_piece("", device->name),
-        reading_piece(&device->clock_mhz, "%.0f MHz"),
-        reading_piece(&device->temperature_c, "%.0f\u00b0C"),
-        reading_piece(&device->power_w, "%.0f W"),
-        text_piece("throttle ", device->throttle),
-        text_piece("driver ", device->driver),
-        reading_piece(&device->memory_clock_mhz, "memory clock %.0f MHz"),
-        reading_piece(&gib, "memory %.0f GiB"),
-        text_piece("CUDA ", device->cuda),
+    const bool gpu = device->where == BEV_CUDA;
+    const bool limited = device->power_w.source && device->power_limit_w.source;
+    const bool throttled = device->throttle[0] && strcmp(device->throttle, "none") != 0;
+    const ShortText texts[] = {
+        short_text("%s", device->name),
+        gpu ? figure_text(&device->clock_mhz, "%.0f MHz")
+            : short_text("%d threads", device->threads),
+        figure_text(&device->temperature_c, "%.0f\u00b0C"),
+        limited ? short_text("%.0f of %.0f W", device->power_w.value, device->power_limit_w.value)
+                : figure_text(&device->power_w, "%.0f W"),
+        short_text(device->throttle[0] ? "throttle %s" : "%s", device->throttle),
+        short_text(device->driver[0] ? "driver %s" : "%s", device->driver),
+        figure_text(&device->memory_clock_mhz, "memory clock %.0f MHz"),
+        figure_text(&gib, "memory %.0f GiB"),
+        short_text(device->cuda[0] ? "CUDA %s" : "%s", device->cuda),
     };
-    int count = sizeof pieces / sizeof *pieces;
-    if (device->where != BEV_CUDA) {
-        count = device->threads ? 2 : 1;
-        snprintf(pieces[1].text, sizeof pieces[1].text, "%d threads", device->threads);
-    }
-    if (device->power_w.source && device->power_limit_w.source)
-        snprintf(pieces[3].text, sizeof pieces[3].text, "%.0f of %.0f W", device->power_w.value,
-                 device->power_limit_w.value);
-    if (device->throttle[0] && strcmp(device->throttle, "none") != 0)
-        pieces[4].style = cell_bold(INK_WARN);
+    enum { THROTTLE = 4, ALL = sizeof texts / sizeof *texts };
+    Piece pieces[ALL];
+    for (int i = 0; i < ALL; i++)
+        pieces[i] =
+            (Piece){.text = texts[i], .style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
+    if (throttled)
+        pieces[THROTTLE].style = cell_bold(INK_WARN);
+    const int count = gpu ? ALL : device->threads ? 2 : 1;
     return pieces_draw(sheet, area.x, area.y, area.w, pieces, count, 2);
 }
 

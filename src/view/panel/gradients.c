@@ -11,49 +11,48 @@
 enum { HEAD_ROWS = 4, BAR_X = 22, NAME_W = 8, VALUE_W = 12 };
 
 /* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
-static void loss_text(const Sheet *sheet, const PanelData *data, int width, char *text,
-                      size_t size) {
-    const GridLoss *loss = data->live->frame.gradients.loss;
-    char value[32] = "", cells[64] = "all cells";
-    if (loss->inside) {
-        snprintf(value, sizeof value, " %.3g", loss->value);
-        snprintf(cells, sizeof cells, "the cell");
-    }
-    if (loss->inside && loss->count > 1)
-        snprintf(cells, sizeof cells, "%lld cells%s%s", (long long)loss->count,
-                 loss->class < CLASS_COUNT ? ", " : "",
-                 loss->class < CLASS_COUNT ? world_classes[loss->class].name : "");
-    bool given = loss->inside && loss->kind == LOSS_COUNT;
-    snprintf(text, size, given ? "loss%s, a gradient from a file, of %s"
-                               : "loss%s, half the squared norm of %s", value, cells);
-    if (sheet_width(sheet, text) > width)
-        snprintf(text, size, "loss%s, of %s", value, cells);
+static ShortText loss_text(const Sheet *sheet, const GridLoss *loss, int width) {
+    const bool given = loss->inside && loss->kind == LOSS_COUNT, named = loss->class < CLASS_COUNT;
+    const ShortText value = short_text(loss->inside ? " %.3g" : "", loss->value);
+    const ShortText cells =
+        !loss->inside      ? short_text("all cells")
+        : loss->count <= 1 ? short_text("the cell")
+                           : short_text("%lld cells%s%s", (long long)loss->count, named ? ", " : "",
+                                        named ? world_classes[loss->class].name : "");
+    const ShortText text = short_text(given ? "loss%s, a gradient from a file, of %s"
+                                            : "loss%s, half the squared norm of %s",
+                                      value.text, cells.text);
+    return sheet_width(sheet, text.text) > width
+               ? short_text("loss%s, of %s", value.text, cells.text)
+               : text;
 }
 
 /* Draws one bin: its depth, its gradient and a bar. A negative gradient has another colour. */
 static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin, double value,
                      double largest) {
     const Rig *rig = data->live->frame.rig;
-    char text[32];
-    if (rig)
-        snprintf(text, sizeof text, "%.1f m", frustum_depth_m(&rig->frustum, bin));
-    else
-        snprintf(text, sizeof text, "bin %lld", (long long)bin);
-    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(INK_MUTED), text);
-    snprintf(text, sizeof text, "%+.3g", value);
-    sheet_right(sheet, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT), text);
+    const ShortText name = rig ? short_text("%.1f m", frustum_depth_m(&rig->frustum, bin))
+                               : short_text("bin %lld", (long long)bin);
+    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(INK_MUTED), name.text);
+    sheet_right(sheet, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT),
+                short_text("%+.3g", value).text);
     if (line.w > BAR_X)
         sheet_bar(sheet, line.x + BAR_X, line.y, line.w - BAR_X, fabs(value), largest,
                   value < 0 ? INK_WARN : INK_ACCENT);
 }
 
+/* Returns the gradient of a pixel's first bin. The next bin's lies a plane behind it. */
+static const float *bins_of(const LiveFrame *frame, int64_t pixel) {
+    const int64_t plane = frame->shape.feat_h * frame->shape.feat_w;
+    return frame->gradients.grad_depth + pixel / plane * frame->shape.depth_bins * plane +
+           pixel % plane;
+}
+
 /* Draws the bins with the largest gradients of one pixel, in the order of their depths. */
 static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pixel) {
-    const LiveFrame *frame = &data->live->frame;
-    const BevShape *shape = &frame->shape;
-    int64_t plane = shape->feat_h * shape->feat_w, camera = pixel / plane;
-    const float *grads =
-        frame->gradients.grad_depth + camera * shape->depth_bins * plane + pixel % plane;
+    const BevShape *shape = &data->live->frame.shape;
+    const int64_t plane = shape->feat_h * shape->feat_w;
+    const float *grads = bins_of(&data->live->frame, pixel);
     double largest = 0, least = gradient_threshold(grads, shape->depth_bins, plane, area.h);
     int shown = 0;
     for (int64_t bin = 0; bin < shape->depth_bins; bin++)
@@ -79,8 +78,7 @@ int gradients_want(Sheet *sheet, const PanelData *data, int width) {
         return HEAD_ROWS + MOST_BINS;
     int64_t pixel = frame_gradient_pixel(frame, data->state->pixel);
     for (int64_t bin = 0; pixel >= 0 && bin < shape->depth_bins; bin++)
-        bins += frame->gradients.grad_depth[(pixel / plane * shape->depth_bins + bin) * plane +
-                                            pixel % plane] != 0;
+        bins += bins_of(frame, pixel)[bin * plane] != 0;
     return HEAD_ROWS + (bins < MOST_BINS ? bins : MOST_BINS);
 }
 
@@ -91,34 +89,33 @@ static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const flo
     int64_t plane = shape->feat_h * shape->feat_w;
     int64_t pixel = gradient_shown(shape, strength, data->state->pixel);
     int64_t count = gradient_count(shape, frame->gradients.grad_feat);
-    char text[160], camera[48];
-    snprintf(text, sizeof text, "%lld pixels would have to change", (long long)count);
-    sheet_line(sheet, area, cell_bold(INK_TITLE), text);
+    sheet_line(sheet, area, cell_bold(INK_TITLE),
+               short_text("%lld pixels would have to change", (long long)count).text);
     if (pixel < 0 || area.h < 2)
         return;
-    snprintf(camera, sizeof camera, "camera %lld", (long long)(pixel / plane));
-    if (frame->rig)
-        snprintf(camera, sizeof camera, "%.31s", frame->rig->cameras[pixel / plane].name);
-    snprintf(text, sizeof text, "%s: %s %lld, %lld, its grad_depth",
-             pixel == data->state->pixel ? "mouse" : "most", camera,
-             (long long)(pixel % shape->feat_w), (long long)(pixel % plane / shape->feat_w));
-    sheet_line(sheet, (Area){area.x, area.y + 1, area.w, 1}, cell_style(INK_MUTED), text);
-    draw_bins(sheet, (Area){area.x, area.y + 2, area.w, area.h - 2}, data, pixel);
+    const ShortText camera = frame->rig ? short_text("%s", frame->rig->cameras[pixel / plane].name)
+                                        : short_text("camera %lld", (long long)(pixel / plane));
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED),
+               short_text("%s: %s %lld, %lld, its grad_depth",
+                          pixel == data->state->pixel ? "mouse" : "most", camera.text,
+                          (long long)(pixel % shape->feat_w),
+                          (long long)(pixel % plane / shape->feat_w))
+                   .text);
+    draw_bins(sheet, area_below(area, 2), data, pixel);
 }
 
 void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveGradients *gradients = &data->live->frame.gradients;
-    char text[160], note[48];
+    const BevKernel *by = data->live->job.config.kernel;
     Err err;
-    snprintf(note, sizeof note, "by %s",
-             data->live->job.config.kernel ? data->live->job.config.kernel->title : "n/a");
-    area = sheet_title(sheet, area, "Gradients of a loss", gradients->grad_feat ? note : "");
+    area =
+        sheet_title(sheet, area, "Gradients of a loss",
+                    gradients->grad_feat ? short_text("by %s", by ? by->title : "n/a").text : "");
     if (!gradients->grad_feat) {
         sheet_paragraph(sheet, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
         return;
     }
-    loss_text(sheet, data, area.w, text, sizeof text);
-    sheet_line(sheet, area, cell_style(INK_TEXT), text);
+    sheet_line(sheet, area, cell_style(INK_TEXT), loss_text(sheet, gradients->loss, area.w).text);
     float *strength = gradient_strengths(&data->live->frame.shape, gradients->grad_feat, &err);
     Area below = area_below(area, 1);
     if (strength && below.h > 0)

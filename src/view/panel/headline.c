@@ -10,25 +10,16 @@
 
 enum { PIXELS_W = 3, PIXELS_H = 5 };
 
-/* Five rows of three pixels, the topmost first. */
-typedef struct {
-    char glyph;
-    uint8_t rows[PIXELS_H];
-} BigGlyph;
-
-static const BigGlyph big_glyphs[] = {
-    {'~', {0, 0, 6, 3, 0}}, {'0', {7, 5, 5, 5, 7}}, {'1', {2, 6, 2, 2, 7}}, {'2', {7, 1, 7, 4, 7}},
-    {'3', {7, 1, 7, 1, 7}}, {'4', {5, 5, 7, 1, 1}}, {'5', {7, 4, 7, 1, 7}}, {'6', {7, 4, 7, 5, 7}},
-    {'7', {7, 1, 1, 2, 2}}, {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}},
-};
-
+/* Five rows of three pixels a glyph, the topmost first. */
 static bool big_pixel(char glyph, int column, int row) {
-    if (glyph == '.' || glyph == ',')
-        return column == 0 && row == PIXELS_H - 1;
-    for (size_t i = 0; i < sizeof big_glyphs / sizeof *big_glyphs; i++)
-        if (big_glyphs[i].glyph == glyph && row < PIXELS_H)
-            return big_glyphs[i].rows[row] >> (PIXELS_W - 1 - column) & 1;
-    return false;
+    static const char glyphs[] = "~0123456789.,";
+    static const uint8_t rows[sizeof glyphs][PIXELS_H] = {
+        {0, 0, 6, 3, 0}, {7, 5, 5, 5, 7}, {2, 6, 2, 2, 7}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7},
+        {5, 5, 7, 1, 1}, {7, 4, 7, 1, 7}, {7, 4, 7, 5, 7}, {7, 1, 1, 2, 2}, {7, 5, 7, 5, 7},
+        {7, 5, 7, 1, 7}, {0, 0, 0, 0, 4}, {0, 0, 0, 0, 4},
+    };
+    const char *at = strchr(glyphs, glyph);
+    return at && row < PIXELS_H && rows[at - glyphs][row] >> (PIXELS_W - 1 - column) & 1;
 }
 
 /* Returns the rows of a number. With zoom 1 a pixel is one column and half a row, with 2 two
@@ -67,7 +58,8 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 /* ---- the message ---------------------------------------------------------------------------- */
 
 typedef struct {
-    char number[16], sentence[160], sums[240], source[400];
+    ShortText number, sentence;
+    char sums[240], source[400];
     OriginTopic origin; /* the origin of the number */
     Ink ink;
 } Message;
@@ -75,8 +67,8 @@ typedef struct {
 static const double ALIKE = 1.05; /* a smaller ratio of two times is no difference */
 
 /* `estimate`: a first estimate is one of the two times. */
-static void ratio_text(double ratio, bool estimate, char *text, size_t size) {
-    snprintf(text, size, ratio < 9.95 ? "%s%.1f" : "%s%.0f", estimate ? "~" : "", ratio);
+static ShortText ratio_text(double ratio, bool estimate) {
+    return short_text(ratio < 9.95 ? "%s%.1f" : "%s%.0f", estimate ? "~" : "", ratio);
 }
 
 /* Returns the bar of the fastest kernel. NULL: none has a latency. */
@@ -103,37 +95,33 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     const bool estimate = !measured && (story->selection.estimate || story->baseline.estimate);
     const ShortText us = story_time(story, data->state, data->live, story->selection.kernel);
     const BevDtype dtype = data->state->job.config.dtype;
-    char format[32] = "", why[64] = "";
+    ShortText format = {""}, why = {""};
     if (data->state->job.baseline_pinned)
-        snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
+        format = short_text(" %s", bev_dtypes[data->state->job.baseline.dtype].title);
     else if (!(story->baseline.kernel->dtypes >> dtype & 1))
-        snprintf(why, sizeof why, " (%s has no %s)", base, bev_dtypes[dtype].title);
+        why = short_text(" (%s has no %s)", base, bev_dtypes[dtype].title);
     if (!(ratio > 0) && us.text[0])
-        snprintf(message->sentence, sizeof message->sentence, "%s takes %s%s", name, us.text, why);
+        message->sentence = short_text("%s takes %s%s", name, us.text, why.text);
     else if (!(ratio > 0))
-        snprintf(message->sentence, sizeof message->sentence, "%s: its time %s", name,
-                 !data->live->timed           ? "is not recorded"
-                 : waits_for_cpu(story, data) ? "waits for a quiet CPU"
-                                              : "follows");
-    else if (!strcmp(name, base) && !format[0] && fastest &&
+        message->sentence = short_text("%s: its time %s", name,
+                                       !data->live->timed           ? "is not recorded"
+                                       : waits_for_cpu(story, data) ? "waits for a quiet CPU"
+                                                                    : "follows");
+    else if (!strcmp(name, base) && !format.text[0] && fastest &&
              strcmp(fastest->kernel->title, base) != 0) {
-        ratio_text(story->baseline.us / fastest->us, estimate || fastest->estimate, message->number,
-                   sizeof message->number);
-        snprintf(message->sentence, sizeof message->sentence,
-                 "%s is what the others are compared with: %s is %s times as fast", base,
-                 fastest->kernel->title, message->number);
+        message->number =
+            ratio_text(story->baseline.us / fastest->us, estimate || fastest->estimate);
+        message->sentence =
+            short_text("%s is what the others are compared with: %s is %s times as fast", base,
+                       fastest->kernel->title, message->number.text);
     } else if (ratio < ALIKE && ratio > 1 / ALIKE)
-        snprintf(message->sentence, sizeof message->sentence, "%s takes as long as %s%s", name,
-                 base, format);
-    else if (ratio > 1) {
-        ratio_text(ratio, estimate, message->number, sizeof message->number);
-        snprintf(message->sentence, sizeof message->sentence, "%s is %s times as fast as %s%s",
-                 name, message->number, base, format);
-    } else {
-        ratio_text(1 / ratio, estimate, message->number, sizeof message->number);
-        snprintf(message->sentence, sizeof message->sentence, "%s takes %s times as long as %s%s",
-                 name, message->number, base, format);
-        message->ink = INK_WARN;
+        message->sentence = short_text("%s takes as long as %s%s", name, base, format.text);
+    else {
+        message->number = ratio_text(ratio > 1 ? ratio : 1 / ratio, estimate);
+        message->sentence = short_text(ratio > 1 ? "%s is %s times as fast as %s%s"
+                                                 : "%s takes %s times as long as %s%s",
+                                       name, message->number.text, base, format.text);
+        message->ink = ratio > 1 ? message->ink : INK_WARN;
     }
 }
 
@@ -143,8 +131,7 @@ static void say_errors(const PanelData *data, const LiveAccuracy *accuracy, char
                        size_t size) {
     const LiveVerdict tolerance = live_tolerance(accuracy);
     const ShortText at = live_judged_text(&data->state->scene, accuracy);
-    snprintf(text, size, "%s errs by %s%s%s%s%s",
-             bev_dtypes[data->state->job.config.dtype].title,
+    snprintf(text, size, "%s errs by %s%s%s%s%s", bev_dtypes[data->state->job.config.dtype].title,
              text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
              tolerance == LIVE_FAIL   ? ", above NVIDIA's 0.01"
              : tolerance == LIVE_PASS ? ", within NVIDIA's 0.01"
@@ -176,23 +163,22 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
     const LiveSpeedup *here = &data->live->speedup;
     const bool known = here->ratio.source && here->ratio.source != SOURCE_COMPUTED;
     ShortText machine = {"this CPU"};
-    char ratio[16], more[160] = "", from[200];
+    ShortText more = {""};
     if (here->ratio.source == SOURCE_RECORDED)
         machine = machine_text(here->recorded_on);
     else if (data->state->job.config.kernel->where == BEV_CUDA)
-        snprintf(machine.text, sizeof machine.text, "%s", data->live->device.name);
-    ratio_text(here->ratio.value, false, ratio, sizeof ratio);
-    snprintf(from, sizeof from, "%s on %s", source_names[here->ratio.source], machine.text);
+        machine = short_text("%s", data->live->device.name);
+    const ShortText from = short_text("%s on %s", source_names[here->ratio.source], machine.text);
     if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
         data->state->job.config.kernel->where == BEV_CPU)
-        snprintf(more, sizeof more, ", %s: %s %s", machine.text, ratio,
-                 source_names[here->ratio.source]);
+        more = short_text(", %s: %s %s", machine.text, ratio_text(here->ratio.value, false).text,
+                          source_names[here->ratio.source]);
     bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
     if (waits && here->ratio.source != SOURCE_MEASURED)
-        snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: no time is taken");
+        text_add(more.text, sizeof more.text, ", CPU busy: no time is taken");
     bool predicted = !pairs && story->source == SOURCE_MODEL;
-    snprintf(text, size, "%s%s%s", predicted ? "not measured, " : "", pairs ? from : story->from,
-             more);
+    snprintf(text, size, "%s%s%s", predicted ? "not measured, " : "",
+             pairs ? from.text : story->from, more.text);
 }
 
 static Message message_of(const PanelData *data) {
@@ -210,21 +196,19 @@ static Message message_of(const PanelData *data) {
     say_source(&story, data, measured, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
         message.ink = INK_BAD;
-        snprintf(message.sentence, sizeof message.sentence, "%s %s: its speed means nothing",
-                 config->kernel->title,
-                 injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
+        message.sentence =
+            short_text("%s %s: its speed means nothing", config->kernel->title,
+                       injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
     } else
         say_ratio(&story, ratio, measured, data, &message);
     if (story.other_config) { /* the time of another format beside this one's error */
-        snprintf(message.sentence, sizeof message.sentence, "%s %s: its time follows",
-                 config->kernel->title, bev_dtypes[config->dtype].title);
-        message.number[0] = '\0';
+        message.sentence = short_text("%s %s: its time follows", config->kernel->title,
+                                      bev_dtypes[config->dtype].title);
+        message.number = (ShortText){""};
     }
     if (gpu_edit_any(&data->state->edit)) { /* a GPU that does not exist has no large figure */
-        char sentence[sizeof message.sentence];
-        snprintf(sentence, sizeof sentence, "%s", message.sentence);
-        snprintf(message.sentence, sizeof message.sentence, "what if: %.140s", sentence);
-        message.number[0] = '\0';
+        message.sentence = short_text("what if: %.140s", message.sentence.text);
+        message.number = (ShortText){""};
     }
     return message;
 }
@@ -240,13 +224,12 @@ int headline_want(Sheet *sheet, const PanelData *data, int width) {
 
 /* Draws the number over three rows of a screen of pixels. Returns the columns that it takes. */
 static int draw_pixel_number(Sheet *sheet, Area area, const Message *message) {
-    char text[24];
     Sheet large = sheet_magnified(sheet, area, NUMBER_ROWS);
-    snprintf(text, sizeof text, "%s\u00d7", message->number);
-    int width = NUMBER_ROWS * sheet_width(&large, text) + 2;
-    if (!message->number[0] || 3 * width > area.w)
+    const ShortText text = short_text("%s\u00d7", message->number.text);
+    int width = NUMBER_ROWS * sheet_width(&large, text.text) + 2;
+    if (!message->number.text[0] || 3 * width > area.w)
         return 0;
-    sheet_text(&large, 0, 0, large.columns, cell_bold(message->ink), text);
+    sheet_text(&large, 0, 0, large.columns, cell_bold(message->ink), text.text);
     return width;
 }
 
@@ -254,14 +237,14 @@ static int draw_pixel_number(Sheet *sheet, Area area, const Message *message) {
 static int draw_number(Sheet *sheet, Area area, const Message *message) {
     int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
     CellStyle style = cell_bold(message->ink);
-    int width = big_text(NULL, 0, 0, zoom, message->number, style);
+    int width = big_text(NULL, 0, 0, zoom, message->number.text, style);
     if (sheet->pixels)
         return draw_pixel_number(sheet, area, message);
-    if (!message->number[0] || sheet->ascii ||
-        area.w < width + 4 + sheet_width(sheet, message->sentence))
+    if (!message->number.text[0] || sheet->ascii ||
+        area.w < width + 4 + sheet_width(sheet, message->sentence.text))
         return 0;
     sheet_figure(sheet, (Area){area.x, area.y, width + 2, big_rows(zoom)});
-    big_text(sheet, area.x, area.y, zoom, message->number, style);
+    big_text(sheet, area.x, area.y, zoom, message->number.text, style);
     sheet_text(sheet, area.x + width + 1, area.y + big_rows(zoom) - 1, 1, style, "\u00d7");
     return width + 4;
 }
@@ -272,13 +255,13 @@ static int draw_sentence(Sheet *sheet, Area area, const Message *message) {
     CellStyle style = cell_bold(message->ink);
     for (size_t i = 0; sheet->pixels && i < sizeof sizes / sizeof *sizes; i++) {
         Sheet large = sheet_magnified(sheet, area, sizes[i]);
-        if (sheet_width(&large, message->sentence) * 9 / 8 > large.columns) /* bold is wider */
+        if (sheet_width(&large, message->sentence.text) * 9 / 8 > large.columns) /* bold is wider */
             continue;
         large.top += (2 - sizes[i]) * sheet->row_h;
-        sheet_text(&large, 0, 0, large.columns, style, message->sentence);
+        sheet_text(&large, 0, 0, large.columns, style, message->sentence.text);
         return 2;
     }
-    sheet_line(sheet, area_below(area, sheet->pixels), style, message->sentence);
+    sheet_line(sheet, area_below(area, sheet->pixels), style, message->sentence.text);
     return 1 + sheet->pixels;
 }
 

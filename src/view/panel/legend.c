@@ -64,13 +64,12 @@ static void draw_bar(Sheet *sheet, Area *area, const Colormap *map, bool light) 
 static void draw_labels(Sheet *sheet, Area *area, const ValueRange *range) {
     enum { EACH_W = 10 };
     CellStyle style = cell_style(INK_MUTED);
-    char lo[24], hi[24];
-    Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, area->w / EACH_W);
-    snprintf(lo, sizeof lo, "%s%.3g", range->below ? "< " : "", range->lo);
-    snprintf(hi, sizeof hi, "%.3g%s", range->hi, range->above ? " <" : "");
-    int free_from = area->x + sheet_text(sheet, area->x, area->y, area->w, style, lo) + 1;
-    int end = area->x + area->w - sheet_width(sheet, hi);
-    sheet_right(sheet, area->x, area->y, area->w, style, hi);
+    const Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, area->w / EACH_W);
+    const ShortText lo = short_text("%s%.3g", range->below ? "< " : "", range->lo);
+    const ShortText hi = short_text("%.3g%s", range->hi, range->above ? " <" : "");
+    int free_from = area->x + sheet_line(sheet, *area, style, lo.text) + 1;
+    int end = area->x + area->w - sheet_width(sheet, hi.text);
+    sheet_right(sheet, area->x, area->y, area->w, style, hi.text);
     for (int i = 0; i < ticks.count && !ticks.exponent; i++) {
         int w = sheet_width(sheet, ticks.label[i]);
         int x = area->x + (int)lround(range_position(range, ticks.at[i]) * area->w) - w / 2;
@@ -133,28 +132,17 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
 
 /* ---- colour views ---------------------------------------------------------------------------- */
 
-static void draw_strength(Sheet *sheet, Area *area, const CellField *field, bool light) {
-    char text[96];
-    draw_bar(sheet, area, NULL, light);
-    snprintf(text, sizeof text, "strength: accumulated depth weight, 0 to %.2g and more",
-             field->full_mass);
-    if (isfinite(field->full_mass))
-        say_row(sheet, area, INK_MUTED, text);
-}
-
 static void draw_components(Sheet *sheet, Area *area, const CellField *field, bool channels) {
     static const Rgb inks[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     for (int k = 0; k < 3; k++) {
-        char text[96];
         const double share = 100 * field->explained[k];
-        if (channels)
-            snprintf(text, sizeof text, "channel %lld: %.3g to %.3g",
-                     (long long)field->rgb.channel[k], field->rgb.lo[k], field->rgb.hi[k]);
-        else
-            snprintf(text, sizeof text,
-                     isnan(share) ? "component %d" : "component %d: %.1f %% of the variance", k + 1,
-                     share);
-        say_key(sheet, area, inks[k], text);
+        const ShortText text =
+            channels ? short_text("channel %lld: %.3g to %.3g", (long long)field->rgb.channel[k],
+                                  field->rgb.lo[k], field->rgb.hi[k])
+                     : short_text(isnan(share) ? "component %d"
+                                               : "component %d: %.1f %% of the variance",
+                                  k + 1, share);
+        say_key(sheet, area, inks[k], text.text);
     }
 }
 
@@ -162,11 +150,11 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevPicture *bev = &data->picture->bev;
     const CellField *field = &bev->field;
     const ViewInfo *view = &views[field->view];
-    char title[64], text[128];
-    snprintf(title, sizeof title, "%s", bev->difference ? "Difference A \u2212 B" : view->title);
-    if (bev->view == VIEW_CHANNEL && !bev->difference)
-        snprintf(title, sizeof title, "Channel %lld", (long long)data->picture->channel);
-    area = sheet_title(sheet, area, title, "");
+    const ShortText title =
+        bev->view == VIEW_CHANNEL && !bev->difference
+            ? short_text("Channel %lld", (long long)data->picture->channel)
+            : short_text("%s", bev->difference ? "Difference A \u2212 B" : view->title);
+    area = sheet_title(sheet, area, title.text, "");
     say_row(sheet, &area, INK_TEXT,
             !bev->difference             ? view->idea
             : field->view == VIEW_POINTS ? "points in A less points in B"
@@ -179,15 +167,20 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_components(sheet, &area, field, view->legend == LEGEND_CHANNELS);
     if (isfinite(field->full_mass)) {
         sheet_origin(sheet, ORIGIN_MASS, NULL);
-        draw_strength(sheet, &area, field, bev->light);
+        draw_bar(sheet, &area, NULL, bev->light);
+        say_row(
+            sheet, &area, INK_MUTED,
+            short_text("strength: accumulated depth weight, 0 to %.2g and more", field->full_mass)
+                .text);
     }
     if (raster_fills(field, bev->filled))
         say_row(sheet, &area, INK_MUTED,
                 field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
                 : field->color            ? "fainter: empty cells, the mean around them"
                                           : "fainter: empty cells, interpolated");
-    snprintf(text, sizeof text, "cells that are not a number: %lld, infinite: %lld",
-             (long long)field->nan_cells, (long long)field->inf_cells);
     if (field->nan_cells || field->inf_cells)
-        say_key(sheet, &area, panel_theme.bad, text);
+        say_key(sheet, &area, panel_theme.bad,
+                short_text("cells that are not a number: %lld, infinite: %lld",
+                           (long long)field->nan_cells, (long long)field->inf_cells)
+                    .text);
 }

@@ -6,26 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_LINES = 320, INDENT = 2 };
+enum { INDENT = 2 };
 
+/* A line of a row, which is wrapped. */
 typedef struct {
-    PaneKind kind;
-    bool marked, first; /* `first`: of its row */
-    const char *text;   /* NULL: a blank line */
+    const PaneRow *row;
+    bool first; /* of its row */
+    const char *text;
     int length, indent;
 } Line;
-
-typedef struct {
-    int count;
-    Line lines[MAX_LINES];
-} Lines;
-
-/* ---- from rows to lines ---------------------------------------------------------------------- */
-
-static void add_line(Lines *lines, Line line) {
-    if (lines->count < MAX_LINES)
-        lines->lines[lines->count++] = line;
-}
 
 /* Whether a blank line stands above the row: between paragraphs, and before a new kind of row. */
 static bool begins_block(const PaneText *body, int row) {
@@ -60,38 +49,6 @@ static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
     return comma ? comma : length;
 }
 
-/* Wraps a row of the lesson's page into lines of that width. */
-static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int row, int width) {
-    const PaneRow *r = &body->rows[row];
-    const char *text = pane_row(body, row);
-    int indent = r->kind == PANE_CHOICE || r->kind == PANE_INPUT ? INDENT : 0;
-    Line line = {.kind = r->kind, .marked = r->marked, .indent = indent};
-    if (r->kind == PANE_DRAWING) {
-        add_line(lines, (Line){.kind = r->kind, .text = text, .length = (int)strlen(text)});
-        return;
-    }
-    for (bool first = true; *text || first; first = false) {
-        line.indent = indent + (first ? 0 : hanging_indent(r->kind, pane_row(body, row), width));
-        line.first = first;
-        line.text = text;
-        line.length = fit(sheet, r->kind, text, width - line.indent);
-        add_line(lines, line);
-        text += line.length;
-        text += *text == ' ';
-    }
-}
-
-/* Makes the lines of all rows but the last, which names the keys and stands at the bottom. */
-static void make_lines(const Sheet *sheet, Lines *lines, const PaneText *body, int width,
-                       bool blanks) {
-    lines->count = 0;
-    for (int i = 0; i + 1 < body->count; i++) {
-        if (blanks && begins_block(body, i))
-            add_line(lines, (Line){.text = NULL});
-        add_row(sheet, lines, body, i, width);
-    }
-}
-
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Returns the style of a line. Without colours the marked line is reversed. */
@@ -102,11 +59,12 @@ static CellStyle style_of(const Sheet *sheet, const Line *line) {
         [PANE_WRONG] = INK_WARN,  [PANE_SHOW] = INK_TEXT,    [PANE_WHY] = INK_ACCENT,
         [PANE_HINT] = INK_WARN,   [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
         [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED,   [PANE_DRAWING] = INK_MUTED};
-    bool bold = is_bold(line->kind) || line->marked;
-    CellStyle style = bold ? cell_bold(inks[line->kind]) : cell_style(inks[line->kind]);
-    if (line->marked && sheet->color)
+    const PaneKind kind = line->row->kind;
+    const bool marked = line->row->marked;
+    CellStyle style = is_bold(kind) || marked ? cell_bold(inks[kind]) : cell_style(inks[kind]);
+    if (marked && sheet->color)
         style.paper = INK_SELECTED;
-    if (line->marked && !sheet->color)
+    if (marked && !sheet->color)
         style.attributes |= CELL_REVERSE;
     return style;
 }
@@ -131,40 +89,60 @@ static void draw_drawing(Sheet *sheet, int x, int y, int w, const char *text, in
 /* Draws a line. A unit at its beginning belongs to the number at the end of the line before. */
 static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     char ascii[256], micro[300];
-    if (!line->text)
-        return;
-    int before = line->first ? 0 : 2; /* a digit and the blank */
-    snprintf(ascii, sizeof ascii, "%.*s", before + line->length, line->text - before);
-    if (line->kind == PANE_CODE)
-        snprintf(micro, sizeof micro, "%s", ascii);
-    else
-        text_micro(ascii, micro, sizeof micro);
-    if (line->kind == PANE_DRAWING) {
+    const PaneKind kind = line->row->kind;
+    const int before = line->first ? 0 : 2; /* a digit and the blank */
+    if (kind == PANE_DRAWING) {
         draw_drawing(sheet, x, y, w, line->text, line->length);
         return;
     }
-    if (line->first && line->marked)
+    snprintf(ascii, sizeof ascii, "%.*s", before + line->length, line->text - before);
+    text_micro(ascii, micro, sizeof micro);
+    if (line->first && line->row->marked)
         sheet_sign(sheet, x, y, 0x203a, cell_bold(INK_ACCENT));
-    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line), micro + before);
+    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line),
+               (kind == PANE_CODE ? ascii : micro) + before);
+}
+
+/* Draws a row's lines from row `y` on, as far as they lie in the area. Returns the row below. */
+static int draw_row(Sheet *sheet, Area area, int y, const PaneText *body, int row) {
+    const PaneRow *r = &body->rows[row];
+    const int hanging = hanging_indent(r->kind, pane_row(body, row), area.w);
+    const int indent = r->kind == PANE_CHOICE || r->kind == PANE_INPUT ? INDENT : 0;
+    Line line = {.row = r, .first = true, .text = pane_row(body, row), .indent = indent};
+    do {
+        line.length = r->kind == PANE_DRAWING
+                          ? (int)strlen(line.text)
+                          : fit(sheet, r->kind, line.text, area.w - line.indent);
+        if (y >= area.y && y < area.y + area.h)
+            draw_line(sheet, area.x, y, area.w, &line);
+        y++;
+        line.text += line.length;
+        line.text += *line.text == ' ';
+        line.indent = indent + hanging;
+        line.first = false;
+    } while (*line.text);
+    return y;
+}
+
+/* Draws all rows but the last, which names the keys and stands at the bottom, from line `first` on.
+ * Returns how many lines there are. */
+static int draw_rows(Sheet *sheet, Area area, const PaneText *body, bool blanks, int first) {
+    int y = area.y - first;
+    for (int i = 0; i + 1 < body->count; i++)
+        y = draw_row(sheet, area, y + (blanks && begins_block(body, i)), body, i);
+    return y - area.y + first;
 }
 
 int lesson_want(Sheet *sheet, const PanelData *data, int width) {
-    static Lines lines; /* large; screens are drawn by one thread */
-    make_lines(sheet, &lines, &data->state->lesson.body, width, true);
-    return lines.count + 3;
+    return draw_rows(sheet, (Area){.w = width}, &data->state->lesson.body, true, 0) + 3;
 }
 
 /* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
-static void progress_note(const Sheet *sheet, const LessonPane *pane, int width, char *text,
-                          size_t size) {
-    int title = sheet_width(sheet, pane->title);
-    text[0] = '\0';
-    if (!pane->steps)
-        return;
-    snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
-             pane->asked);
-    if (!pane->asked || title + sheet_width(sheet, text) + 4 > width)
-        snprintf(text, size, "%d of %d", pane->step, pane->steps);
+static ShortText progress_note(const Sheet *sheet, const LessonPane *pane, int width) {
+    const ShortText place = short_text(pane->steps ? "%d of %d" : "", pane->step, pane->steps);
+    const ShortText score = short_text("%s, %d of %d right", place.text, pane->right, pane->asked);
+    bool room = sheet_width(sheet, pane->title) + sheet_width(sheet, score.text) + 4 <= width;
+    return pane->steps && pane->asked && room ? score : place;
 }
 
 /* Returns the line at the top: a text is read from its beginning; with a question or a verdict the
@@ -190,14 +168,14 @@ static void draw_more(Sheet *sheet, Area area, int first, int count) {
  * their own. */
 static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     int bottom = area.y + area.h;
-    char text[256], page[48] = "";
+    char text[256];
     const char *tab = key_of(ACTION_PAGE).name;
     bool small = !sheet->pixels && sheet->columns < PAGE_BOTH_COLUMNS;
+    snprintf(text, sizeof text, "%.200s", pane_row(&pane->body, pane->body.count - 1));
     if (small && pane->point == PANEL_BEV)
-        snprintf(page, sizeof page, ", %s %s: picture", tab, tab);
+        text_add(text, sizeof text, ", %s %s: picture", tab, tab);
     else if (small)
-        snprintf(page, sizeof page, ", %s: figures", tab);
-    snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
+        text_add(text, sizeof text, ", %s: figures", tab);
     area.h = sheet_paragraph_rows(sheet, (Area){0, 0, area.w, area.h / 2}, INK_MUTED, text);
     area.y = bottom - area.h;
     sheet_paragraph(sheet, area, INK_MUTED, text);
@@ -205,19 +183,17 @@ static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
 }
 
 void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
-    static Lines lines;
     const LessonPane *pane = &data->state->lesson;
-    char note[64];
-    progress_note(sheet, pane, area.w, note, sizeof note);
-    area = sheet_title(sheet, area, pane->title, note);
+    area = sheet_title(sheet, area, pane->title, progress_note(sheet, pane, area.w).text);
     if (pane->body.count && area.h > 1)
         area.h -= draw_keys(sheet, area, pane);
-    int width = area.w - 2; /* room for the arrows */
-    make_lines(sheet, &lines, &pane->body, width, true);
-    if (lines.count > area.h)
-        make_lines(sheet, &lines, &pane->body, width, false);
-    int first = first_line(pane, lines.count, area.h);
-    for (int i = 0; i < area.h && first + i < lines.count; i++)
-        draw_line(sheet, area.x, area.y + i, width, &lines.lines[first + i]);
-    draw_more(sheet, area, first, lines.count);
+    const Area text = {area.x, area.y, area.w - 2, area.h}; /* room for the arrows */
+    const Area nowhere = {.w = text.w};
+    int count = draw_rows(sheet, nowhere, &pane->body, true, 0);
+    const bool blanks = count <= area.h;
+    if (!blanks)
+        count = draw_rows(sheet, nowhere, &pane->body, false, 0);
+    const int first = first_line(pane, count, area.h);
+    draw_rows(sheet, text, &pane->body, blanks, first);
+    draw_more(sheet, area, first, count);
 }
