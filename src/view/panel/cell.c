@@ -102,15 +102,12 @@ static void senders_text(const PanelData *data, char *text, size_t size) {
         snprintf(text, size, "no point falls into it");
         return;
     }
-    const char *separator = ":";
+    int senders = 0;
     snprintf(text, size, "%lld points", (long long)probe->points);
-    for (int i = 0; rig && i < rig->camera_count; i++) {
-        if (!probe->of_camera[i])
-            continue;
-        text_add(text, size, "%s %s %lld", separator, rig->cameras[i].name,
-                 (long long)probe->of_camera[i]);
-        separator = ",";
-    }
+    for (int i = 0; rig && i < rig->camera_count; i++)
+        if (probe->of_camera[i])
+            text_add(text, size, "%s %s %lld", senders++ ? "," : ":", rig->cameras[i].name,
+                     (long long)probe->of_camera[i]);
     const bool several = probe->bin_least != probe->bin_most;
     text_add(text, size, several ? "; depth bins %d to %d" : "; depth bin %d", probe->bin_least,
              probe->bin_most);

@@ -14,28 +14,27 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     const Command *command = &advice->command;
     const bool wide = row.w >= SENTENCE_FROM_W;
     const int key_w = wide ? WORD_W : KEY_W, gain_w = advice->of ? OTHER_W : GAIN_W;
-    char word[64], what[96], gain[64];
+    const ShortText word = short_text(":%s %s", keys[command->action].word, command->argument);
     sheet_spot(sheet, row, command->action, 0, command->argument);
-    snprintf(word, sizeof word, ":%s %s", keys[command->action].word, command->argument);
     sheet_text(sheet, row.x, row.y, key_w, cell_style(first ? INK_ACCENT : INK_MUTED),
-               first                                      ? "Enter"
-               : wide && sheet_width(sheet, word) < key_w ? word
-                                                          : "click");
+               first                                           ? "Enter"
+               : wide && sheet_width(sheet, word.text) < key_w ? word.text
+                                                               : "click");
     row.x += key_w, row.w -= key_w;
-    snprintf(what, sizeof what, "%s", advice->finding.advice);
-    snprintf(gain, sizeof gain, "%s%s%s%s%.1f %s", wide ? ": " : "", advice->of ? advice->of : "",
-             advice->of ? " " : "", advice->estimate ? "~" : "", advice->finding.gain,
-             wide ? "times as fast" : "\u00d7");
-    char *aside = strstr(what, " (");
-    const int room = row.w - (wide ? sheet_width(sheet, gain) : gain_w);
-    if (aside && sheet_width(sheet, what) > room)
+    ShortText what = short_text("%s", advice->finding.advice);
+    const ShortText gain = short_text(
+        "%s%s%s%s%.1f %s", wide ? ": " : "", advice->of ? advice->of : "", advice->of ? " " : "",
+        advice->estimate ? "~" : "", advice->finding.gain, wide ? "times as fast" : "\u00d7");
+    char *aside = strstr(what.text, " (");
+    const int room = row.w - (wide ? sheet_width(sheet, gain.text) : gain_w);
+    if (aside && sheet_width(sheet, what.text) > room)
         *aside = '\0';
-    int used = sheet_text(sheet, row.x, row.y, room, cell_style(INK_TEXT), what);
+    int used = sheet_text(sheet, row.x, row.y, room, cell_style(INK_TEXT), what.text);
     if (!wide) {
-        sheet_right(sheet, row.x, row.y, row.w, cell_bold(INK_TEXT), gain);
+        sheet_right(sheet, row.x, row.y, row.w, cell_bold(INK_TEXT), gain.text);
         return;
     }
-    used += sheet_text(sheet, row.x + used, row.y, row.w - used, cell_bold(INK_TEXT), gain);
+    used += sheet_text(sheet, row.x + used, row.y, row.w - used, cell_bold(INK_TEXT), gain.text);
     if (row.w - used >= EFFECT_W)
         sheet_right(sheet, row.x, row.y, row.w, cell_style(INK_MUTED),
                     command->action == ACTION_EXPLAIN ? "(opens a lesson)" : "(tries it)");

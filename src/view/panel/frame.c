@@ -42,11 +42,10 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
 
 static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int gap) {
     int width = 0;
-    for (int i = 0; i < count; i++)
-        if (pieces[i].text.text[0])
-            width += sheet_width(sheet, pieces[i].text.text) + (!width            ? 0
-                                                                : pieces[i].tight ? 1
-                                                                                  : gap);
+    for (int i = 0; i < count; i++) {
+        const int own = sheet_width(sheet, pieces[i].text.text);
+        width += own + (!own || !width ? 0 : pieces[i].tight ? 1 : gap);
+    }
     return width;
 }
 
@@ -181,22 +180,20 @@ void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
 enum { TIME_BAR_W = 24, WIDE = 100 };
 
 int header_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const TimeSpan span = time_span(data);
+    const int room = area.w - TIME_BAR_W - 2;
+    const bool moves = span.to_s > span.from_s && area.w >= WIDE; /* else the device comes first */
     title_draw(sheet, area, data);
     area.y++;
-    const TimeSpan span = time_span(data);
-    Area bar = {area.x + area.w - TIME_BAR_W, area.y, TIME_BAR_W, 1};
     if (data->live->error_text[0]) {
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
         return 2;
     }
-    bool moves = span.to_s > span.from_s;
-    int room = area.w - TIME_BAR_W - 2;
-    if (moves && area.w >= WIDE)
-        area.w = room; /* else the figures of the device come first */
-    int used = draw_device(sheet, area, &data->live->device);
+    const Area figures = {area.x, area.y, moves ? room : area.w, 1};
+    const int used = draw_device(sheet, figures, &data->live->device);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     if (used <= room)
-        time_bar_draw(sheet, bar, data);
+        time_bar_draw(sheet, (Area){area.x + room + 2, area.y, TIME_BAR_W, 1}, data);
     return 2;
 }
 

@@ -58,8 +58,8 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 /* ---- the message ---------------------------------------------------------------------------- */
 
 typedef struct {
-    ShortText number, sentence;
-    char sums[240], source[400];
+    ShortText number, sentence, sums;
+    char source[400];
     OriginTopic origin; /* the origin of the number */
     Ink ink;
 } Message;
@@ -125,35 +125,27 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     }
 }
 
-/* Writes the largest error, whether it is within the tolerance, and its moment: "FP16 errs by
- * 0.014, above NVIDIA's 0.01, at t 14.00 s". */
-static void say_errors(const PanelData *data, const LiveAccuracy *accuracy, char *text,
-                       size_t size) {
-    const LiveVerdict tolerance = live_tolerance(accuracy);
-    const ShortText at = live_judged_text(&data->state->scene, accuracy);
-    snprintf(text, size, "%s errs by %s%s%s%s%s", bev_dtypes[data->state->job.config.dtype].title,
-             text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
-             tolerance == LIVE_FAIL   ? ", above NVIDIA's 0.01"
-             : tolerance == LIVE_PASS ? ", within NVIDIA's 0.01"
-                                      : "",
-             at.text[0] ? ", " : "", at.text, live_pruning_text(accuracy).text);
-}
-
-/* Writes whether the sums are right: the failing gate, or else the largest error. */
-static void say_sums(const Story *story, const PanelData *data, char *text, size_t size) {
+/* Returns whether the sums are right: the failing gate, or else the largest error, whether it is
+ * within the tolerance, and its moment: "FP16 errs by 0.014, above NVIDIA's 0.01, at t 14.00 s". */
+static ShortText sums_text(const Story *story, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const UnitText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
+    const LiveVerdict tolerance = live_tolerance(accuracy);
+    const ShortText at = live_judged_text(&data->state->scene, accuracy);
     if (!accuracy->source || accuracy->stale || story->other_config)
-        snprintf(text, size, "the largest error of %s follows", story->selection.kernel->title);
-    else if (!isfinite(accuracy->max_abs))
-        snprintf(text, size, "its sums were not judged");
-    else if (accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL)
-        snprintf(text, size, "its sums are wrong: error %s, a gate fails", error.text);
-    else if (accuracy->gate_b == LIVE_FAIL)
-        snprintf(text, size, "%s errs by %s: gate B fails", bev_dtypes[dtype].title, error.text);
-    else
-        say_errors(data, accuracy, text, size);
+        return short_text("the largest error of %s follows", story->selection.kernel->title);
+    if (!isfinite(accuracy->max_abs))
+        return short_text("its sums were not judged");
+    if (accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL)
+        return short_text("its sums are wrong: error %s, a gate fails", error.text);
+    if (accuracy->gate_b == LIVE_FAIL)
+        return short_text("%s errs by %s: gate B fails", bev_dtypes[dtype].title, error.text);
+    return short_text("%s errs by %s%s%s%s%s", bev_dtypes[dtype].title, error.text,
+                      tolerance == LIVE_FAIL   ? ", above NVIDIA's 0.01"
+                      : tolerance == LIVE_PASS ? ", within NVIDIA's 0.01"
+                                               : "",
+                      at.text[0] ? ", " : "", at.text, live_pruning_text(accuracy).text);
 }
 
 /* Writes the source of the large number, then this machine's own ratio. `pairs`: the number is this
@@ -192,7 +184,7 @@ static Message message_of(const PanelData *data) {
     const double ratio = measured ? pairs->ratio.value : story.ratio;
     if (!measured && story.source == SOURCE_MODEL)
         message.origin = ORIGIN_MODEL;
-    say_sums(&story, data, message.sums, sizeof message.sums);
+    message.sums = sums_text(&story, data);
     say_source(&story, data, measured, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
         message.ink = INK_BAD;
@@ -273,7 +265,7 @@ void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     line = area_below(line, draw_sentence(sheet, line, &message));
     sheet_origin(sheet, ORIGIN_ERROR, NULL);
     sheet->origin.dtype = data->state->job.config.dtype;
-    sheet_figures(sheet, line, INK_TEXT, message.sums);
+    sheet_figures(sheet, line, INK_TEXT, message.sums.text);
     sheet_origin(sheet, message.origin, NULL);
     line = area_below(line, 1);
     if (sheet->pixels)

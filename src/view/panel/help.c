@@ -84,17 +84,16 @@ static void draw_entries(Sheet *sheet, Area area, const State *state) {
 
 void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
-    char note[128];
-    sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    bool scrolls = help_rows(sheet, area.w, state) > area.h - 1 - sheet->pixels;
-    snprintf(note, sizeof note, "%s%s closes; : finds everything else",
-             scrolls ? "PgUp PgDn scroll, " : "", key_of(ACTION_ESCAPE).name);
     const char *title = state->glossary ? "Glossary" : "Help";
-    const char *select = sheet->pixels ? "; mouse: wheel zooms, drag moves, right click finds"
-                                       : "; Shift + mouse selects text";
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <=
-        area.w)
-        strcat(note, select);
-    area = area_below(sheet_title(sheet, area, title, note), sheet->pixels);
-    draw_entries(sheet, area, state);
+    const char *mouse = sheet->pixels ? "mouse: wheel zooms, drag moves, right click finds"
+                                      : "Shift + mouse selects text";
+    const bool scrolls = help_rows(sheet, area.w, state) > area.h - 1 - sheet->pixels;
+    const ShortText brief =
+        short_text("%s%s closes; : finds everything else", scrolls ? "PgUp PgDn scroll, " : "",
+                   key_of(ACTION_ESCAPE).name);
+    const ShortText note = short_text("%s; %s", brief.text, mouse);
+    const bool fits = sheet_width(sheet, title) + sheet_width(sheet, note.text) + 4 <= area.w;
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
+    area = sheet_title(sheet, area, title, fits ? note.text : brief.text);
+    draw_entries(sheet, area_below(area, sheet->pixels), state);
 }

@@ -96,38 +96,37 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
     const ValueRange *range = &bev->range;
     const CellField *field = &bev->field;
     const bool both_signs = range->lo < 0 && range->logarithmic;
-    char text[192];
     draw_bar(sheet, area, bev->colormap, bev->light);
     if (area->h > 0 && range->hi > range->lo)
         draw_labels(sheet, area, range);
-    snprintf(text, sizeof text, "%s%s%s", views[field->view].unit,
-             both_signs && bev->difference ? ", logarithmic; orange: more, blue: less"
-             : both_signs                  ? ", logarithmic; orange: too large, blue: too small"
-             : range->logarithmic          ? ", logarithmic"
-                                           : "",
-             bev->locked        ? " (range locked)"
-             : bev->of_baseline ? " (the baseline's range)"
-                                : "");
+    ShortText text =
+        short_text("%s%s%s", views[field->view].unit,
+                   both_signs && bev->difference ? ", logarithmic; orange: more, blue: less"
+                   : both_signs         ? ", logarithmic; orange: too large, blue: too small"
+                   : range->logarithmic ? ", logarithmic"
+                                        : "",
+                   bev->locked        ? " (range locked)"
+                   : bev->of_baseline ? " (the baseline's range)"
+                                      : "");
     if (bev->difference && pooled_alike(data->live))
-        snprintf(text, sizeof text, "both by %s", data->live->stand_in->title);
+        text = short_text("both by %s", data->live->stand_in->title);
     else if (!(range->hi > range->lo))
-        snprintf(text, sizeof text,
-                 bev->difference    ? "both are equal"
-                 : isnan(range->lo) ? "no cell has a value"
-                                    : "every cell with a value has %.3g",
-                 range->lo);
-    say_row(sheet, area, INK_MUTED, text);
+        text = short_text(bev->difference    ? "both are equal"
+                          : isnan(range->lo) ? "no cell has a value"
+                                             : "every cell with a value has %.3g",
+                          range->lo);
+    say_row(sheet, area, INK_MUTED, text.text);
     int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
     if (cell < 0)
         return;
-    snprintf(text, sizeof text, "largest %.3g, cell %s", field->value[cell],
-             state_cell_place(data->state, cell).text);
+    text = short_text("largest %.3g, cell %s", field->value[cell],
+                      state_cell_place(data->state, cell).text);
     const LiveAccuracy *judged = &data->live->accuracy[data->live->job.config.dtype];
     if (field->view == VIEW_ERROR && judged->source && judged->time_s != data->live->frame.time_s)
-        text_add(text, sizeof text, "; %s %s (:judged goes there)",
+        text_add(text.text, sizeof text.text, "; %s %s (:judged goes there)",
                  text_of_unit(UNIT_ERROR, judged->max_abs).text,
                  live_judged_text(&data->state->scene, judged).text);
-    say_row(sheet, area, INK_MUTED, text);
+    say_row(sheet, area, INK_MUTED, text.text);
 }
 
 /* ---- colour views ---------------------------------------------------------------------------- */
