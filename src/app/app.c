@@ -450,7 +450,8 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
                           !memcmp(&app->map, &live->intervals.stats, sizeof app->map);
     if (loaded && same_map)
         app_note(app, "the rig is the same, and so is the map: the kernels' times stay");
-    if (!app->state.lesson.open && before->estimate && !now->estimate &&
+    if (!app->state.lesson.open && before->estimate && !before->latency_us.stale &&
+        !now->estimate &&
         now->latency_us.source == SOURCE_MODEL &&
         kernel_config_equal(&app->config, &live->job.config)) {
         snprintf(line, sizeof line, "%s is replayed: latency %s by the model, the estimate was %s",

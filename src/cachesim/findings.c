@@ -85,6 +85,7 @@ static Cost cost_of_limiter(const Facts *facts) {
     const Prediction *p = &facts->prediction;
     const bool interval = waits_for_interval(facts->kernel->kernel);
     const bool sums = facts->kernel->kernel->access.sums, lines = limited_by_l1_lines(p);
+    const bool reads = p->dram_read_bytes >= 0.1 * p->dram_write_bytes;
     switch (p->limiter) {
     case TERM_DEPENDENT_LOADS:
         return (Cost){interval ? "cutting the longest interval" : "fewer steps in turn",
@@ -103,10 +104,11 @@ static Cost cost_of_limiter(const Facts *facts) {
                            : "hits near 100 %, long_scoreboard the longest stall"};
     default: /* DRAM: where most bytes are written, L2 holds the inputs, but not the output */
         return (Cost){
-            p->dram_read_bytes >= 0.1 * p->dram_write_bytes ? "keeping in L2 what is read again"
+            reads                                           ? "keeping in L2 what is read again"
             : facts->model->footprint.out > facts->l2_bytes ? "an output in fewer bits"
                                                             : "an output that stays in L2",
-            "whose-bytes:l2", "DRAM bytes over the time near the GPU's bandwidth"};
+            reads ? "whose-bytes:l2" : "the-price-of-a-format",
+            "DRAM bytes over the time near the GPU's bandwidth"};
     }
 }
 
@@ -154,7 +156,7 @@ void findings_reason(const PredictedKernel *kernel, const Prediction *prediction
         snprintf(text, size, "%s: a warp waits %lld times", name,
                  (long long)kernel->profile.counts.longest);
     else if (term == TERM_DEPENDENT_LOADS && longest)
-        snprintf(text, size, "%s: one cell of %lld points", name, (long long)longest);
+        snprintf(text, size, "%s: cells of up to %lld points", name, (long long)longest);
     else
         snprintf(text, size, "%s%s", name,
                  term == TERM_L2 && kernel->kernel->access.sums ? ": atomics" : "");

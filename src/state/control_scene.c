@@ -142,8 +142,8 @@ unsigned control_step(State *state, const Command *command) {
     return pause_at(state, command->action, fmax(state->job.time_s + by, 0));
 }
 
-unsigned control_judged(State *state, const Command *command) {
-    return pause_at(state, command->action, state->scene.judged_s);
+unsigned control_time(State *state, const Command *command) {
+    return pause_at(state, command->action, command->number);
 }
 
 const char *state_camera_name(const State *state) {

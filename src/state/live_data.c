@@ -614,7 +614,7 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
     char reason[sizeof bar->why];
     findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
                     sizeof reason);
-    const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
+    const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
     snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "", tiles ? brief : reason);
     snprintf(bar->short_why, sizeof bar->short_why, "%s%.40s", tiles ? "tiles: " : "",
              tiles  ? brief
@@ -638,7 +638,7 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         snprintf(bar->more, sizeof bar->more, "decoding %s: %.1f instructions a value",
                  bev_dtypes[dtype].title, each);
     else if (empty)
-        snprintf(bar->more, sizeof bar->more, "all have probability 0, yet each is read");
+        snprintf(bar->more, sizeof bar->more, "the longest: probability 0, yet read");
 }
 
 /* Fills in the time of a kernel's bar from the source. */

@@ -429,9 +429,9 @@ typedef struct {
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
     double us, published_us; /* published_us NaN: none for the chosen GPU and the form of V3 */
     bool estimate;           /* replayed on a sample of the multiprocessors */
-    /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
+    /* "latency-bound: cells of up to 352 points", "cells of up to 352 points", "latency-bound" */
     char why[80], short_why[48], brief[40];
-    char more[48]; /* "all have probability 0, yet each is read"; "": nothing more */
+    char more[48]; /* "the longest: probability 0, yet read"; "": nothing more */
 } StoryBar;
 
 typedef struct {

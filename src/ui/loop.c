@@ -46,7 +46,7 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
                                        app_picture(&loop->app), &image, &err) ||
                          !image_write(&image, path, frame, &err);
     image_free(&image);
-    snprintf(text, sizeof text, "wrote %.260s (a figure: bevscope snapshot)", path);
+    snprintf(text, sizeof text, "wrote %.250s: this page (bevscope snapshot: a figure)", path);
     if (loop->picture_lost)
         err_line(&err, loop->lost, sizeof loop->lost);
     if (loop->picture_lost && !(frame && loop->frame_lost))

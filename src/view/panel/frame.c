@@ -116,6 +116,10 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
         [ALIGN] = piece(bold, "align ", bev_aligns[config->align].name),
         piece(plain, "scene ", menu_name(&state->menu.scenes, state->job.scene)),
         piece(way == BEV_BACKWARD ? bold : muted, "direction ", bev_directions[way].name),
+        piece(plain, "temperature ",
+              state->job.temperature == 1
+                  ? ""
+                  : short_text("temperature %.3g", state->job.temperature).text),
         piece(muted, NULL, stand_in_text(state, live, sheet->pixels).text),
     };
     left[DTYPE].tight = left[ALIGN].tight = true;

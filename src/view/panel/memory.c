@@ -121,7 +121,8 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
-        figure_row(table, "kernel", "kernel traffic", segments);
+        figure_row(table, prediction_about(predicted)[0] ? "~kernel" : "kernel", "kernel traffic",
+                   segments);
         return;
     }
     table->style = cell_style(INK_MUTED);

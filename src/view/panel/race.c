@@ -362,7 +362,7 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     area = sheet_title(sheet, area, text, "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
     snprintf(text, sizeof text,
-             waits ? "%s waits for one cell of %lld points" : "%s is the slowest kernel here",
+             waits ? "%s waits for long cells, up to %lld points" : "%s is the slowest kernel here",
              slow->rung->title, (long long)race->longest_points);
     sheet_line(sheet, area, cell_bold(INK_WARN), text);
     snprintf(text, sizeof text, "%s; blank: idle, lighter: more of a row's multiprocessors work",

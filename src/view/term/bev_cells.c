@@ -243,9 +243,10 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     else
         snprintf(text, size, "%lld x %lld cells", (long long)state->scene.nx,
                  (long long)state->scene.ny);
-    const char *fills = ", empty cells interpolated";
-    if (raster_fills(&picture->field, picture->filled) &&
-        cells_width(text) + cells_width(fills) <= w)
+    const char *fills = raster_fills(&picture->field, picture->filled)
+                            ? ", empty cells interpolated"
+                            : ", empty cells stay empty";
+    if (state->fill && cells_width(text) + cells_width(fills) <= w)
         text_add(text, size, "%s", fills);
 }
 
@@ -371,6 +372,7 @@ static void note_text(const PanelData *data, char *text, size_t size) {
     const State *state = data->state;
     const LiveData *live = data->live;
     const BevKernel *kernel = live->job.config.kernel;
+    const LiveAccuracy *judged = &live->accuracy[live->job.config.dtype];
     const ShortText baseline = live_side_label(live, true);
     text[0] = '\0';
     if (state->compare == COMPARE_DIFFERENCE)
@@ -382,6 +384,9 @@ static void note_text(const PanelData *data, char *text, size_t size) {
     else if (state_shows_errors(state) && live->stand_in && kernel->direction == BEV_FORWARD)
         snprintf(text, size, "of %s: %s %s", live->stand_in->title, kernel->title,
                  state->playing ? "is too slow or untimed here" : "is being computed");
+    else if (state_shows_errors(state) && judged->source && judged->time_s != live->frame.time_s)
+        snprintf(text, size, "at t %.2f s; judged at %g (:time %g)", live->frame.time_s,
+                 judged->time_s, judged->time_s);
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, size);
 }
