@@ -123,17 +123,10 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
                       state_cell_place(data->state, cell).text);
     const LiveAccuracy *judged = &data->live->accuracy[data->live->job.config.dtype];
     if (field->view == VIEW_ERROR && judged->source && judged->time_s != data->live->frame.time_s)
-<<<<<<< HEAD
-        text_add(text.text, sizeof text.text, "; %s %s (:judged goes there)",
-                 text_of_unit(UNIT_ERROR, judged->max_abs).text,
-                 live_judged_text(&data->state->scene, judged).text);
-    say_row(sheet, area, INK_MUTED, text.text);
-=======
-        text_add(text, sizeof text, "; %s %s (:time %g)",
+        text_add(text.text, sizeof text.text, "; %s %s (:time %g)",
                  text_of_unit(UNIT_ERROR, judged->max_abs).text,
                  live_judged_text(&data->state->scene, judged).text, judged->time_s);
-    say_row(sheet, area, INK_MUTED, text);
->>>>>>> f5e00ff7 (screens: long cells and not one, :time goes to a moment, the temperature stands in the head, an error view says its moment, estimates are marked in the table of bytes)
+    say_row(sheet, area, INK_MUTED, text.text);
 }
 
 /* ---- colour views ---------------------------------------------------------------------------- */
