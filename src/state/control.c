@@ -38,18 +38,18 @@ static bool is_certain(const Reading *reading) {
     return reading->source != SOURCE_UNKNOWN && !reading->stale;
 }
 
-/* Writes "10.2 to 6.1 MB". The text is "" where `after` is unknown or stale. A doubtful figure has
+/* Returns "10.2 to 6.1 MB". The text is "" where `after` is unknown or stale. A doubtful figure has
  * its mark. A stale figure `before` is compared, because the reader saw it. */
-static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
-                        size_t size) {
+static ShortText change_text(Unit unit, const Reading *before, const Reading *after) {
     bool comparable = before->source == after->source && !before->doubtful;
-    text[0] = '\0';
+    ShortText text = {""};
     if (!is_certain(after))
-        return;
-    unit_change(unit, comparable ? before->value : NAN, after->value, text, size);
+        return text;
+    unit_change(unit, comparable ? before->value : NAN, after->value, text.text, sizeof text.text);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     if (mark[0])
-        text_add(text, size, " %s", mark);
+        text_add(text.text, sizeof text.text, " %s", mark);
+    return text;
 }
 
 /* Whether `after` has a first estimate in place of a complete latency, which follows. */
@@ -57,67 +57,63 @@ static bool latency_follows(const Headline *before, const Headline *after) {
     return after->estimate && !before->estimate;
 }
 
-/* Writes the change of the latency. A latency within the noise of the figure before is no effect of
- * the change. */
-static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
+/* Returns the change of the latency. A latency within the noise of the figure before is no effect
+ * of the change. */
+static ShortText latency_text(const Headline *before, const Headline *after) {
     const Reading none = {.source = SOURCE_UNKNOWN}, *is = &after->latency_us;
     const bool comparable =
         !strcmp(before->latency_of, after->latency_of) && !before->estimate && !after->estimate;
     const Reading *was = comparable ? &before->latency_us : &none;
-    const bool within_noise = was->source == is->source && !is->doubtful &&
-                              before->swing_us[0] <= is->value && is->value <= before->swing_us[1];
-    char change[64];
-    change_text(UNIT_US, was, is, change, sizeof change);
-    text[0] = '\0';
-    if (!is_certain(is))
-        return;
+    const ShortText change = change_text(UNIT_US, was, is);
+    if (!change.text[0])
+        return change;
     if (latency_follows(before, after))
-        snprintf(text, size, "follows");
-    else if (within_noise)
-        snprintf(text, size, "within its noise");
-    else
-        snprintf(text, size, "%s%s", after->estimate ? "~" : "", change);
-    if (!latency_follows(before, after) && !within_noise && after->latency_of[0])
-        text_add(text, size, " (%.60s%s)", after->latency_of,
+        return short_text("follows");
+    if (was->source == is->source && !is->doubtful && before->swing_us[0] <= is->value &&
+        is->value <= before->swing_us[1])
+        return short_text("within its noise");
+    ShortText text = short_text("%s%s", after->estimate ? "~" : "", change.text);
+    if (after->latency_of[0])
+        text_add(text.text, sizeof text.text, " (%.60s%s)", after->latency_of,
                  after->estimate ? ", ~ estimate until replayed" : "");
+    return text;
 }
 
-static void add_change(LogLine *line, const char *name, const char *change) {
-    bool first = strlen(line->text) == strlen(line->said);
-    if (change[0])
-        text_add(line->text, sizeof line->text, "%s%s %s", first ? ": " : ", ", name, change);
-}
-
-/* Writes the change of the largest error. Errors of other moments are not compared. */
-static void error_text(const Headline *before, const Headline *after, char *text, size_t size) {
+/* Returns the change of the largest error. Errors of other moments are not compared. */
+static ShortText error_text(const Headline *before, const Headline *after) {
     const Reading none = {.source = SOURCE_UNKNOWN};
     const bool comparable = !strcmp(before->max_abs_of, after->max_abs_of);
-    const bool other_format =
-        comparable && before->dtype != after->dtype && is_certain(&before->max_abs);
-    change_text(UNIT_ERROR, comparable ? &before->max_abs : &none, &after->max_abs, text, size);
-    if (text[0] && other_format)
-        snprintf(text, size, "%s (%s) to %s", text_of_unit(UNIT_ERROR, before->max_abs.value).text,
-                 bev_dtypes[before->dtype].title,
-                 text_of_unit(UNIT_ERROR, after->max_abs.value).text);
-    if (text[0] && after->max_abs_of[0])
-        text_add(text, size, " %s", after->max_abs_of);
-    if (text[0] && after->prune_change > 0)
-        text_add(text, size, ", pruning changes outputs by up to %s",
+    ShortText text =
+        change_text(UNIT_ERROR, comparable ? &before->max_abs : &none, &after->max_abs);
+    if (!text.text[0])
+        return text;
+    if (comparable && before->dtype != after->dtype && is_certain(&before->max_abs))
+        text = short_text("%s (%s) to %s", text_of_unit(UNIT_ERROR, before->max_abs.value).text,
+                          bev_dtypes[before->dtype].title,
+                          text_of_unit(UNIT_ERROR, after->max_abs.value).text);
+    if (after->max_abs_of[0])
+        text_add(text.text, sizeof text.text, " %s", after->max_abs_of);
+    if (after->prune_change > 0)
+        text_add(text.text, sizeof text.text, ", pruning changes outputs by up to %s",
                  text_of_unit(UNIT_ERROR, after->prune_change).text);
+    return text;
+}
+
+static void add_change(LogLine *line, const char *name, ShortText change) {
+    bool first = strlen(line->text) == strlen(line->said);
+    if (change.text[0])
+        text_add(line->text, sizeof line->text, "%s%s %s", first ? ": " : ", ", name, change.text);
 }
 
 static void describe_change(LogLine *line, const Headline *after) {
-    enum { CHANGE = 160 };
-    char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
-    change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
-                sizeof footprint);
-    latency_text(before, after, latency, sizeof latency);
-    error_text(before, after, error, sizeof error);
     snprintf(line->text, sizeof line->text, "%s", line->said);
-    add_change(line, "footprint", line->values_only ? "" : footprint);
-    add_change(line, "latency", line->values_only ? "" : latency);
-    add_change(line, "max error", error);
+    if (!line->values_only) {
+        add_change(line, "footprint",
+                   change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes));
+        add_change(line, "latency", latency_text(before, after));
+    }
+    add_change(line, "max error", error_text(before, after));
 }
 
 void log_result(Log *log, const Headline *after) {
@@ -150,8 +146,8 @@ static bool complete_number(State *state, Command *command) {
     double now = row->value(state, value, sizeof value);
     command->number = strtod(command->argument, NULL);
     if (command->step) {
-        double next = row->scaled ? now * pow(row->step, command->step)
-                                  : now + command->step * row->step;
+        double next =
+            row->scaled ? now * pow(row->step, command->step) : now + command->step * row->step;
         command->number = clamp(round(next * finest) / finest, row->lo, row->hi);
     }
     if (command->number >= row->lo && command->number <= row->hi)

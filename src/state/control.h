@@ -11,30 +11,40 @@
 #include <string.h>
 
 enum { MAX_KERNELS = 64 };
-#define ZOOM_STEP 1.25 /* of a step and of the wheel */
+#define ZOOM_STEP         1.25 /* of a step and of the wheel */
 
-/* The prototypes of all handlers. */
-#define BY(handler, ...)                                                 handler
-#define SLIDES(handler, ...)                                             handler
-#define PICKS(handler, ...)                                              handler
-#define TOGGLES(...)                                                     control_toggle
-#define CHOOSES(...)                                                     control_choose
-#define SETS(...)                                                        control_set
-#define WHAT_IF(...)                                                     control_gpu_figure
-#define FAULT(...)                                                       control_calibration
+/* What the column `acts` of controls.inc stands for: ACT(handler, statements that write the value
+ * and set `now`, members of KeyRow). Each reading of the rows defines ACT. */
+/* clang-format off */
+#define BY(handler, ...)             ACT(handler, SHOWS_TEXT(__VA_ARGS__), .picks = false)
+#define SLIDES(handler, format, is)  ACT(handler, SHOWS_NUMBER(format, is), .picks = false)
+#define PICKS(handler, is)           ACT(handler, SHOWS_CHOICE(is), .picks = true)
+#define SETS(field, bits, format)                                                                  \
+    ACT(control_set, SHOWS_NUMBER(format, state->field), CHANGES(field, bits))
+#define CHOOSES(field, bits)                                                                       \
+    ACT(control_choose, SHOWS_CHOICE(state->field), .picks = true, CHANGES(field, bits))
+#define TOGGLES(field, bits, on, off)                                                              \
+    ACT(control_toggle, SHOWS_TEXT(ON_OFF(state->field)), CHANGES(field, bits), .says = {off, on})
+#define WHAT_IF(figure, format, is)                                                                \
+    ACT(control_gpu_figure, SHOWS_NUMBER(format, is), CHANGES(edit.figure, 0))
+#define FAULT(format, fault)                                                                       \
+    NEEDS(CAMERAS)                                                                                 \
+    SLIDES(control_calibration, format, state->job.camera_errors[state->camera].fault)
+#define SHOWS_TEXT(...)          snprintf(text, size, __VA_ARGS__); double now = 0;
+#define SHOWS_NUMBER(format, is) double now = is; snprintf(text, size, format, now);
+#define SHOWS_CHOICE(is) double now = write_choice(state, action, (int)is, text, size);
+#define CHANGES(member, bits)    .field = offsetof(State, member), .asks = bits
+#define NO_VALUE                 "%s", ""
+#define ON_OFF(flag)             "%s", on_off(flag)
+/* clang-format on */
+
+/* The first reading of the rows declares all handlers. */
+#define ACT(handler, ...) handler
 #define NEEDS(condition)
 #define CONTROL(id, word, argument, keys, back, group, help, also, acts) ControlHandler acts;
 #include "src/state/controls.inc"
 #undef CONTROL
-#undef BY
-#undef SLIDES
-#undef PICKS
-#undef TOGGLES
-#undef CHOOSES
-#undef SETS
-#undef WHAT_IF
-#undef FAULT
-#undef NEEDS
+#undef ACT
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";
@@ -88,9 +98,6 @@ void control_use_slice(State *state, int slice, bool keep);
 
 /* Returns the slice as text: "3, z +0.2 to +0.6 m", "max", "side"; "flat": the grid has one. */
 ShortText state_slice_text(const State *state);
-
-/* Returns the clock of the predicted GPU, with the user's changes. */
-double state_gpu_ghz(const State *state);
 
 /* Returns the group of a scene of the menu. Scenes of the command line are with the cameras. */
 SceneGroup state_scene_group(const State *state, int scene);

@@ -30,14 +30,11 @@ int bits_width(BevDtype element, BitsPart part) {
 }
 
 ShortText bits_title(BevDtype element) {
-    ShortText title;
-    char parts[16];
     const BevDtypeInfo *format = &bev_dtypes[element];
-    snprintf(title.text, sizeof title.text, "%s", format->title);
-    snprintf(parts, sizeof parts, "E%dM%d", format->exponent, bits_width(element, PART_FRACTION));
-    if (format->exponent && strcmp(format->title, parts) != 0)
-        text_add(title.text, sizeof title.text, " %s", parts);
-    return title;
+    const ShortText parts =
+        short_text("E%dM%d", format->exponent, bits_width(element, PART_FRACTION));
+    const bool more = format->exponent && strcmp(format->title, parts.text) != 0;
+    return short_text("%s%s%s", format->title, more ? " " : "", more ? parts.text : "");
 }
 
 BitsPart bits_part(BevDtype element, int bit) {
@@ -87,33 +84,27 @@ const char *bits_class(BevDtype element, uint32_t code) {
                                                            : "normal";
 }
 
-/* Returns the position of a number in the order of the format's numbers. Both zeros are at 0. */
-static int64_t place_of_code(BevDtype element, uint32_t code) {
+/* Writes the code beside `code` in the order of the format's numbers, which may be a NaN. Both
+ * zeros are one number. Returns false where there is none. */
+static bool code_beside(BevDtype element, uint32_t code, int step, uint32_t *next) {
     const BevDtypeInfo *format = &bev_dtypes[element];
-    uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
-    if (!format->exponent)
-        return (int64_t)bev_code_value(element, code);
-    return code & sign ? -(int64_t)(code ^ sign) : (int64_t)code;
-}
-
-/* Writes the code at a position in that order. Returns false where there is no such position. */
-static bool code_at_place(BevDtype element, int64_t place, uint32_t *code) {
-    const BevDtypeInfo *format = &bev_dtypes[element];
-    uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
-    int64_t most = ((int64_t)1 << (format->bits - format->sign)) - 1;
-    if (place > most || place < (format->sign ? -most : 0))
+    const uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
+    const int64_t most = ((int64_t)1 << (format->bits - format->sign)) - 1;
+    const int64_t place = step + (!format->exponent ? (int64_t)bev_code_value(element, code)
+                                  : code & sign     ? -(int64_t)(code ^ sign)
+                                                    : (int64_t)code);
+    if (place > most || place < (sign ? -most : 0))
         return false;
-    if (format->exponent)
-        *code = place < 0 ? sign | (uint32_t)-place : (uint32_t)place;
-    else
-        *code = (uint32_t)place & ((1u << format->bits) - 1);
+    *next = format->exponent && place < 0
+                ? sign | (uint32_t)-place
+                : (uint32_t)((uint64_t)place & (((uint64_t)1 << format->bits) - 1));
     return true;
 }
 
 bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
     uint32_t found;
     bool is_there = !isnan(bev_code_value(element, code)) &&
-                    code_at_place(element, place_of_code(element, code) + step, &found) &&
+                    code_beside(element, code, step, &found) &&
                     !isnan(bev_code_value(element, found)) && !is_unused(element, found);
     if (is_there)
         *next = found;
@@ -123,21 +114,15 @@ bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
 bool bits_then_nan(BevDtype element, uint32_t code) {
     uint32_t next;
     double value = bev_code_value(element, code);
-    const int outwards = value < 0 ? -1 : 1;
-    return !isnan(value) &&
-           code_at_place(element, place_of_code(element, code) + outwards, &next) &&
+    return !isnan(value) && code_beside(element, code, value < 0 ? -1 : 1, &next) &&
            isnan(bev_code_value(element, next));
 }
 
 ShortText bits_value(double value) {
-    ShortText shown = {"NaN"};
-    if (!isnan(value))
-        snprintf(shown.text, sizeof shown.text, "%.9g", value);
-    return shown;
+    return isnan(value) ? short_text("NaN") : short_text("%.9g", value);
 }
 
 ShortText bits_formula(BevDtype element, uint32_t code) {
-    ShortText formula = {""};
     const BevDtypeInfo *format = &bev_dtypes[element];
     const char *class = bits_class(element, code);
     uint32_t fraction = bits_field(element, code, PART_FRACTION),
@@ -147,15 +132,12 @@ ShortText bits_formula(BevDtype element, uint32_t code) {
     long long parts = 1LL << bits_width(element, PART_FRACTION);
     int bias = (1 << (format->exponent ? format->exponent - 1 : 0)) - 1;
     if (!strcmp(class, "normal"))
-        snprintf(formula.text, sizeof formula.text, "%s2^%d x (1 + %u/%lld)", sign,
-                 (int)exponent - bias, fraction, parts);
-    else if (!strcmp(class, "subnormal"))
-        snprintf(formula.text, sizeof formula.text, "%s2^%d x %u/%lld", sign, 1 - bias, fraction,
-                 parts);
-    else if (!format->exponent && *sign)
-        snprintf(formula.text, sizeof formula.text, "-%d + %u",
-                 1 << bits_width(element, PART_NUMBER), whole);
-    return formula;
+        return short_text("%s2^%d x (1 + %u/%lld)", sign, (int)exponent - bias, fraction, parts);
+    if (!strcmp(class, "subnormal"))
+        return short_text("%s2^%d x %u/%lld", sign, 1 - bias, fraction, parts);
+    if (!format->exponent && *sign)
+        return short_text("-%d + %u", 1 << bits_width(element, PART_NUMBER), whole);
+    return (ShortText){""};
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

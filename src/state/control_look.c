@@ -298,15 +298,12 @@ unsigned control_steps_tick(State *state, double seconds) {
 
 ShortText state_steps_of(const State *state) {
     const Job *job = &state->job;
-    ShortText of = {"cell"};
-    if (state->step_lane >= 0)
-        snprintf(of.text, sizeof of.text, "%lld,%d,%d", (long long)job->steps_block,
-                 job->steps_warp, state->step_lane);
-    else if (job->steps_warp >= 0)
-        snprintf(of.text, sizeof of.text, "%lld,%d", (long long)job->steps_block, job->steps_warp);
-    else if (job->steps_block >= 0)
-        snprintf(of.text, sizeof of.text, "%lld", (long long)job->steps_block);
-    return of;
+    const long long block = job->steps_block;
+    return state->step_lane >= 0
+               ? short_text("%lld,%d,%d", block, job->steps_warp, state->step_lane)
+           : job->steps_warp >= 0 ? short_text("%lld,%d", block, job->steps_warp)
+           : block >= 0           ? short_text("%lld", block)
+                                  : short_text("cell");
 }
 
 /* Chooses whose steps are shown. Another block or warp begins at its first step. */
@@ -348,11 +345,8 @@ unsigned control_steps_of(State *state, const Command *command) {
 
 ShortText state_steps_pair(const State *state) {
     const BevKernel *const *kernels = state->job.steps_kernels;
-    ShortText pair = {"own"};
-    if (kernels[0])
-        snprintf(pair.text, sizeof pair.text, "%s%s%s", kernels[0]->name, kernels[1] ? "," : "",
-                 kernels[1] ? kernels[1]->name : "");
-    return pair;
+    return short_text("%s%s%s", kernels[0] ? kernels[0]->name : "own", kernels[1] ? "," : "",
+                      kernels[1] ? kernels[1]->name : "");
 }
 
 /* Finds the kernels named by "v2" or "v2,v2_do". "own" names none. Returns false where a name is

@@ -15,28 +15,21 @@ RgbChoice rgb_from(int64_t first, int64_t channels) {
     return rgb;
 }
 
-/* Reads "12" or "12:LOW:HIGH" at the start of `text`. Returns its length; 0: neither form fits. */
-static int parse_rgb_channel(const char *text, RgbChoice *rgb, int k) {
-    long long channel;
-    int used = 0, more = 0;
-    if (text[0] < '0' || text[0] > '9' || sscanf(text, "%6lld%n", &channel, &used) != 1)
-        return 0;
-    rgb->channel[k] = channel;
-    rgb->lo[k] = rgb->hi[k] = 0;
-    if (text[used] != ':')
-        return used;
-    bool ok = sscanf(text + used, ":%lf:%lf%n", &rgb->lo[k], &rgb->hi[k], &more) == 2 &&
-              isfinite(rgb->lo[k]) && isfinite(rgb->hi[k]) && rgb->lo[k] < rgb->hi[k];
-    return ok ? used + more : 0;
-}
-
 bool rgb_parse(const char *text, RgbChoice *rgb) {
     RgbChoice read = {{0}, {0}, {0}};
-    for (int k = 0; k < 3; k++) {
-        int used = parse_rgb_channel(text, &read, k);
-        if (!used || text[used] != (k < 2 ? ',' : '\0'))
+    for (int k = 0; k < 3; k++) { /* "12" or "12:LOW:HIGH", and a comma between two of them */
+        double *lo = &read.lo[k], *hi = &read.hi[k];
+        long long channel;
+        int used = 0, more = 0;
+        if (text[0] < '0' || text[0] > '9' || sscanf(text, "%6lld%n", &channel, &used) != 1)
             return false;
-        text += used + 1;
+        read.channel[k] = channel;
+        if (text[used] == ':' && (sscanf(text + used, ":%lf:%lf%n", lo, hi, &more) != 2 ||
+                                  !isfinite(*lo) || !isfinite(*hi) || *lo >= *hi))
+            return false;
+        text += used + more;
+        if (*text++ != (k < 2 ? ',' : '\0'))
+            return false;
     }
     *rgb = read;
     return true;

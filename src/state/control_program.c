@@ -121,13 +121,13 @@ unsigned control_escape(State *state, const Command *command) {
         state->help = false;
         return STEP_REDRAW;
     }
-    if (state->bits.open)
-        return switch_off_control(state, ACTION_BITS);
-    if (state->job.steps)
-        return switch_off_control(state, ACTION_STEPS);
-    if (state->race)
-        return switch_off_control(state,
-                                  state->race == RACE_GRIDS ? ACTION_RACE : ACTION_STRAGGLER);
+    const Action page = state->bits.open                ? ACTION_BITS
+                        : state->job.steps              ? ACTION_STEPS
+                        : state->race == RACE_GRIDS     ? ACTION_RACE
+                        : state->race == RACE_STRAGGLER ? ACTION_STRAGGLER
+                                                        : ACTION_COUNT;
+    if (page < ACTION_COUNT)
+        return switch_off_control(state, page);
     if (state->pinned)
         return control_unpin(state, command->action);
     if (state->cursor_shown) {

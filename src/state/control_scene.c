@@ -29,15 +29,11 @@ static unsigned use_scene(State *state, Action action, int scene) {
 }
 
 ShortText state_config(const State *state) {
-    ShortText config;
-    const char *name = state->job.scene < state->menu.preset_count
-                           ? menu_name(&state->menu.scenes, state->job.scene)
-                           : "-";
-    snprintf(config.text, sizeof config.text, "%s", name);
-    if (state->scene.has_operator)
-        snprintf(config.text, sizeof config.text, "%lld points",
-                 (long long)state->scene.operator_spec.points);
-    return config;
+    bool is_preset = state->job.scene < state->menu.preset_count;
+    return state->scene.has_operator
+               ? short_text("%lld points", (long long)state->scene.operator_spec.points)
+               : short_text("%s",
+                            is_preset ? menu_name(&state->menu.scenes, state->job.scene) : "-");
 }
 
 /* Changes an operator scene's points: a step doubles or halves, an argument sets the number. */
@@ -63,11 +59,11 @@ unsigned control_skew(State *state, const Command *command) {
 }
 
 unsigned control_config(State *state, const Command *command) {
-    char *end;
-    strtod(command->argument, &end);
-    bool number = end != command->argument && !*end, loaded = state->scene.nx > 0;
-    if ((state->scene.has_operator && command->step) ||
-        (number && (state->scene.has_operator || !loaded)))
+    double points;
+    char rest;
+    bool is_number = sscanf(command->argument, "%lf%c", &points, &rest) == 1;
+    bool has_points = state->scene.has_operator || (is_number && state->scene.nx == 0);
+    if (has_points && (is_number || command->step))
         return change_points(state, command);
     if (!state->menu.preset_count)
         return SAY(state, command->action, "config: there is none");
@@ -216,13 +212,12 @@ unsigned control_scales_from(State *state, const Command *command) {
 /* Returns the camera that the argument names, by name or by number from 0. Returns -1, with a line
  * in the log, where there is none. */
 static int pick_camera(State *state, const Command *command) {
-    char *end;
-    long number = strtol(command->argument, &end, 10);
-    bool is_number = end != command->argument && !*end;
-    for (int i = 0; i < state->scene.camera_count; i++)
-        is_number = is_number && strcmp(state->scene.cameras[i], command->argument);
+    int number;
+    char rest;
+    bool is_number =
+        sscanf(command->argument, "%d%c", &number, &rest) == 1 && control_find(state, command) < 0;
     return is_number && number >= 0 && number < state->scene.camera_count
-               ? (int)number
+               ? number
                : control_pick(state, command, state->camera);
 }
 

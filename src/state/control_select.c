@@ -87,9 +87,9 @@ unsigned control_direction(State *state, const Command *command) {
     if (!config.kernel)
         return SAY(state, command->action, "direction: this build has no %s kernel for the %s",
                    bev_directions[direction].name, state_where(state) == BEV_CPU ? "CPU" : "GPU");
-    char said[96];
-    snprintf(said, sizeof said, "%s: %s", bev_directions[direction].name, config.kernel->title);
-    return control_use_config(state, command->action, config, said);
+    return control_use_config(
+        state, command->action, config,
+        short_text("%s: %s", bev_directions[direction].name, config.kernel->title).text);
 }
 
 /* Returns the place of the injected bug in its table, from 1; 0: there is none. */
@@ -105,10 +105,10 @@ const char *state_injected_bug(const State *state) {
 
 /* Returns the injected bug that the argument names, by number or by name; -1: there is none. */
 static int bug_named(const State *state, const Command *command, int count) {
-    char *end;
-    long number = strtol(command->argument, &end, 10);
-    if (end != command->argument && !*end)
-        return number >= 0 && number <= count ? (int)number : -1;
+    int number;
+    char rest;
+    if (sscanf(command->argument, "%d%c", &number, &rest) == 1)
+        return number >= 0 && number <= count ? number : -1;
     return control_find(state, command);
 }
 
@@ -128,8 +128,8 @@ unsigned control_injected_bug(State *state, const Command *command) {
     const InjectedBug *list = injected_bugs_of(direction_of(state), &count);
     int place =
         command->step ? wrapped(now + command->step, count + 1) : bug_named(state, command, count);
-    bool backward = direction_of(state) == BEV_BACKWARD;
-    char said[96];
+    const char *correct =
+        direction_of(state) == BEV_BACKWARD ? "correct gradients" : "a correct pooling";
     if (place < 0)
         return SAY(state, command->action, "bug: there is no \"%s\"%s: none, or 1 to %d",
                    command->argument, kernel_way(state->job.config.kernel), count);
@@ -139,12 +139,9 @@ unsigned control_injected_bug(State *state, const Command *command) {
     if (!now)
         state->before_bug = config.kernel;
     config.kernel = place ? &list[place - 1].kernel : kernel_without_bug(state);
-    if (place)
-        snprintf(said, sizeof said, "bug %d injected into %s: find it", place,
-                 backward ? "correct gradients" : "a correct pooling");
-    else
-        snprintf(said, sizeof said, "no bug: %s", config.kernel->title);
-    return control_use_config(state, command->action, config, said);
+    const ShortText said = place ? short_text("bug %d injected into %s: find it", place, correct)
+                                 : short_text("no bug: %s", config.kernel->title);
+    return control_use_config(state, command->action, config, said.text);
 }
 
 /* Returns the next position whose bit is set in the mask; `now` where no other bit is set. */
@@ -200,9 +197,9 @@ unsigned control_backend(State *state, const Command *command) {
                    where_words[state_where(state)]);
     KernelConfig config = state->job.config;
     config.kernel = counterpart;
-    char said[64];
-    snprintf(said, sizeof said, "%s, %s", where == BEV_CPU ? "CPU" : "CUDA", counterpart->title);
-    return control_use_config(state, command->action, config, said);
+    return control_use_config(
+        state, command->action, config,
+        short_text("%s, %s", where == BEV_CPU ? "CPU" : "CUDA", counterpart->title).text);
 }
 
 int64_t state_channels(const State *state) {
@@ -235,11 +232,6 @@ unsigned control_gpu(State *state, const Command *command) {
     changed |= gpu_edit_any(&state->edit) ? STEP_CHANGE : 0;
     state->edit = (GpuEdit){0};
     return say_predicted_gpu(state, command->action) | changed;
-}
-
-double state_gpu_ghz(const State *state) {
-    const Gpu gpu = state_gpu(state);
-    return gpu_clock_ghz(&gpu);
 }
 
 /* Changes one figure of the GPU. The value 0 restores the GPU's own. An L2 takes the next size that

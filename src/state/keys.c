@@ -165,12 +165,7 @@ const char *const argument_words[] = {
 
 /* The words that rows of controls.inc use; its head explains them. */
 #define F(n)                (KEYCODE_F1 + (n)-1)
-#define NO_VALUE "%s", ""
 #define NO_LIST             NULL
-#define ON_OFF(flag)        "%s", on_off(flag)
-#define FAULT(format, fault)                                                                       \
-    NEEDS(CAMERAS)                                                                                 \
-    SLIDES(control_calibration, format, state->job.camera_errors[state->camera].fault)
 
 /* Writes the name of the value at this place of the control's list. Returns the place. */
 static double write_choice(const State *state, Action action, int place, char *text, size_t size) {
@@ -180,15 +175,8 @@ static double write_choice(const State *state, Action action, int place, char *t
     return place;
 }
 
-/* The first reading of the rows defines a function for each control that writes its value. */
-#define BY(handler, ...)             snprintf(text, size, __VA_ARGS__); double now = 0;
-#define SLIDES(handler, format, is)  double now = is; snprintf(text, size, format, now);
-#define SETS(field, bits, format)    SLIDES(, format, state->field)
-#define PICKS(handler, is)           double now = write_choice(state, action, (int)is, text, size);
-#define CHOOSES(field, bits)         PICKS(, state->field)
-#define TOGGLES(field, bits, on, off) BY(, ON_OFF(state->field))
-#define WHAT_IF(figure, format, is)  SLIDES(, format, is)
-#define NEEDS(condition)
+/* The second reading of the rows defines a function for each control that writes its value. */
+#define ACT(handler, write, ...) write
 #define CONTROL(id, word, argument, keys_, back, group, help, also, acts)                          \
     static double value_##id(const State *state, char *text, size_t size) {                        \
         const Action action = ACTION_##id;                                                         \
@@ -197,16 +185,10 @@ static double write_choice(const State *state, Action action, int place, char *t
     }
 #include "src/state/controls.inc"
 #undef CONTROL
-#undef BY
-#undef SLIDES
-#undef SETS
-#undef PICKS
-#undef CHOOSES
-#undef TOGGLES
-#undef WHAT_IF
+#undef ACT
 #undef NEEDS
 
-/* The second reading of the rows fills the table of controls. */
+/* The third reading of the rows fills the table of controls. */
 #define ARGUMENT_NAME(values)            ARGUMENT_NAME, values
 #define ARGUMENT_WORDS(values)           ARGUMENT_WORDS, values
 #define ARGUMENT_ANY_NUMBER              ARGUMENT_NUMBER, NULL, -INFINITY, INFINITY, 1
@@ -219,15 +201,7 @@ static double write_choice(const State *state, Action action, int place, char *t
 #define HELD(...)                        .held = true, KEYS(__VA_ARGS__)
 #define KEYS(...)                        .keys = {__VA_ARGS__}
 #define WORD                             .keys = {0}
-#define BY(handler_, ...)                .handler = handler_
-#define SLIDES(handler_, ...)            .handler = handler_
-#define PICKS(handler_, ...)             .handler = handler_, .picks = true
-#define CHANGES(field_, bits)            .field = offsetof(State, field_), .asks = bits
-#define SETS(field_, bits, format)       .handler = control_set, CHANGES(field_, bits)
-#define CHOOSES(field_, bits)            PICKS(control_choose), CHANGES(field_, bits)
-#define TOGGLES(field_, bits, on, off)                                                             \
-    .handler = control_toggle, CHANGES(field_, bits), .says = {off, on}
-#define WHAT_IF(figure, format, now)     .handler = control_gpu_figure, CHANGES(edit.figure, 0)
+#define ACT(handler_, write, ...)        .handler = handler_, __VA_ARGS__
 #define NEEDS(condition)                 .needs = NEED_##condition,
 #define CONTROL(id, word_, argument_, keys_, back_, group_, help_, also_, acts)                    \
     {.action = ACTION_##id,                                                                        \

@@ -66,18 +66,16 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
 ShortText live_side_label(const LiveData *live, bool baseline) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = baseline ? live->frame.baseline_by : live->frame.pooled_by;
-    ShortText label = {"n/a"};
     if (live->frame.other_name[0])
-        snprintf(label.text, sizeof label.text, "%s",
-                 baseline ? live->frame.other_name : live->frame.scene_name);
-    else if (job_rigs_differ(&live->job) &&
-             kernel_config_equal(&live->job.config, &live->job.baseline))
-        snprintf(label.text, sizeof label.text, baseline ? "rig as pinned" : "rig now");
-    else if (config->kernel) {
-        label = kernel_config_label(config);
-        if (live->stand_in && by && by != config->kernel)
-            text_add(label.text, sizeof label.text, " (by %s)", by->title);
-    }
+        return short_text("%s", baseline ? live->frame.other_name : live->frame.scene_name);
+    if (job_rigs_differ(&live->job) && kernel_config_equal(&live->job.config, &live->job.baseline))
+        return short_text(baseline ? "rig as pinned" : "rig now");
+    if (!config->kernel)
+        return short_text("n/a");
+    const bool stands_in = live->stand_in && by && by != config->kernel;
+    ShortText label = kernel_config_label(config);
+    if (stands_in)
+        text_add(label.text, sizeof label.text, " (by %s)", by->title);
     return label;
 }
 
@@ -267,8 +265,7 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
 
 ShortText machine_text(const char *label) {
     static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
-    ShortText machine;
-    snprintf(machine.text, sizeof machine.text, "%.*s", (int)strcspn(label, ","), label);
+    ShortText machine = short_text("%.*s", (int)strcspn(label, ","), label);
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
         for (char *at; (at = strstr(machine.text, noise[i]));)
             memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
@@ -291,16 +288,13 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
 }
 
 ShortText latency_origin(const LiveKernel *row) {
-    ShortText origin;
     FigureSource source = row->median_us.source;
     const char *how = source != SOURCE_MEASURED ? ""
                       : row->beside_pictures    ? " while rendering: noisy"
                       : row->unsettled          ? ", unsettled"
                       : row->single             ? ", single launches"
                                                 : "";
-    snprintf(origin.text, sizeof origin.text, "%s%s%s", source_names[source], how,
-             row->median_us.stale ? ", stale" : "");
-    return origin;
+    return short_text("%s%s%s", source_names[source], how, row->median_us.stale ? ", stale" : "");
 }
 
 /* Returns the mark of a median. Only one has room: the strongest warning. */
@@ -386,19 +380,13 @@ Prediction prediction_of(const State *state, const LiveData *live,
 }
 
 ShortText prediction_gpu(const State *state) {
-    ShortText gpu;
-    snprintf(gpu.text, sizeof gpu.text, "%.60s%.90s", gpus[state->gpu].title,
-             gpu_edit_text(&state->edit).text);
-    return gpu;
+    return short_text("%.60s%.90s", gpus[state->gpu].title, gpu_edit_text(&state->edit).text);
 }
 
 ShortText prediction_sectors(const PredictedKernel *predicted) {
-    ShortText text;
-    snprintf(text.text, sizeof text.text,
-             isfinite(predicted->sectors_per_request) ? "%.1f sectors a request"
-                                                      : "n/a sectors a request",
-             predicted->sectors_per_request);
-    return text;
+    const double sectors = predicted->sectors_per_request;
+    return isfinite(sectors) ? short_text("%.1f sectors a request", sectors)
+                             : short_text("n/a sectors a request");
 }
 
 /* Fills in the steps of the workflow, for forward kernels. Returns how many. */
@@ -494,13 +482,9 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
 }
 
 ShortText live_moment_text(const SceneFacts *scene, double time_s) {
-    ShortText moment;
-    if (scene->moment_s > 0)
-        snprintf(moment.text, sizeof moment.text, "moment %ld of %d",
-                 1 + lround(time_s / scene->moment_s), scene->moments);
-    else
-        snprintf(moment.text, sizeof moment.text, "t %.2f s", time_s);
-    return moment;
+    return scene->moment_s > 0 ? short_text("moment %ld of %d",
+                                            1 + lround(time_s / scene->moment_s), scene->moments)
+                               : short_text("t %.2f s", time_s);
 }
 
 bool live_probe_empty(const LiveProbe *probe) {
@@ -602,8 +586,6 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
 
 /* ---- why ------------------------------------------------------------------------------------- */
 
-static const char tiles_words[] = "tiles, long cells cut: "; /* V4's, before its limit */
-
 /* Writes the reason behind a kernel's time. */
 static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
                     StoryBar *bar) {
@@ -615,11 +597,10 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
     findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
                     sizeof reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
-    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "", tiles ? brief : reason);
+    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? "tiles, long cells cut: " : "",
+             tiles ? brief : reason);
     snprintf(bar->short_why, sizeof bar->short_why, "%s%.40s", tiles ? "tiles: " : "",
-             tiles  ? brief
-             : cell ? cell
-                    : brief);
+             !tiles && cell ? cell : brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
 }
 
@@ -727,34 +708,32 @@ static ShortText recorded_text(const Story *story, const State *state, const Liv
 static ShortText earlier_config_text(const State *state, const LiveData *live) {
     const KernelConfig *now = &state->job.config;
     const MemoryModel *model = live->model;
-    ShortText text = {""};
     if (model->dtype != now->dtype || model->align != now->align)
-        snprintf(text.text, sizeof text.text, ", %s %s until %s is known",
-                 bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-                 model->dtype != now->dtype ? bev_dtypes[now->dtype].title
-                                            : bev_aligns[now->align].name);
-    else if (live->model_of_before)
-        snprintf(text.text, sizeof text.text, ", of the map before until this one's are known");
-    return text;
+        return short_text(", %s %s until %s is known", bev_dtypes[model->dtype].title,
+                          bev_aligns[model->align].name,
+                          model->dtype != now->dtype ? bev_dtypes[now->dtype].title
+                                                     : bev_aligns[now->align].name);
+    return short_text(live->model_of_before ? ", of the map before until this one's are known"
+                                            : "");
 }
 
 /* Writes how many bars have a complete time, where others are first estimates. */
 static ShortText estimate_text(const Story *story, const State *state) {
     int counted = 0;
-    ShortText text = {""};
     for (int i = 0; i < story->count; i++)
         counted += isfinite(story->bars[i].us) && !story->bars[i].estimate;
-    if (story->estimate && !story->other_config)
-        snprintf(text.text, sizeof text.text, ", ~ estimate until replayed%s, %d of %d done",
-                 gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted, story->count);
-    return text;
+    if (!story->estimate || story->other_config)
+        return (ShortText){""};
+    return short_text(", ~ estimate until replayed%s, %d of %d done",
+                      gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted,
+                      story->count);
 }
 
 /* Writes where the times are from: the machine, and what is not yet of this configuration. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
     ShortText config = {""}, on = prediction_gpu(state);
     if (story->source == SOURCE_MEASURED)
-        snprintf(on.text, sizeof on.text, "%s", live->device.name);
+        on = short_text("%s", live->device.name);
     else if (story->source == SOURCE_RECORDED)
         on = recorded_text(story, state, live);
     else if (story->source == SOURCE_MODEL)
@@ -800,12 +779,10 @@ Story story_of(const State *state, const LiveData *live) {
 ShortText story_time(const Story *story, const State *state, const LiveData *live,
                      const BevKernel *kernel) {
     StoryBar bar = {.kernel = row_of(kernel)};
-    ShortText text = {""};
     fill_time(&bar, story->source, state, live);
-    if (isfinite(bar.us))
-        snprintf(text.text, sizeof text.text, "%s%s", bar.estimate ? "~" : "",
-                 text_of_figure(UNIT_US, bar.us).text);
-    return text;
+    return isfinite(bar.us)
+               ? short_text("%s%s", bar.estimate ? "~" : "", text_of_figure(UNIT_US, bar.us).text)
+               : (ShortText){""};
 }
 
 Headline story_headline(const State *state, const LiveData *live) {
@@ -826,20 +803,15 @@ Headline story_headline(const State *state, const LiveData *live) {
 }
 
 ShortText live_judged_text(const SceneFacts *scene, const LiveAccuracy *accuracy) {
-    ShortText text = {""};
-    if (scene_moves(scene))
-        snprintf(text.text, sizeof text.text, "at %s",
-                 live_moment_text(scene, accuracy->time_s).text);
-    return text;
+    return scene_moves(scene) ? short_text("at %s", live_moment_text(scene, accuracy->time_s).text)
+                              : (ShortText){""};
 }
 
 ShortText live_pruning_text(const LiveAccuracy *accuracy) {
     const double change = accuracy->prune_change;
-    ShortText text = {""};
-    if (change > 0)
-        snprintf(text.text, sizeof text.text, ", and pruning changes outputs by up to %s",
-                 text_of_unit(UNIT_ERROR, change).text);
-    return text;
+    return change > 0 ? short_text(", and pruning changes outputs by up to %s",
+                                   text_of_unit(UNIT_ERROR, change).text)
+                      : (ShortText){""};
 }
 
 bool live_longest_empty(const LiveData *live) {

@@ -161,16 +161,11 @@ static int group_named(const char *text) {
 
 /* Whether the word names nothing in a sentence: "turn one camera off" means "camera off". */
 static bool is_filler(const char *word) {
-    static const char *const fillers[] = {
-        "a",    "an",     "the",     "of",    "to",    "on",   "at",   "it",   "its",
-        "is",   "in",     "for",     "with",  "and",   "me",   "my",   "i",    "one",
-        "this", "that",   "how",     "what",  "which", "does", "do",   "like", "looks",
-        "look", "see",    "show",    "find",  "make",  "take", "turn", "get",  "go",
-        "want", "please", "another", "other", "open",  "set",  "use"};
-    for (size_t i = 0; i < sizeof fillers / sizeof *fillers; i++)
-        if (!strcasecmp(fillers[i], word))
-            return true;
-    return false;
+    static const char fillers[] =
+        " a an the of to on at it its is in for with and me my i one this that how what which does "
+        "do like looks look see show find make take turn get go want please another other open set "
+        "use ";
+    return strcasestr(fillers, short_text(" %s ", word).text);
 }
 
 /* Splits the typed text into the words to search for. Fillers count only where nothing else is. */
@@ -369,18 +364,14 @@ static PaletteDoes try_neighbour_value(const PaletteRow *row, int step, Command 
 
 /* Changes the typed text by a key: a character, Backspace, or Ctrl-U. */
 static PaletteDoes type_character(State *state, int32_t key) {
-    Palette *palette = &state->palette;
     char text[PALETTE_TEXT];
-    size_t length = strlen(palette->text);
-    snprintf(text, sizeof text, "%s", palette->text);
+    int length = snprintf(text, sizeof text, "%s", state->palette.text);
     if (key == KEYCODE_CTRL_U)
         text[0] = '\0';
     else if (key == KEYCODE_BACKSPACE && length)
         text[length - 1] = '\0';
-    else if (key >= ' ' && key < 0x7f && length + 1 < sizeof text) {
-        text[length] = (char)key;
-        text[length + 1] = '\0';
-    }
+    else if (key >= ' ' && key < 0x7f)
+        text_add(text, sizeof text, "%c", (char)key);
     palette_open(state, text);
     return PALETTE_DRAW;
 }
