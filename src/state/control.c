@@ -10,20 +10,15 @@
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
-static LogLine *push_log_line(Log *log, Action action) {
-    bool held = action < ACTION_COUNT && keys[action].held;
-    bool again = log->count && held && log->lines[0].action == action;
-    if (!again) {
+unsigned log_say(Log *log, Action action, const char *format, ...) {
+    LogLine *line = &log->lines[0];
+    const bool held = action < ACTION_COUNT && keys[action].held;
+    if (!log->count || !held || line->action != action) {
         memmove(log->lines + 1, log->lines, sizeof *log->lines * (LOG_LINES - 1));
         log->count += log->count < LOG_LINES;
         log->said++;
     }
-    log->lines[0] = (LogLine){.action = action};
-    return &log->lines[0];
-}
-
-unsigned log_say(Log *log, Action action, const char *format, ...) {
-    LogLine *line = push_log_line(log, action);
+    *line = (LogLine){.action = action};
     va_list args;
     va_start(args, format);
     vsnprintf(line->said, sizeof line->said, format, args);

@@ -25,11 +25,12 @@ static BevDirection direction_of(const State *state) {
 
 /* Drops a baseline of the other direction, whose output is another array. Comparisons need two
  * pooled grids. */
-static void drop_other_direction(State *state, char *line, size_t size) {
+static void drop_other_direction(State *state, ShortText *line) {
     bool backward = direction_of(state) == BEV_BACKWARD, compares = state->compare != COMPARE_OFF;
     if (state->job.baseline.kernel->direction == direction_of(state))
         return;
-    text_add(line, size, "%s%s", state->job.baseline_pinned ? "; baseline let go" : "",
+    text_add(line->text, sizeof line->text, "%s%s",
+             state->job.baseline_pinned ? "; baseline let go" : "",
              backward && compares ? "; comparison off" : "");
     state->job.baseline_pinned = false;
     if (backward) {
@@ -39,15 +40,14 @@ static void drop_other_direction(State *state, char *line, size_t size) {
 }
 
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said) {
-    char line[160];
-    snprintf(line, sizeof line, "%s", said);
-    kernel_config_make_valid(&config, control_aligns(state), line, sizeof line);
+    ShortText line = short_text("%s", said);
+    kernel_config_make_valid(&config, control_aligns(state), line.text, sizeof line.text);
     bool same = kernel_config_equal(&config, &state->job.config);
     if (config.kernel != state->job.config.kernel) /* the new kernel has other blocks */
         state->job.steps_block = state->job.steps_warp = -1;
     state->job.config = config;
-    drop_other_direction(state, line, sizeof line);
-    SAY(state, action, "%s", line);
+    drop_other_direction(state, &line);
+    SAY(state, action, "%s", line.text);
     if (same)
         return STEP_REDRAW;
     if (!state->job.baseline_pinned)

@@ -202,15 +202,6 @@ Slice live_slice(const LiveFrame *frame, int slice) {
 
 /* ---- texts and bars -------------------------------------------------------------------------- */
 
-/* Returns the scale of the bars: twice the median latency, at most the slowest. One very slow
- * kernel thus leaves the other bars visible. */
-static double bar_scale(double *us, int count) {
-    if (!count)
-        return 0;
-    sort_ascending(us, count);
-    return fmin(2 * us[count / 2], us[count - 1]);
-}
-
 Ladder ladder_of(const State *state, const LiveData *live) {
     Ladder ladder = {.bars = SOURCE_MEASURED};
     double us[LIVE_MAX_KERNELS];
@@ -228,14 +219,13 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     for (int i = 0; i < ladder.count; i++)
         if (ladder.kernels[i]->median_us.source == ladder.bars)
             us[known++] = ladder.kernels[i]->median_us.value;
-    ladder.scale_us = bar_scale(us, known);
-    ladder.longest_us = known ? us[known - 1] : 0;
+    if (!known)
+        return ladder;
+    sort_ascending(us, known);
+    ladder.longest_us = us[known - 1];
+    /* One very slow kernel leaves the other bars visible: it is cut at twice the median. */
+    ladder.scale_us = fmin(2 * us[known / 2], ladder.longest_us);
     return ladder;
-}
-
-/* Returns what the figure waits for, where kernels are timed and checked. */
-static const char *what_it_waits_for(const LiveData *live) {
-    return live->machine_busy ? "waits: CPU busy" : "waits for its turn";
 }
 
 bool model_follows(const KernelConfig *config) {
@@ -246,6 +236,7 @@ bool model_follows(const KernelConfig *config) {
 
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype) {
+    const char *waits = live->machine_busy ? "waits: CPU busy" : "waits for its turn";
     if (unknown == UNKNOWN_MODEL && !model_follows(&live->job.config))
         return "no model of this kernel";
     if (unknown == UNKNOWN_MODEL)
@@ -253,14 +244,14 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
     if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))
         return "not in this kernel";
     if (unknown == UNKNOWN_ACCURACY)
-        return live->timed ? what_it_waits_for(live) : "not checked";
+        return live->timed ? waits : "not checked";
     if (row && row->skipped)
         return row->skipped;
     if (row && row->failed)
         return "failed on this problem";
     if (!live->timed)
         return row ? "not recorded" : "not measured";
-    return row && row->being_timed ? "being timed" : what_it_waits_for(live);
+    return row && row->being_timed ? "being timed" : waits;
 }
 
 ShortText machine_text(const char *label) {
@@ -389,34 +380,25 @@ ShortText prediction_sectors(const PredictedKernel *predicted) {
                              : short_text("n/a sectors a request");
 }
 
-/* Fills in the steps of the workflow, for forward kernels. Returns how many. */
-static int live_workflow(const State *state, const LiveData *live, const IntervalLengths *lengths,
-                         Finding steps[WORKFLOW_STEPS]) {
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
+    if (!prediction_kernel(state, live))
+        return 0;
+    const ScatterStats *stats = &live->intervals.stats;
     const BevKernel *kernel = live->job.config.kernel;
     const WorkflowScene scene = {state->menu.scenes.names[live->job.scene],
                                  !state->scene.has_operator ? WORKFLOW_POOLING
                                  : state->scene.operator_spec.kind == OPERATOR_HISTOGRAM
                                      ? WORKFLOW_COUNTING
                                      : WORKFLOW_OPERATOR};
-    return kernel->direction == BEV_FORWARD
-               ? workflow_of(live->model, kernel, state->gpu, &state->edit, lengths, &scene, steps)
-               : 0;
-}
-
-static IntervalLengths live_lengths(const LiveData *live) {
-    const ScatterStats *stats = &live->intervals.stats;
-    return live->intervals.known ? (IntervalLengths){stats->longest, stats->median, stats->cells,
-                                                     stats->intervals, live->frame.shape.nz}
-                                 : (IntervalLengths){0};
-}
-
-int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
-    const IntervalLengths lengths = live_lengths(live);
-    if (!prediction_kernel(state, live))
-        return 0;
-    int count = findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
-                            &lengths, findings);
-    return count + live_workflow(state, live, &lengths, findings + count);
+    IntervalLengths lengths = {0};
+    if (live->intervals.known)
+        lengths = (IntervalLengths){stats->longest, stats->median, stats->cells, stats->intervals,
+                                    live->frame.shape.nz};
+    int count = findings_of(live->model, kernel, state->gpu, &state->edit, &lengths, findings);
+    if (kernel->direction == BEV_FORWARD)
+        count += workflow_of(live->model, kernel, state->gpu, &state->edit, &lengths, &scene,
+                             findings + count);
+    return count;
 }
 
 static int by_gain(const void *left, const void *right) {
@@ -532,14 +514,6 @@ static double time_from(FigureSource source, const State *state, const LiveData 
     return here && settled && !row->median_us.stale ? row->median_us.value : NAN;
 }
 
-/* Whether the time is missing that the source should have. */
-static bool lacks_time(FigureSource source, const State *state, const LiveData *live,
-                       const BevKernel *kernel) {
-    const KernelConfig *config = &live->job.config;
-    bool possible = kernel->dtypes >> config->dtype & 1 && kernel->aligns >> config->align & 1;
-    return possible && isnan(time_from(source, state, live, kernel));
-}
-
 /* Returns the label of the recording of a kernel's time; "": none was recorded. */
 static const char *recording_label(const State *state, const LiveData *live,
                                    const BevKernel *kernel) {
@@ -554,25 +528,31 @@ static bool same_machine(const char *a, const char *b) {
     return date_a && date_b && date_a - a == date_b - b && !strncmp(a, b, (size_t)(date_a - a));
 }
 
+/* Whether the source has the times of all bars that the selected format and align leave possible.
+ * Recordings must be of one machine. */
+static bool has_all_times(FigureSource source, const Story *story, const State *state,
+                          const LiveData *live) {
+    const KernelConfig *config = &live->job.config;
+    const char *machine = NULL;
+    for (int i = 0; i < story->count; i++) {
+        const BevKernel *kernel = story->bars[i].kernel;
+        const char *on = recording_label(state, live, kernel);
+        bool possible = kernel->dtypes >> config->dtype & 1 && kernel->aligns >> config->align & 1;
+        if ((possible && isnan(time_from(source, state, live, kernel))) ||
+            (source == SOURCE_RECORDED && machine && !same_machine(machine, on)))
+            return false;
+        machine = on;
+    }
+    return story->count > 0;
+}
+
 /* Returns the first source that has all times; no two sources are mixed. */
 static FigureSource source_of(const Story *story, const State *state, const LiveData *live) {
-    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED};
-    const char *machine = NULL;
-    for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
-        bool all = story->count > 0;
-        for (int i = 0; i < story->count && all; i++) {
-            const char *on = recording_label(state, live, story->bars[i].kernel);
-            all = !lacks_time(sources[s], state, live, story->bars[i].kernel) &&
-                  (sources[s] == SOURCE_MEASURED || !machine || same_machine(machine, on));
-            machine = on;
-        }
-        if (all)
-            return sources[s];
-    }
-    return live->model && live->job.config.kernel &&
-                   live->job.config.kernel->direction == BEV_FORWARD
-               ? SOURCE_MODEL
-               : SOURCE_UNKNOWN;
+    const BevKernel *kernel = live->job.config.kernel;
+    return has_all_times(SOURCE_MEASURED, story, state, live)          ? SOURCE_MEASURED
+           : has_all_times(SOURCE_RECORDED, story, state, live)        ? SOURCE_RECORDED
+           : live->model && kernel && kernel->direction == BEV_FORWARD ? SOURCE_MODEL
+                                                                       : SOURCE_UNKNOWN;
 }
 
 /* Whether the article's time is that of another form of the kernel: on the A6000 it is V3's for

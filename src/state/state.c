@@ -78,9 +78,8 @@ void state_restore(State *state, const State *before) {
     }
     if (same_scene && before->playing) /* the world has gone on */
         next.job.time_s = state->job.time_s;
-    next.job.config.kernel = next.menu.where & 1u << next.job.config.kernel->where
-                                 ? next.job.config.kernel
-                                 : kernel_counterpart(next.job.config.kernel, BEV_CPU);
+    if (!(next.menu.where & 1u << next.job.config.kernel->where))
+        next.job.config.kernel = kernel_counterpart(next.job.config.kernel, BEV_CPU);
     *state = next;
 }
 
