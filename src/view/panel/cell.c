@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Writes a text into the first rows of the area, which then are no more of it. */
-static void say_line(Sheet *sheet, Area *area, const char *text) {
-    *area = area_below(*area, sheet_paragraph(sheet, *area, INK_TEXT, text));
-}
-
 /* ---- a cell --------------------------------------------------------------------------------- */
 
 /* Writes the probed cell's place: in cells, and in metres if the scene has a rig. */
@@ -126,28 +121,28 @@ void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
     const int64_t pixel = dropped_pixel(data->state, data->live);
     char text[256];
     area = sheet_title(sheet, area, data->state->pinned ? "Pinned cell" : "Cell", "");
-    say_line(sheet, &area, where_text(data).text);
+    sheet_say(sheet, &area, INK_TEXT, where_text(data).text);
     senders_text(data, text, sizeof text);
-    say_line(sheet, &area, text);
-    say_line(
-        sheet, &area,
+    sheet_say(sheet, &area, INK_TEXT, text);
+    sheet_say(
+        sheet, &area, INK_TEXT,
         short_text("norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->fp64_original).text);
     if (live_probe_empty(probe))
-        say_line(sheet, &area,
-                 "each has probability 0 and adds nothing; a kernel reads it all the same: "
-                 "the map is made before any depth is known");
+        sheet_say(sheet, &area, INK_TEXT,
+                  "each has probability 0 and adds nothing; a kernel reads it all the same: "
+                  "the map is made before any depth is known");
     if (probe->channel >= 0)
-        say_line(sheet, &area,
-                 short_text("channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel, dtype,
-                            probe->channel_value, probe->channel_fp64)
-                     .text);
+        sheet_say(sheet, &area, INK_TEXT,
+                  short_text("channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel, dtype,
+                             probe->channel_value, probe->channel_fp64)
+                      .text);
     sheet_origin(sheet, ORIGIN_GRADIENTS, NULL);
     if (frame->gradients.loss)
-        say_line(sheet, &area, loss_text(frame).text);
+        sheet_say(sheet, &area, INK_TEXT, loss_text(frame).text);
     sheet_origin(sheet, ORIGIN_MAP, NULL);
     if (pixel >= 0) {
         dropped_text(frame->rig, frame->features->depth, pixel, text, sizeof text);
-        say_line(sheet, &area, text);
+        sheet_say(sheet, &area, INK_TEXT, text);
     }
     sheet_origin(sheet, ORIGIN_PICTURE, NULL);
     if (data->state->pinned && !frame->gradients.grad_depth && probe->contribution_count)

@@ -4,6 +4,7 @@
 #include "kernels/injected_bugs.h"
 #include "src/view/panel/panel.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,46 +20,26 @@ typedef struct {
     OriginTopic origin; /* of its figures; ORIGIN_NONE: a setting */
 } Piece;
 
-/* Draws the pieces that fit as a whole, `gap` blanks apart. Returns the columns used. */
-static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, int count, int gap) {
+/* Draws the pieces that fit as a whole into a row. Returns the columns used. */
+static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
+    const int gap = sheet->pixels ? 3 : 2;
     int used = 0;
     for (int i = 0; i < count; i++) {
         int width = sheet_width(sheet, pieces[i].text.text);
         int indent = !used || !width ? 0 : pieces[i].tight ? 1 : gap;
-        if (used + indent + width > w && (i || !sheet->pixels))
+        if (used + indent + width > row.w && (i || !sheet->pixels))
             break;
-        width = width > w ? w : width; /* a scene's title may be cut */
+        width = width > row.w ? row.w : width; /* a scene's title may be cut */
         sheet_origin(sheet, pieces[i].origin ? pieces[i].origin : ORIGIN_SETTING, NULL);
         CellStyle style = pieces[i].style;
         style.paper = pieces[i].menu && sheet->color ? INK_KEY : INK_DEFAULT;
-        sheet_text(sheet, x + used + indent, y, width, style, pieces[i].text.text);
+        const Area at = {row.x + used + indent, row.y, width, 1};
+        sheet_line(sheet, at, style, pieces[i].text.text);
         if (pieces[i].menu)
-            sheet_spot(sheet, (Area){x + used + indent, y, width, 1}, ACTION_COMMANDS, 0,
-                       pieces[i].menu);
+            sheet_spot(sheet, at, ACTION_COMMANDS, 0, pieces[i].menu);
         used += indent + width;
     }
     return used;
-}
-
-static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int gap) {
-    int width = 0;
-    for (int i = 0; i < count; i++) {
-        const int own = sheet_width(sheet, pieces[i].text.text);
-        width += own + (!own || !width ? 0 : pieces[i].tight ? 1 : gap);
-    }
-    return width;
-}
-
-/* Draws both ends of a row. The right end gets at most `most` columns. */
-static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count, const Piece *right,
-                      int right_count, int most) {
-    int gap = sheet->pixels ? 3 : 2;
-    while (right_count > 1 && pieces_width(sheet, right, right_count, gap) > most)
-        right_count--;
-    int right_w = pieces_width(sheet, right, right_count, gap);
-    pieces_draw(sheet, row.x, row.y, row.w - right_w - 2, left, left_count, gap);
-    if (right_w < row.w)
-        pieces_draw(sheet, row.x + row.w - right_w, row.y, right_w, right, right_count, gap);
 }
 
 static Piece piece(CellStyle style, const char *menu, const char *text) {
@@ -123,8 +104,17 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
         piece(muted, NULL, stand_in_text(state, live, sheet->pixels).text),
     };
     left[DTYPE].tight = left[ALIGN].tight = true;
-    ends_draw(sheet, area, left, sizeof left / sizeof *left, right, sizeof right / sizeof *right,
-              area.w / 3);
+    int right_w, right_count = sizeof right / sizeof *right;
+    Sheet quiet = sheet_quiet(sheet);
+    const Area endless = {.w = INT_MAX};
+    while ((right_w = pieces_draw(&quiet, endless, right, right_count)) > area.w / 3 &&
+           right_count > 1)
+        right_count--;
+    const Area start = {area.x, area.y, area.w - right_w - 2, 1};
+    const Area end = {area.x + area.w - right_w, area.y, right_w, 1};
+    pieces_draw(sheet, start, left, sizeof left / sizeof *left);
+    if (right_w < area.w)
+        pieces_draw(sheet, end, right, right_count);
 }
 
 /* Draws the device's name, then a GPU's figures or a CPU's threads. */
@@ -155,7 +145,7 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     if (throttled)
         pieces[THROTTLE].style = cell_bold(INK_WARN);
     const int count = gpu ? ALL : device->threads ? 2 : 1;
-    return pieces_draw(sheet, area.x, area.y, area.w, pieces, count, 2);
+    return pieces_draw(sheet, area, pieces, count);
 }
 
 /* The times that a time bar spans: those of a clip, one round of a world that repeats, or a minute.
@@ -241,7 +231,7 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
         return;
     }
     if (!sheet->pixels)
-        area = area_below(area, sheet_paragraph(sheet, area, INK_ACCENT, data->state->tip));
+        sheet_say(sheet, &area, INK_ACCENT, data->state->tip);
     if (waiting[0] && area.h > 0) {
         sheet_line(sheet, area, cell_style(INK_ACCENT), waiting);
         area = area_below(area, 1);
@@ -252,7 +242,7 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
                    sizeof text);
         if (area.h == 1)
             shorten(sheet, text, area.w);
-        area = area_below(area, sheet_paragraph(sheet, area, i ? INK_MUTED : INK_TEXT, text));
+        sheet_say(sheet, &area, i ? INK_MUTED : INK_TEXT, text);
     }
     if (!log->count && area.h > 0)
         sheet_line(sheet, area, cell_style(INK_MUTED),

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static void say_row(Sheet *sheet, Area *area, Ink ink, const char *text) {
-    if (area->h > 0)
-        *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
-}
-
 /* Draws a square of a colour, and what it means. */
 static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
     if (area->h < 1)
@@ -115,7 +110,7 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
                           : isnan(range->lo) ? "no cell has a value"
                                              : "every cell with a value has %.3g",
                           range->lo);
-    say_row(sheet, area, INK_MUTED, text.text);
+    sheet_say(sheet, area, INK_MUTED, text.text);
     int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
     if (cell < 0)
         return;
@@ -126,7 +121,7 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
         text_add(text.text, sizeof text.text, "; %s %s (:time %g)",
                  text_of_unit(UNIT_ERROR, judged->max_abs).text,
                  live_judged_text(&data->state->scene, judged).text, judged->time_s);
-    say_row(sheet, area, INK_MUTED, text.text);
+    sheet_say(sheet, area, INK_MUTED, text.text);
 }
 
 /* ---- colour views ---------------------------------------------------------------------------- */
@@ -154,10 +149,10 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
             ? short_text("Channel %lld", (long long)data->picture->channel)
             : short_text("%s", bev->difference ? "Difference A \u2212 B" : view->title);
     area = sheet_title(sheet, area, title.text, "");
-    say_row(sheet, &area, INK_TEXT,
-            !bev->difference             ? view->idea
-            : field->view == VIEW_POINTS ? "points in A less points in B"
-                                         : "signed, of the channel that differs most");
+    sheet_say(sheet, &area, INK_TEXT,
+              !bev->difference             ? view->idea
+              : field->view == VIEW_POINTS ? "points in A less points in B"
+                                           : "signed, of the channel that differs most");
     if (view->legend == LEGEND_CLASSES)
         draw_classes(sheet, &area);
     else if (view->legend == LEGEND_BAR)
@@ -167,16 +162,16 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (isfinite(field->full_mass)) {
         sheet_origin(sheet, ORIGIN_MASS, NULL);
         draw_bar(sheet, &area, NULL, bev->light);
-        say_row(
+        sheet_say(
             sheet, &area, INK_MUTED,
             short_text("strength: accumulated depth weight, 0 to %.2g and more", field->full_mass)
                 .text);
     }
     if (raster_fills(field, bev->filled))
-        say_row(sheet, &area, INK_MUTED,
-                field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
-                : field->color            ? "fainter: empty cells, the mean around them"
-                                          : "fainter: empty cells, interpolated");
+        sheet_say(sheet, &area, INK_MUTED,
+                  field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
+                  : field->color            ? "fainter: empty cells, the mean around them"
+                                            : "fainter: empty cells, interpolated");
     if (field->nan_cells || field->inf_cells)
         say_key(sheet, &area, panel_theme.bad,
                 short_text("cells that are not a number: %lld, infinite: %lld",

@@ -134,6 +134,10 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
     return row;
 }
 
+void sheet_say(Sheet *sheet, Area *area, Ink ink, const char *text) {
+    *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
+}
+
 int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text) {
     Sheet quiet = sheet_quiet(sheet);
     return sheet_paragraph(&quiet, area, ink, text);

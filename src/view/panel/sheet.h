@@ -80,6 +80,8 @@ int sheet_fit(const Sheet *sheet, const char *text, int w);
 /* Text broken at spaces into at most area.h rows; the last one ends with an ellipsis where text is
  * left over. Returns the rows used. */
 int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
+/* Writes a paragraph into the first rows of the area, which then is what lies below. */
+void sheet_say(Sheet *sheet, Area *area, Ink ink, const char *text);
 /* Returns the rows of that paragraph. */
 int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
 
