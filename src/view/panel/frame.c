@@ -35,7 +35,7 @@ static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
         style.paper = pieces[i].menu && sheet->color ? INK_KEY : INK_DEFAULT;
         const Area at = {row.x + used + indent, row.y, width, 1};
         sheet_line(sheet, at, style, pieces[i].text.text);
-        if (pieces[i].menu)
+        if (pieces[i].menu && width)
             sheet_spot(sheet, at, ACTION_COMMANDS, 0, pieces[i].menu);
         used += indent + width;
     }

@@ -198,7 +198,8 @@ static const char *tolerance_text(const LiveAccuracy *accuracy, bool brief) {
 }
 
 /* Adds wordings about the number format: "FP16 errs by up to 0.014 in outputs up to 57, above
- * NVIDIA's 1e-2", "FP8 errs by up to 3.2, by 3.3% over all outputs". None is added of sums without a largest error. */
+ * NVIDIA's 1e-2", "FP8 errs by up to 3.2, by 3.3% over all outputs". None is added of sums without
+ * a largest error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
