@@ -592,7 +592,7 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     const BevDtype dtype = live->job.config.dtype;
     const Gpu gpu = state_gpu(state);
     const BevGpuFacts facts = gpu_facts(&gpu);
-    if (!predicted || !strstr(bar->why, "one cell"))
+    if (!predicted || !strstr(bar->why, "cells of"))
         return;
     double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
     if (each > slow)
