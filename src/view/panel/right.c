@@ -197,8 +197,8 @@ static const char *tolerance_text(const LiveAccuracy *accuracy, bool brief) {
                                     : "";
 }
 
-/* Adds wordings about the number format: "FP16 errs by up to 0.014 in outputs up to 57, above
- * NVIDIA's 1e-2", "FP8 errs by up to 3.2, by 3.3% over all outputs". None is added of sums without
+/* Adds wordings about the number format: "FP16 errs by up to 0.014 in values up to 57, above
+ * NVIDIA's 1e-2", "FP8 errs by up to 3.2, by 3.3% over all values". None is added of sums without
  * a largest error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
@@ -215,10 +215,10 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
             snprintf(subject, sizeof subject, "%s %s", name,
                      accuracy->gate_b == LIVE_FAIL ? "fails gate B: it errs by up to"
                                                    : "errs by up to");
-        snprintf(outputs, sizeof outputs, " in outputs up to %s",
+        snprintf(outputs, sizeof outputs, " in values up to %s",
                  text_of_unit(UNIT_ERROR, accuracy->largest).text);
         if (100 * accuracy->rel_l2 >= LEAST_PERCENT)
-            snprintf(outputs, sizeof outputs, ", by %.2g%% over all outputs",
+            snprintf(outputs, sizeof outputs, ", by %.2g%% over all values",
                      100 * accuracy->rel_l2);
         ADD_WORDING(wordings, "%s %s%s%s%s", subject, error.text, outputs, limit, pruning.text);
         ADD_WORDING(wordings, "%s %s%s%s", subject, error.text, limit, pruning.text);
