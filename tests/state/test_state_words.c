@@ -21,7 +21,8 @@ static const char *const followers[] = {
     "error view",
     "scales-from scales",
     "steps-speed steps-at",
-    "step play",
+    "step play time",
+    "time play step",
     "dropout see",
 };
 
