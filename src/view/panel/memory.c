@@ -71,18 +71,13 @@ static double share_outside(const LiveData *live) {
 
 /* ---- the figures ---------------------------------------------------------------------------- */
 
-/* Writes MB, so that columns can be compared; kB and B where MB would show zeros. */
-static void megabytes(double bytes, char *text, size_t size) {
-    if (bytes < 1000)
-        snprintf(text, size, "%.0f B", bytes);
-    else if (bytes < 9995)
-        snprintf(text, size, "%.2f kB", bytes / 1e3);
-    else
-        snprintf(text, size,
-                 bytes < 9.995e6   ? "%.2f MB"
-                 : bytes < 99.95e6 ? "%.1f MB"
-                                   : "%.0f MB",
-                 bytes / 1e6);
+/* Returns MB, so that columns can be compared; kB and B where MB would show zeros. */
+static ShortText megabytes(double bytes) {
+    return bytes < 1000      ? short_text("%.0f B", bytes)
+           : bytes < 9995    ? short_text("%.2f kB", bytes / 1e3)
+           : bytes < 9.995e6 ? short_text("%.2f MB", bytes / 1e6)
+           : bytes < 99.95e6 ? short_text("%.1f MB", bytes / 1e6)
+                             : short_text("%.0f MB", bytes / 1e6);
 }
 
 static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 7, 0, false},
@@ -99,16 +94,13 @@ static bool goes_backward(const PanelData *data) {
 }
 
 static void figure_row(Table *table, const char *name, const char *word, const Segment *segments) {
-    char text[32];
     table->style = cell_style(INK_TEXT);
     table_name(table, 0, name, word);
-    megabytes(total(segments), text, sizeof text);
     table->style = cell_bold(INK_TITLE);
-    table_cell(table, 1, text);
+    table_cell(table, 1, megabytes(total(segments)).text);
     for (int i = 0; 2 + i < table->count; i++) {
-        megabytes(segments[i].value, text, sizeof text);
         table->style = cell_style(tensors[i].ink);
-        table_cell(table, 2 + i, text);
+        table_cell(table, 2 + i, megabytes(segments[i].value).text);
     }
     table->sheet->origin.word = NULL;
     table->y++;
@@ -146,40 +138,31 @@ static void draw_keys(const Table *table) {
 /* What stays in the L2 from launch to launch of the selection. */
 typedef enum { STAYS_UNKNOWN, STAYS_ALL, STAYS_INPUTS, STAYS_NOT } Stays;
 
-static Stays stays_of(const PanelData *data, const Prediction *there) {
-    const double kept = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
-    const BevFootprint *f = &data->live->memory.footprint;
-    return there->dram_read_bytes > kept * (f->feat + f->depth + f->index + f->weight) ? STAYS_NOT
-           : there->dram_write_bytes > kept * f->out ? STAYS_INPUTS
-                                                     : STAYS_ALL;
-}
-
 /* Draws how much of the output goes to DRAM, and what comes from there: "V4 on RTX A6000: 5.38 MB
  * of the output's 6.40 MB go to DRAM, 0 B come from it". False: the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char reads[32], writes[32], whole[32], of[64] = "", moved[128], text[400];
+    ShortText of = {""};
+    char text[400];
     if (!predicted)
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
     const double out = data->live->memory.footprint.out;
     const char *about = prediction_about(predicted);
-    megabytes(there.dram_read_bytes, reads, sizeof reads);
-    megabytes(there.dram_write_bytes, writes, sizeof writes);
-    if (there.dram_write_bytes <= 1.01 * out) { /* more: sums in FP32 */
-        megabytes(out, whole, sizeof whole);
-        snprintf(of, sizeof of, " of the output's %s", whole);
-    }
-    snprintf(moved, sizeof moved, "%s%s%s go to DRAM, %s%s come from it", about, writes, of, about,
-             reads);
-    if (prediction_dram_bytes(there) < 1)
-        snprintf(moved, sizeof moved, "%snothing goes to DRAM or comes from it", about);
+    const ShortText writes = megabytes(there.dram_write_bytes);
+    if (there.dram_write_bytes <= 1.01 * out) /* more: sums in FP32 */
+        of = short_text(" of the output's %s", megabytes(out).text);
+    const ShortText moved =
+        prediction_dram_bytes(there) < 1
+            ? short_text("%snothing goes to DRAM or comes from it", about)
+            : short_text("%s%s%s go to DRAM, %s%s come from it", about, writes.text, of.text, about,
+                         megabytes(there.dram_read_bytes).text);
     snprintf(text, sizeof text, "%s on %s: %s", predicted->title, prediction_gpu(data->state).text,
-             moved);
+             moved.text);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "%s: %s", predicted->title, moved);
-    if (sheet_width(sheet, text) - (int)strlen(moved + strcspn(moved, ",")) > area.w)
-        snprintf(text, sizeof text, "%s: %s%s go to DRAM", predicted->title, about, writes);
+        snprintf(text, sizeof text, "%s: %s", predicted->title, moved.text);
+    if (sheet_width(sheet, text) - (int)strlen(moved.text + strcspn(moved.text, ",")) > area.w)
+        snprintf(text, sizeof text, "%s: %s%s go to DRAM", predicted->title, about, writes.text);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
     return true;
@@ -200,17 +183,15 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
 }
 
 /* Draws the figures of hardware counters, where the user asked for them. */
-static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
+static void draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];
     if (!live_counters_line(counters, &data->live->job, text, sizeof text))
-        return false;
+        return;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
     sheet_origin(sheet, ORIGIN_COUNTERS, NULL);
     sheet_figures(sheet, area, counters->stale ? INK_MUTED : INK_TEXT, line);
-    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
-    return true;
 }
 
 void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -289,20 +270,23 @@ static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
 
 /* Whether the selection finds its tensors in the L2 of that GPU, by the model. */
 static Stays stays_on(const PanelData *data, const Cache *cache) {
+    const double kept = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
     const State *state = data->state;
+    const BevFootprint *f = &data->live->memory.footprint;
     const PredictedKernel *predicted = prediction_kernel(state, data->live);
     if (!predicted)
         return STAYS_UNKNOWN;
     const Prediction there =
         model_predict(data->live->model, predicted, cache->gpu, cache->word ? NULL : &state->edit);
-    return stays_of(data, &there);
+    return there.dram_read_bytes > kept * (f->feat + f->depth + f->index + f->weight) ? STAYS_NOT
+           : there.dram_write_bytes > kept * f->out                                   ? STAYS_INPUTS
+                                                                                      : STAYS_ALL;
 }
 
 static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
                        const Segment *segments, double gathered) {
     static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
     static const Ink inks[] = {INK_TEXT, INK_GOOD, INK_WARN, INK_BAD};
-    char text[48];
     const bool whole = row.w >= WHOLE_FROM_W;
     const int verdict_w = whole ? VERDICT_W : BRIEF_W, size_w = whole ? SIZE_W : 0;
     const int name_x = row.x + MARK_W, bar_x = name_x + NAME_W + size_w;
@@ -315,8 +299,8 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     if (cache->chosen)
         sheet_sign(sheet, row.x, row.y, 0x25b8, cell_style(INK_TEXT));
     sheet_text(sheet, name_x, row.y, NAME_W - 1, cell_style(INK_TEXT), cache->name);
-    snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    sheet_right(sheet, name_x + NAME_W - 1, row.y, size_w, cell_style(INK_MUTED), text);
+    sheet_right(sheet, name_x + NAME_W - 1, row.y, size_w, cell_style(INK_MUTED),
+                short_text("%.4g MiB", cache->bytes / (1 << 20)).text);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     sheet->origin.word = of ? "touched bytes" : NULL;
     const double touched = total(segments), columns = bar_w / (FULL * cache->bytes);
@@ -330,23 +314,20 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
         if (beyond)
             sheet_sign(sheet, bar_x + tick + 2, row.y, 0x2192, cell_style(INK_TITLE));
     }
-    const int verdict_x = row.x + row.w - verdict_w;
-    const char *about = prediction_about(of);
-    snprintf(text, sizeof text, "%s%.0f %%", about, 100 * touched / cache->bytes);
-    sheet_text(sheet, verdict_x, row.y, PERCENT_W, cell_style(INK_TEXT), text);
-    if (stays && whole)
-        snprintf(text, sizeof text, "%s: %s", of->title, verdicts[stays]);
-    if (stays && (!whole || sheet_width(sheet, text) > verdict_w - PERCENT_W))
-        snprintf(text, sizeof text, "%s", verdicts[stays]);
-    if (stays)
-        sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
+    sheet_text(sheet, row.x + row.w - verdict_w, row.y, PERCENT_W, cell_style(INK_TEXT),
+               short_text("%s%.0f %%", prediction_about(of), 100 * touched / cache->bytes).text);
+    if (!stays)
+        return;
+    const ShortText full = short_text("%s: %s", of->title, verdicts[stays]);
+    const bool fits = whole && sheet_width(sheet, full.text) <= verdict_w - PERCENT_W;
+    sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]),
+                fits ? full.text : verdicts[stays]);
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */
 static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *segments) {
     const bool backward = segments[TENSORS - 1].value > 0;
     const int count = backward ? TENSORS : TENSORS - 1;
-    char text[64];
     int x = row.x, end = row.x + row.w;
     for (int i = 0; i < count; i++) {
         const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
@@ -356,34 +337,34 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
         x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), name);
     }
     const UnitText bytes = text_of_unit(UNIT_BYTES, gathered);
-    snprintf(text, sizeof text, "\u25cb gather traffic, without reuse %s, | L2 full", bytes.text);
-    if (sheet_width(sheet, text) > end - x)
-        snprintf(text, sizeof text, "\u25cb without reuse %s, | L2 full", bytes.text);
-    if (sheet_width(sheet, text) > end - x)
-        snprintf(text, sizeof text, "| L2 full");
-    if (sheet_width(sheet, text) <= end - x)
-        sheet_right(sheet, x, row.y, end - x, cell_style(INK_MUTED), text);
+    const ShortText texts[] = {
+        short_text("\u25cb gather traffic, without reuse %s, | L2 full", bytes.text),
+        short_text("\u25cb without reuse %s, | L2 full", bytes.text),
+        {"| L2 full"}};
+    int i = 0;
+    while (i < 3 && sheet_width(sheet, texts[i].text) > end - x)
+        i++;
+    if (i < 3)
+        sheet_right(sheet, x, row.y, end - x, cell_style(INK_MUTED), texts[i].text);
 }
 
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char note[224] = "", all[24], touched[24], sums[24];
+    char note[224] = "";
     double gathered = bev_traffic_total(memory->gather);
     double share = share_outside(data->live);
     Segment segments[TENSORS] = {{0}};
     footprint_segments(&memory->footprint, segments);
-    megabytes(total(segments), all, sizeof all);
-    snprintf(note, sizeof note, "all arrays %s", all);
+    const ShortText all = megabytes(total(segments));
     if (predicted) {
         touched_segments(predicted, &memory->footprint, segments);
-        megabytes(total(segments), touched, sizeof touched);
-        megabytes(fp32_sums(predicted), sums, sizeof sums);
-        const bool has_sums = fp32_sums(predicted) > 0;
-        snprintf(note, sizeof note, "%s touches %s%s%s%s, all arrays %s", predicted->title,
-                 prediction_about(predicted), touched, has_sums ? ", FP32 sums " : "",
-                 has_sums ? sums : "", all);
+        snprintf(note, sizeof note, "%s touches %s%s, ", predicted->title,
+                 prediction_about(predicted), megabytes(total(segments)).text);
     }
+    if (predicted && fp32_sums(predicted) > 0)
+        text_add(note, sizeof note, "FP32 sums %s, ", megabytes(fp32_sums(predicted)).text);
+    text_add(note, sizeof note, "all arrays %s", all.text);
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
@@ -391,8 +372,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const char *title = "Does the working set stay in the L2?";
     if (sheet_width(sheet, title) * 9 / 8 + NOTE_W > area.w) /* a title's font is larger */
         title = "Stays in the L2?";
-    const int room = area.w - sheet_width(sheet, title) - 4;
-    sheet_cut_figures(sheet, room, note);
+    sheet_cut_figures(sheet, area.w - sheet_width(sheet, title) - 4, note);
     area = sheet_title(sheet, area, title, memory->known ? note : "");
     if (!memory->known)
         return;

@@ -4,78 +4,65 @@
 #include "src/view/chart/live_chart.h"
 #include "src/view/panel/panel.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FULL_NAMES_W = 64 };
 
 /* Draws the terms of the latency. They overlap in time: each has a bar of its own. */
-static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
-    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+static void draw_terms(Sheet *sheet, Area row, const char *about, const Prediction *p) {
     int w = row.w / TERM_COUNT, bar_w = w >= 32 ? w - 24 : 0, x = row.x;
-    if (!predicted)
-        return;
-    Prediction p = prediction_of(data->state, data->live, predicted);
     for (int term = 0; term < TERM_COUNT; term++) {
-        bool limits = term == (int)p.limiter;
-        CellStyle style = limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
-        char text[48];
+        bool limits = term == (int)p->limiter;
         bool brief = term == TERM_DEPENDENT_LOADS && row.w < FULL_NAMES_W;
-        snprintf(text, sizeof text, "%s %s%s", brief ? "loads" : term_names[term],
-                 prediction_about(predicted), text_of_figure(UNIT_US, p.term_us[term]).text);
-        if (sheet_width(sheet, text) > row.x + row.w - x)
+        const ShortText text = short_text("%s %s%s", brief ? "loads" : term_names[term], about,
+                                          text_of_figure(UNIT_US, p->term_us[term]).text);
+        if (sheet_width(sheet, text.text) > row.x + row.w - x)
             return;
-        sheet_text(sheet, x, row.y, row.x + row.w - x, style, text);
+        sheet_text(sheet, x, row.y, row.x + row.w - x,
+                   limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT), text.text);
         if (bar_w)
-            sheet_bar(sheet, x + 23, row.y, bar_w, p.term_us[term], p.term_us[p.limiter],
+            sheet_bar(sheet, x + 23, row.y, bar_w, p->term_us[term], p->term_us[p->limiter],
                       limits ? INK_WARN : INK_MUTED);
-        x += bar_w ? w : sheet_width(sheet, text) + 2;
+        x += bar_w ? w : sheet_width(sheet, text.text) + 2;
     }
 }
 
-/* Writes the latency and its limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". */
-static void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
-    const PredictedKernel *predicted = prediction_kernel(state, live);
-    char reason[80];
-    const ShortText on = prediction_gpu(state);
-    if (!predicted && !model_follows(&live->job.config)) {
-        snprintf(text, size, "%s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
-        return;
-    }
-    if (!predicted) {
-        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on.text,
-                 unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
-        return;
-    }
-    Prediction p = prediction_of(state, live, predicted);
-    findings_reason(predicted, &p, 0, reason, sizeof reason);
-    snprintf(text, size, "%s on %s: %s%s, %.*s", predicted->title, on.text,
-             prediction_about(predicted), text_of_figure(UNIT_US, p.latency_us).text,
-             (int)strcspn(reason, ":"), reason);
+/* Draws why there is no prediction. */
+static void draw_unknown(Sheet *sheet, Area area, const PanelData *data) {
+    const KernelConfig *config = &data->live->job.config;
+    const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, BEV_FP32);
+    const bool follows = model_follows(config);
+    const ShortText gpu = prediction_gpu(data->state);
+    sheet_line(sheet, area, cell_bold(INK_ACCENT),
+               follows ? short_text("%s on %s: n/a, %s", config->kernel->title, gpu.text, why).text
+                       : why);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT), follows ? "L2 hits n/a" : "");
 }
 
-/* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
-static void prediction_memory(const State *state, const LiveData *live, char *text, size_t size) {
-    const PredictedKernel *predicted = prediction_kernel(state, live);
-    if (!predicted) {
-        snprintf(text, size, "%s", model_follows(&live->job.config) ? "L2 hits n/a" : "");
-        return;
-    }
-    Prediction p = prediction_of(state, live, predicted);
-    const char *about = prediction_about(predicted);
-    snprintf(text, size, "L2 hits %s%.1f %% of lookups, DRAM %s%s, %s", about, 100 * p.hit_rate,
-             about, text_of_unit(UNIT_BYTES, prediction_dram_bytes(p)).text,
-             prediction_sectors(predicted).text);
-}
-
+/* Draws the latency and its limit, "V3 large-L2 on RTX A6000: 41.2 us, latency-bound", the traffic,
+ * "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request", and the terms. */
 static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
-    char text[160];
-    prediction_latency(data->state, data->live, text, sizeof text);
-    sheet_line(sheet, area, cell_bold(INK_ACCENT), text);
-    prediction_memory(data->state, data->live, text, sizeof text);
-    sheet_figures(sheet, (Area){area.x, area.y + 1, area.w, 1}, INK_TEXT, text);
-    draw_terms(sheet, (Area){area.x, area.y + 2, area.w, 1}, data);
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    char reason[80];
+    if (!predicted) {
+        draw_unknown(sheet, area, data);
+        return;
+    }
+    const Prediction p = prediction_of(data->state, data->live, predicted);
+    const char *about = prediction_about(predicted);
+    findings_reason(predicted, &p, 0, reason, sizeof reason);
+    reason[strcspn(reason, ":")] = '\0';
+    sheet_line(sheet, area, cell_bold(INK_ACCENT),
+               short_text("%s on %s: %s%s, %s", predicted->title, prediction_gpu(data->state).text,
+                          about, text_of_figure(UNIT_US, p.latency_us).text, reason)
+                   .text);
+    ShortText traffic =
+        short_text("L2 hits %s%.1f %% of lookups, DRAM %s%s, %s", about, 100 * p.hit_rate, about,
+                   text_of_unit(UNIT_BYTES, prediction_dram_bytes(p)).text,
+                   prediction_sectors(predicted).text);
+    sheet_figures(sheet, area_below(area, 1), INK_TEXT, traffic.text);
+    draw_terms(sheet, area_below(area, 2), about, &p);
 }
 
 /* Returns the spec of a chart; NULL: nothing is predicted yet, or no memory. free() it. */

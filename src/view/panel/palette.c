@@ -17,21 +17,6 @@ int palette_want(Sheet *sheet, const PanelData *data, int width) {
     return want < PALETTE_LOW ? PALETTE_LOW : want > PALETTE_HIGH ? PALETTE_HIGH : want;
 }
 
-/* Makes a click on the row do what Enter does. */
-static void add_spot(Sheet *sheet, Area area, const PaletteRow *row) {
-    const Command *command = &row->command;
-    if (row->kind == PALETTE_GROUP)
-        sheet_spot(sheet, area, ACTION_COMMANDS, 0, row->name);
-    else
-        sheet_spot(sheet, area, command->action, command->step, command->argument);
-}
-
-/* Writes the words of a group's controls. */
-static void group_text(Action first, char *text, size_t size) {
-    for (int i = (int)first; i < ACTION_COUNT && keys[i].group == keys[first].group; i++)
-        text_add(text, size, "%s%s", text[0] ? ", " : "", keys[i].word);
-}
-
 /* The texts of a palette row, by column. */
 typedef struct {
     const PaletteRow *row;
@@ -41,22 +26,22 @@ typedef struct {
     bool usable;
 } Line;
 
-/* Returns a palette row with the texts of its columns: value, help and key. */
+/* Returns a palette row with the texts of its columns: value, help and key. The help of a group is
+ * the words of its controls. */
 static Line line_of(const PanelData *data, const PaletteRow *row) {
-    const KeyRow *control = &keys[row->command.action];
+    const Action first = row->command.action;
+    const bool is_control = row->kind == PALETTE_CONTROL;
     Line line = {.row = row, .usable = true};
     if (row->kind == PALETTE_GROUP) {
-        group_text(row->command.action, line.help, sizeof line.help);
+        for (int i = (int)first; i < ACTION_COUNT && keys[i].group == keys[first].group; i++)
+            text_add(line.help, sizeof line.help, "%s%s", line.help[0] ? ", " : "", keys[i].word);
         return line;
     }
     snprintf(line.help, sizeof line.help, "%s", row->help);
     line.usable = palette_usable(data->state, &row->command, line.help, sizeof line.help);
-    if (row->kind == PALETTE_CONTROL)
-        line.value = state_value(data->state, row->command.action);
-    else
-        snprintf(line.value.text, sizeof line.value.text, "%s", row->title);
-    if (row->kind == PALETTE_CONTROL && control->keys[0])
-        line.key = keys_name(control->keys[0]);
+    line.value = is_control ? state_value(data->state, first) : short_text("%s", row->title);
+    if (is_control && keys[first].keys[0])
+        line.key = keys_name(keys[first].keys[0]);
     return line;
 }
 
@@ -86,9 +71,11 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
     return widths;
 }
 
-/* Draws a row of the palette: its name, its value, its help and its key. */
+/* Draws a row of the palette: its name, its value, its help and its key. A click on the row does
+ * what Enter does. */
 static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, bool chosen,
                      bool tries) {
+    const Command *command = &line->row->command;
     int x = area.x + 2;
     CellStyle name = cell_style(line->usable ? INK_TEXT : INK_MUTED);
     if (chosen) {
@@ -105,7 +92,10 @@ static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, b
         sheet_text(sheet, x, area.y, widths.help - 1, cell_style(INK_MUTED), line->help);
     sheet_right(sheet, area.x + area.w - KEY_W, area.y, KEY_W, cell_style(INK_ACCENT),
                 line->key.name);
-    add_spot(sheet, area, line->row);
+    if (line->row->kind == PALETTE_GROUP)
+        sheet_spot(sheet, area, ACTION_COMMANDS, 0, line->row->name);
+    else
+        sheet_spot(sheet, area, command->action, command->step, command->argument);
 }
 
 /* Draws what Enter and Tab do: "Enter, or a script: dtype; Tab: dtype NAME". */
@@ -132,19 +122,17 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
                    line->value.text);
 }
 
-/* Writes "2 of 12". Where there is no row: the reason, or that no row has what was typed. */
-static void note_text(const Palette *palette, const PaletteRow *rows, int at, int count, char *text,
-                      size_t size) {
+/* Returns "2 of 12". Where there is no row: the reason, or that no row has what was typed. */
+static ShortText note_text(const Palette *palette, const PaletteRow *rows, int at, int count) {
     const KeyRow *named = keys_beginning(palette->text);
     if (palette->tries)
-        snprintf(text, size, "Enter keeps it, Esc takes it back");
-    else if (!count)
-        snprintf(text, size, "nothing has that name");
-    else if (named && named->list &&
-             (rows[0].kind != PALETTE_VALUE || &keys[rows[0].command.action] != named))
-        snprintf(text, size, "no such %s; like it: %d of %d", named->word, at + 1, count);
-    else
-        snprintf(text, size, "%d of %d", at + 1, count);
+        return short_text("Enter keeps it, Esc takes it back");
+    if (!count)
+        return short_text("nothing has that name");
+    if (named && named->list &&
+        (rows[0].kind != PALETTE_VALUE || &keys[rows[0].command.action] != named))
+        return short_text("no such %s; like it: %d of %d", named->word, at + 1, count);
+    return short_text("%d of %d", at + 1, count);
 }
 
 void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -154,10 +142,8 @@ void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     int count = palette_rows(data->state, data->live, rows), room = area.h - 2, shown = 0;
     int at = palette->row < count ? palette->row : count - 1;
     int first = at >= room ? at - room + 1 : 0;
-    char typed[PALETTE_TEXT + 4], note[64];
-    note_text(palette, rows, at, count, note, sizeof note);
-    snprintf(typed, sizeof typed, ": %s_", palette->text);
-    sheet_title(sheet, area, typed, note);
+    sheet_title(sheet, area, short_text(": %s_", palette->text).text,
+                note_text(palette, rows, at, count).text);
     for (; first + shown < count && shown < room && shown < PALETTE_HIGH; shown++)
         lines[shown] = line_of(data, &rows[first + shown]);
     const Widths widths = widths_of(sheet, lines, shown, area.w);

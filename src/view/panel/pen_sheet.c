@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/panel/pen_sheet.h"
 
-
 #include <math.h>
 
 static Pen *pen_of(Sheet *sheet) {

@@ -3,8 +3,6 @@
 #include "src/view/panel/panel.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const struct {
     Ink ink;
@@ -16,34 +14,18 @@ static const struct {
     [STAGE_DRAW] = {INK_OUTPUT, 0x2593},
 };
 
-/* Fills a segment for each stage, and their total. A stale stage did not run for this frame: its
- * segment is 0. Returns how many stages have a time, stale ones too. */
-static int collect_segments(const LiveData *live, Segment segments[STAGE_COUNT], double *total) {
-    int known = 0;
-    *total = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const Reading *us = &live->stages_us[stage];
-        bool counts = us->source && !us->stale;
-        segments[stage] = (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
-        *total += segments[stage].value;
-        known += us->source != SOURCE_UNKNOWN;
-    }
-    return known;
-}
-
 /* The order of the legend. Pooling comes first, since later entries may have no room. */
 static const Stage legend_order[STAGE_COUNT] = {
     STAGE_POOL, STAGE_MAP, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_UPLOAD};
 
-/* Writes a stage's name and time. A map that was made for this frame has its ratio to the pooling.
+/* Returns a stage's name and time. A map that was made for this frame has its ratio to the pooling.
  */
-static void entry_text(const LiveData *live, Stage stage, char *text, size_t size) {
-    snprintf(text, size, "%s %s%s", stage_names[stage],
-             reading_text(UNIT_US, &live->stages_us[stage]).text,
-             reading_mark(&live->stages_us[stage]));
+static ShortText entry_text(const LiveData *live, Stage stage) {
     const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
-    if (stage == STAGE_MAP && !us->stale && pool->source && !pool->stale && pool->value > 0)
-        text_add(text, size, ", %.1f x pool", us->value / pool->value);
+    bool pooled = !us->stale && pool->source && !pool->stale && pool->value > 0;
+    return short_text(stage == STAGE_MAP && pooled ? "%s %s%s, %.1f x pool" : "%s %s%s",
+                      stage_names[stage], reading_text(UNIT_US, us).text, reading_mark(us),
+                      us->value / pool->value);
 }
 
 /* The place of the legend's next entry. On a quiet sheet rows are only counted. */
@@ -76,43 +58,42 @@ static void put_entry(Legend *legend, Stage stage, const char *text) {
 static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
     Legend legend = {sheet, area, area.x, 1};
     const Pace *pace = &data->state->pace;
-    char text[96];
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        if (!data->live->stages_us[legend_order[i]].source)
-            continue;
-        entry_text(data->live, legend_order[i], text, sizeof text);
-        put_entry(&legend, legend_order[i], text);
-    }
-    if (pace->keys) {
-        snprintf(text, sizeof text, "key to picture %s, p99 %s",
-                 reading_text(UNIT_US, &pace->key_us).text,
-                 reading_text(UNIT_US, &pace->key_p99_us).text);
-        put_entry(&legend, STAGE_COUNT, text);
-    }
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (data->live->stages_us[legend_order[i]].source)
+            put_entry(&legend, legend_order[i], entry_text(data->live, legend_order[i]).text);
+    if (pace->keys)
+        put_entry(&legend, STAGE_COUNT,
+                  short_text("key to picture %s, p99 %s", reading_text(UNIT_US, &pace->key_us).text,
+                             reading_text(UNIT_US, &pace->key_p99_us).text)
+                      .text);
     return legend.rows;
 }
 
 /* Whether any stage has a time. Scripts have no clock, and so no times. */
 bool pipeline_shown(const PanelData *data) {
-    Segment segments[STAGE_COUNT];
-    double total;
-    return collect_segments(data->live, segments, &total) > 0;
+    bool known = false;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        known |= data->live->stages_us[stage].source != SOURCE_UNKNOWN;
+    return known;
 }
 
 void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
-    double total;
+    double total = 0;
     bool some_stale = false;
-    char note[96];
-    collect_segments(data->live, segments, &total);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        some_stale |= data->live->stages_us[stage].stale;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const Reading *us = &data->live->stages_us[stage];
+        bool counts = us->source && !us->stale; /* a stale stage did not run for this frame */
+        segments[stage] = (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
+        total += segments[stage].value;
+        some_stale |= us->stale;
+    }
     const BevKernel *stand_in = data->live->stand_in;
-    snprintf(note, sizeof note, "%s a frame, each stage once%s%s%s",
-             text_of_figure(UNIT_US, total).text, some_stale ? ", ! stale: not counted" : "",
-             stand_in ? ", pooled by " : "",
-             stand_in ? stand_in->title : "");
-    area = sheet_title(sheet, area, "Pipeline, features to pixels", note);
+    const ShortText note =
+        short_text("%s a frame, each stage once%s%s%s", text_of_figure(UNIT_US, total).text,
+                   some_stale ? ", ! stale: not counted" : "", stand_in ? ", pooled by " : "",
+                   stand_in ? stand_in->title : "");
+    area = sheet_title(sheet, area, "Pipeline, features to pixels", note.text);
     sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
     draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }

@@ -4,7 +4,6 @@
 #include "src/view/panel/panel.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { BUCKET_W = 5 };
 
@@ -12,15 +11,15 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     const MapIntervals *intervals = &data->live->intervals;
     const ScatterStats *stats = &intervals->stats;
     const char *of = intervals->of_pixels ? "pixel" : "cell";
-    char title[48], note[96] = "", text[96];
+    ShortText note = {""};
     double heights[LENGTH_BUCKETS];
     int last = 0, buckets = area.w / BUCKET_W < LENGTH_BUCKETS ? area.w / BUCKET_W : LENGTH_BUCKETS;
     int64_t most = 1;
-    snprintf(title, sizeof title, "Points of a %s", of);
     if (intervals->known)
-        snprintf(note, sizeof note, "%s %ss, median %d",
-                 text_of_unit(UNIT_COUNT, (double)stats->intervals).text, of, stats->median);
-    area = sheet_title(sheet, area, title, note);
+        note =
+            short_text("%s %ss, median %d", text_of_unit(UNIT_COUNT, (double)stats->intervals).text,
+                       of, stats->median);
+    area = sheet_title(sheet, area, short_text("Points of a %s", of).text, note.text);
     if (!intervals->known)
         return;
     for (int i = 0; i < LENGTH_BUCKETS; i++) {
@@ -33,26 +32,22 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (buckets)
         sheet_bars(sheet, (Area){area.x, area.y, buckets * BUCKET_W, 1}, heights, buckets,
                    INK_INDEX);
-    for (int i = 0; i < buckets && area.h > 1; i++) {
-        snprintf(text, sizeof text, "%d", 1 << i);
-        sheet_text(sheet, area.x + i * BUCKET_W, area.y + 1, BUCKET_W, cell_style(INK_MUTED), text);
-    }
-    snprintf(text, sizeof text, "one %s has %d%s", of, stats->longest,
-             live_longest_empty(data->live) ? ", all of probability 0" : "");
+    for (int i = 0; i < buckets && area.h > 1; i++)
+        sheet_text(sheet, area.x + i * BUCKET_W, area.y + 1, BUCKET_W, cell_style(INK_MUTED),
+                   short_text("%d", 1 << i).text);
+    ShortText text = short_text("one %s has %d%s", of, stats->longest,
+                                live_longest_empty(data->live) ? ", all of probability 0" : "");
     int x = area.x + buckets * BUCKET_W + 1, w = area.w - buckets * BUCKET_W - 1;
-    if (sheet_width(sheet, text) > w)
-        snprintf(text, sizeof text, "one %s has %d", of, stats->longest);
-    if (sheet_width(sheet, text) > w)
+    if (sheet_width(sheet, text.text) > w)
+        text = short_text("one %s has %d", of, stats->longest);
+    if (sheet_width(sheet, text.text) > w)
         return;
-    sheet_right(sheet, x, area.y, w, cell_bold(INK_WARN), text);
-    if (intervals->of_pixels)
-        return;
-    const int64_t cell = stats->longest_cell;
-    if (cell < 0)
+    sheet_right(sheet, x, area.y, w, cell_bold(INK_WARN), text.text);
+    if (intervals->of_pixels || stats->longest_cell < 0)
         return;
     sheet_spot(sheet, (Area){x, area.y, w, 2}, ACTION_FULLEST, 0, "");
-    snprintf(text, sizeof text, ":fullest or a click pins %s",
-             state_cell_place(data->state, cell).text);
-    if (area.h > 1 && sheet_width(sheet, text) <= w)
-        sheet_right(sheet, x, area.y + 1, w, cell_style(INK_MUTED), text);
+    text = short_text(":fullest or a click pins %s",
+                      state_cell_place(data->state, stats->longest_cell).text);
+    if (area.h > 1 && sheet_width(sheet, text.text) <= w)
+        sheet_right(sheet, x, area.y + 1, w, cell_style(INK_MUTED), text.text);
 }

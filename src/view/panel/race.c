@@ -45,11 +45,10 @@ static const Schedule *winner_of(const Race *race) {
     return best;
 }
 
-static void source_text(const RaceView *view, char *text, size_t size) {
-    const Race *race = view->race;
-    bool model = race->source == SOURCE_MODEL;
-    snprintf(text, size, "model of %s on %s: %s", model ? "latency and order" : "the order",
-             race->gpu.title, view->where);
+static ShortText source_text(const RaceView *view) {
+    bool model = view->race->source == SOURCE_MODEL;
+    return short_text("model of %s on %s: %s", model ? "latency and order" : "the order",
+                      view->race->gpu.title, view->where);
 }
 
 /* ---- a grid ---------------------------------------------------------------------------------- */
@@ -160,34 +159,31 @@ static Ink lane_ink(const Race *race, const Schedule *lane) {
     return lane == winner_of(race) ? INK_ACCENT : INK_TEXT;
 }
 
-/* Writes "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
-static void finding_text(const Race *race, char *text, size_t size) {
+/* Returns "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
+static ShortText finding_text(const Race *race) {
     const Schedule *best = winner_of(race);
-    int used = snprintf(text, size, "%s is done after %s:", best->rung->title,
-                        us_text(best->latency_us).text);
-    const char *between = " ";
-    for (int i = race->count - 1; i >= 0 && used < (int)size; i--) {
+    ShortText text =
+        short_text("%s is done after %s:", best->rung->title, us_text(best->latency_us).text);
+    const char *verb = " has written";
+    for (int i = race->count - 1; i >= 0; i--) {
         const Schedule *lane = &race->lanes[i];
         if (lane == best)
             continue;
         double percent = 100 * schedule_done(lane, best->latency_us);
-        used += snprintf(text + used, size - (size_t)used, "%s%s %s%s%.0f %%", between,
-                         lane->rung->title, *between == ' ' ? "has written " : "",
-                         percent < 1 ? "under " : "", fmax(percent, 1));
-        between = ", ";
+        text_add(text.text, sizeof text.text, "%s %s%s %s%.0f %%", verb[0] ? "" : ",",
+                 lane->rung->title, verb, percent < 1 ? "under " : "", fmax(percent, 1));
+        verb = "";
     }
+    return text;
 }
 
 static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Schedule *lane,
                       double us) {
-    char text[32];
     bool done = us >= lane->latency_us;
-    int used = sheet_text(sheet, area.x, area.y, area.w, cell_bold(lane_ink(view->race, lane)),
-                          lane->rung->title);
-    if (!done)
-        snprintf(text, sizeof text, "%.0f %%", floor(100 * schedule_done(lane, us)));
+    int used = sheet_line(sheet, area, cell_bold(lane_ink(view->race, lane)), lane->rung->title);
     sheet_right(sheet, area.x + used + 1, area.y, area.w - used - 1,
-                done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED), done ? "done" : text);
+                done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED),
+                done ? "done" : short_text("%.0f %%", floor(100 * schedule_done(lane, us))).text);
     grid_draw(sheet, area_below(area, 1), view, lane, us, false);
 }
 
@@ -229,14 +225,11 @@ static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) 
 /* Draws the grids side by side as they are at `us`. */
 static void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
-    char text[240], now[24];
-    snprintf(text, sizeof text, "Race, in slow motion: 1 µs takes %g ms", race_ms(race));
-    snprintf(now, sizeof now, "%.1f µs", us);
-    area = sheet_title(sheet, area, text, now);
-    finding_text(race, text, sizeof text);
-    sheet_line(sheet, area, cell_bold(INK_TEXT), text);
-    source_text(view, text, sizeof text);
-    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), text);
+    area = sheet_title(sheet, area,
+                       short_text("Race, in slow motion: 1 µs takes %g ms", race_ms(race)).text,
+                       short_text("%.1f µs", us).text);
+    sheet_line(sheet, area, cell_bold(INK_TEXT), finding_text(race).text);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), source_text(view).text);
     area = area_below(area, 2 + (area.h > 20));
     int least = race->count * (area.h > 30 ? 2 : 1); /* rows of the bars */
     int used = grids_draw(sheet, (Area){area.x, area.y, area.w, area.h - least}, view, us);
@@ -247,14 +240,11 @@ void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
     enum { NAME_W = 18 };
     const Race *race = view->race;
     double moments[RACE_KERNELS];
-    char text[200], note[160];
     for (int i = 0; i < race->count; i++)
         moments[i] = race->lanes[i].latency_us;
     sort_ascending(moments, race->count);
-    source_text(view, note, sizeof note);
-    finding_text(race, text, sizeof text);
-    area = sheet_title(sheet, area, text, "");
-    sheet_line(sheet, area, cell_style(INK_MUTED), note);
+    area = sheet_title(sheet, area, finding_text(race).text, "");
+    sheet_line(sheet, area, cell_style(INK_MUTED), source_text(view).text);
     area = area_below(area, 2);
     int w = (area.w - NAME_W) / race->count, h = (area.h - 1) / race->count;
     for (int m = 0; m < race->count; m++)
@@ -343,32 +333,34 @@ static void axis_draw(Sheet *sheet, Area row, double end_us) {
 
 static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,
                        bool marked) {
-    char text[160];
-    snprintf(text, sizeof text, "%s: half end by %s, the last of %d at %s", lane->rung->title,
-             us_text(schedule_ended_us(lane, 0.5)).text, lane->multiprocessors,
-             us_text(lane->latency_us).text);
-    sheet_line(sheet, area, cell_bold(marked ? INK_TEXT : INK_ACCENT), text);
+    const ShortText text = short_text("%s: half end by %s, the last of %d at %s", lane->rung->title,
+                                      us_text(schedule_ended_us(lane, 0.5)).text,
+                                      lane->multiprocessors, us_text(lane->latency_us).text);
+    sheet_line(sheet, area, cell_bold(marked ? INK_TEXT : INK_ACCENT), text.text);
     strip_draw(sheet, area_below(area, 1), lane, scale_us, marked ? INK_MUTED : INK_ACCENT, marked);
 }
 
 void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Race *race = view->race;
     const Schedule *slow = race_straggler(race), *best = winner_of(race);
-    char text[256], note[160];
-    source_text(view, note, sizeof note);
-    snprintf(text, sizeof text,
-             "Straggler: %d multiprocessors from top to bottom, time to the right",
-             slow->multiprocessors);
-    area = sheet_title(sheet, area, text, "");
+    const ShortText note = source_text(view);
+    char legend[256];
+    area = sheet_title(
+        sheet, area,
+        short_text("Straggler: %d multiprocessors from top to bottom, time to the right",
+                   slow->multiprocessors)
+            .text,
+        "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
-    snprintf(text, sizeof text,
-             waits ? "%s waits for long cells, up to %lld points" : "%s is the slowest kernel here",
-             slow->rung->title, (long long)race->longest_points);
-    sheet_line(sheet, area, cell_bold(INK_WARN), text);
-    snprintf(text, sizeof text, "%s; blank: idle, lighter: more of a row's multiprocessors work",
-             note);
+    sheet_line(sheet, area, cell_bold(INK_WARN),
+               short_text(waits ? "%s waits for long cells, up to %lld points"
+                                : "%s is the slowest kernel here",
+                          slow->rung->title, (long long)race->longest_points)
+                   .text);
+    snprintf(legend, sizeof legend,
+             "%s; blank: idle, lighter: more of a row's multiprocessors work", note.text);
     sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED),
-               sheet_width(sheet, text) <= area.w ? text : note);
+               sheet_width(sheet, legend) <= area.w ? legend : note.text);
     area = area_below(area, 2 + (area.h > 20));
     int grid_w = area.w * 3 / 10, w = area.w - grid_w - GAP, h = area.h - 2;
     lane_strip(sheet, (Area){area.x, area.y, w, h * 3 / 5}, slow, slow->latency_us, true);
@@ -377,33 +369,34 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
                    slow->latency_us, false);
     axis_draw(sheet, (Area){area.x, area.y + area.h - 1, w, 1}, slow->latency_us);
     Area side = {area.x + w + GAP, area.y, grid_w, area.h};
-    snprintf(text, sizeof text, "the cell of %lld points", (long long)race->longest_points);
-    sheet_line(sheet, side, cell_bold(INK_WARN), text);
+    sheet_line(sheet, side, cell_bold(INK_WARN),
+               short_text("the cell of %lld points", (long long)race->longest_points).text);
     grid_draw(sheet, area_below(side, 1), view, slow, slow->latency_us, true);
 }
 
 /* ---- the page, and the panel beside the questions -------------------------------------------- */
 
-static RaceView view_of(const PanelData *data, char *where, size_t size) {
-    const LiveData *live = data->live;
-    snprintf(where, size, "%s, %s, %s", data->state->scene.name,
-             bev_dtypes[live->job.config.dtype].title, bev_aligns[live->job.config.align].name);
-    return (RaceView){live->race, data->picture ? &data->picture->bev.image : NULL, where};
+static RaceView view_of(const PanelData *data, ShortText *where) {
+    const KernelConfig *config = &data->live->job.config;
+    *where = short_text("%s, %s, %s", data->state->scene.name, bev_dtypes[config->dtype].title,
+                        bev_aligns[config->align].name);
+    return (RaceView){data->live->race, data->picture ? &data->picture->bev.image : NULL,
+                      where->text};
 }
 
 /* Draws what each kernel has written when the fastest is done, two grids beside each other. */
 void race_draw(Sheet *sheet, Area area, const PanelData *data) {
-    char text[200];
-    const RaceView view = view_of(data, text, sizeof text);
+    ShortText where;
+    const RaceView view = view_of(data, &where);
     const Race *race = view.race;
     if (!race || !race->count) {
         sheet_title(sheet, area, "Race", "being replayed");
         return;
     }
     const Schedule *best = winner_of(race);
-    snprintf(text, sizeof text, "Written when %s is done, after %s", best->rung->title,
-             us_text(best->latency_us).text);
-    area = sheet_title(sheet, area, text, ":race");
+    const ShortText title = short_text("Written when %s is done, after %s", best->rung->title,
+                                       us_text(best->latency_us).text);
+    area = sheet_title(sheet, area, title.text, ":race");
     int w = (area.w - GAP) / 2, h = area.h / ((race->count + 1) / 2);
     for (int i = 0; i < race->count; i++)
         lane_draw(sheet, (Area){area.x + i % 2 * (w + GAP), area.y + i / 2 * h, w, h}, &view,
@@ -424,14 +417,15 @@ static int replayed(const State *state, const LiveData *live) {
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     const State *state = data->state;
-    char where[160];
-    const RaceView view = view_of(data, where, sizeof where);
+    ShortText where;
+    const RaceView view = view_of(data, &where);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    if (!live->race || !live->race->count) {
-        snprintf(where, sizeof where, "memory accesses of V2, V2+DO, V3, V4: %d of %d replayed ...",
-                 replayed(state, live), RACE_KERNELS);
-        sheet_line(sheet, area, cell_style(INK_MUTED), where);
-    } else if (state->race == RACE_GRIDS)
+    if (!live->race || !live->race->count)
+        sheet_line(sheet, area, cell_style(INK_MUTED),
+                   short_text("memory accesses of V2, V2+DO, V3, V4: %d of %d replayed ...",
+                              replayed(state, live), RACE_KERNELS)
+                       .text);
+    else if (state->race == RACE_GRIDS)
         race_grids_draw(sheet, area, &view, race_us(live->race, state->race_s));
     else
         straggler_strips_draw(sheet, area, &view);

@@ -17,20 +17,20 @@ static int column_at(Area area, double error) {
 
 /* Draws the powers of ten of the error axis. 1e-2, NVIDIA's tolerance, is bold. */
 static void draw_axis(Sheet *sheet, Area area) {
-    char text[24];
     int free_from = area.x;
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     for (int power = -7; power <= 1; power++) {
         int x = column_at(area, pow(10, power));
-        snprintf(text, sizeof text, power == 0 ? "1" : power == 1 ? "10" : "1e%d", power);
+        ShortText text = short_text(power == 0 ? "1" : power == 1 ? "10" : "1e%d", power);
         if (power == -2 && area.w >= NAMED_W)
-            snprintf(text, sizeof text, "1e-2 NVIDIA, no gate");
-        int w = sheet_width(sheet, text), at = x + w > area.x + area.w ? area.x + area.w - w : x;
+            text = short_text("1e-2 NVIDIA, no gate");
+        int w = sheet_width(sheet, text.text);
+        int at = x + w > area.x + area.w ? area.x + area.w - w : x;
         if (at < free_from || (power % 2 == 0 && power != -2))
             continue;
         free_from = at + w + 1;
         sheet_text(sheet, at, area.y, w, power == -2 ? cell_bold(INK_TITLE) : cell_style(INK_MUTED),
-                   text);
+                   text.text);
     }
 }
 
@@ -86,38 +86,27 @@ static bool place_label(const Plot *plot, int w, Label *label) {
     return false;
 }
 
-/* Writes " 3.3%", the error in relation to all outputs, where it is large and the plot is wide. */
-static void percent_text(const Plot *plot, const LiveAccuracy *accuracy, char *text, size_t size) {
-    const bool shown = plot->area.w >= NAMED_W && accuracy->rel_l2 >= LEAST_PERCENT / 100;
-    text[0] = '\0';
-    if (shown)
-        snprintf(text, size, " %.2g%%", 100 * accuracy->rel_l2);
-}
-
-/* Draws a format where a row of the plot has room for its sign and name. */
+/* Draws a format where a row of the plot has room for its sign and name. Behind the name stands
+ * " 3.3%", the error in relation to all outputs, where it is large and the plot is wide. */
 static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtype dtype) {
     const bool selected = dtype == data->state->job.config.dtype;
     const char *name = bev_dtypes[dtype].title, *sign = selected ? "\u25cf" : "\u25cb";
-    Label label = {.sign_x = column_at(plot->area, data->live->accuracy[dtype].max_abs)};
-    char text[64], relative[16];
-    percent_text(plot, &data->live->accuracy[dtype], relative, sizeof relative);
-    snprintf(text, sizeof text, "%s%s%s", sign, name, relative);
-    const int w = sheet_width(sheet, text);
+    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+    const bool percent = plot->area.w >= NAMED_W && accuracy->rel_l2 >= LEAST_PERCENT / 100;
+    Label label = {.sign_x = column_at(plot->area, accuracy->max_abs)};
+    const ShortText behind = short_text(percent ? "%s %.2g%%" : "%s", name, 100 * accuracy->rel_l2);
+    const int w = sheet_width(sheet, short_text("%s%s", sign, behind.text).text);
     if (!place_label(plot, w, &label))
         return;
     plot->labels[plot->count++] = label;
     const bool left = names_stand_left(plot, label.row);
     const int y = plot->area.y + label.row;
-    if (left)
-        snprintf(text, sizeof text, "%s%s%s", name, relative, sign);
     sheet_origin(sheet, ORIGIN_ERROR, NULL);
     sheet->origin.dtype = dtype;
     if (covers_limit(plot, &label))
         sheet_paper(sheet, (Area){label.begin, y, w, 1}, INK_DEFAULT);
-    sheet_right(sheet, label.begin, y, w,
-                (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
-                            .attributes = selected ? CELL_BOLD : 0},
-                text);
+    sheet_right(sheet, label.begin, y, w, selected ? cell_bold(INK_ACCENT) : cell_style(INK_TEXT),
+                short_text("%s%s%s", left ? "" : sign, behind.text, left ? sign : "").text);
     sheet_figure(sheet, (Area){label.begin, y, w, 1});
     sheet_spot(sheet, (Area){label.begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
@@ -166,13 +155,13 @@ typedef enum { SUMS_UNJUDGED, SUMS_TOO_LARGE, SUMS_WRONG, SUMS_CORRECT } SumsVer
 static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
     return !accuracy->source || accuracy->stale                             ? SUMS_UNJUDGED
            : accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL ? SUMS_WRONG
-           : !isfinite(accuracy->max_abs)                        ? SUMS_TOO_LARGE
+           : !isfinite(accuracy->max_abs)                                   ? SUMS_TOO_LARGE
            : !accuracy->gate_a || !accuracy->gate_c                         ? SUMS_UNJUDGED
                                                                             : SUMS_CORRECT;
 }
 
-/* Writes about the kernel: "V4 is correct: its sums pass all three gates." */
-static void kernel_sentence(const PanelData *data, char text[TEXT_MAX]) {
+/* Returns about the kernel: "V4 is correct: its sums pass all three gates." */
+static ShortText kernel_sentence(const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     const bool passes_kernel = accuracy->gate_a == LIVE_PASS && accuracy->gate_c == LIVE_PASS;
@@ -186,7 +175,7 @@ static void kernel_sentence(const PanelData *data, char text[TEXT_MAX]) {
                          : passes_format ? "is correct: its sums pass all three gates."
                                          : "is correct: its sums pass gates A and C.",
     };
-    snprintf(text, TEXT_MAX, "%s %s", config->kernel->title, sentences[sums_verdict(accuracy)]);
+    return short_text("%s %s", config->kernel->title, sentences[sums_verdict(accuracy)]);
 }
 
 /* Writes what a wording of the error ends with: ", above NVIDIA's 1e-2", in brief " > 1e-2". */
@@ -204,26 +193,26 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const char *name = bev_dtypes[dtype].title;
-    char subject[64] = "Its largest error is", outputs[48] = "";
     if (!accuracy->source || accuracy->stale)
         ADD_WORDING(wordings, "The largest error of %s follows.", name);
     else if (isfinite(accuracy->max_abs)) {
         const ShortText pruning = live_pruning_text(accuracy);
         const UnitText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
         const char *limit = tolerance_text(accuracy, false);
+        ShortText begin = short_text("Its largest error is %s", error.text);
         if (sums_verdict(accuracy) != SUMS_WRONG)
-            snprintf(subject, sizeof subject, "%s %s", name,
-                     accuracy->gate_b == LIVE_FAIL ? "fails gate B: it errs by up to"
-                                                   : "errs by up to");
-        snprintf(outputs, sizeof outputs, " in values up to %s",
-                 text_of_unit(UNIT_ERROR, accuracy->largest).text);
-        if (100 * accuracy->rel_l2 >= LEAST_PERCENT)
-            snprintf(outputs, sizeof outputs, ", by %.2g%% over all values",
-                     100 * accuracy->rel_l2);
-        ADD_WORDING(wordings, "%s %s%s%s%s", subject, error.text, outputs, limit, pruning.text);
-        ADD_WORDING(wordings, "%s %s%s%s", subject, error.text, limit, pruning.text);
-        ADD_WORDING(wordings, "%s %s%s", subject, error.text, limit);
-        ADD_WORDING(wordings, "%s %s%s", subject, error.text, tolerance_text(accuracy, true));
+            begin =
+                short_text("%s %serrs by up to %s", name,
+                           accuracy->gate_b == LIVE_FAIL ? "fails gate B: it " : "", error.text);
+        const ShortText outputs =
+            100 * accuracy->rel_l2 >= LEAST_PERCENT
+                ? short_text(", by %.2g%% over all values", 100 * accuracy->rel_l2)
+                : short_text(" in values up to %s",
+                             text_of_unit(UNIT_ERROR, accuracy->largest).text);
+        ADD_WORDING(wordings, "%s%s%s%s", begin.text, outputs.text, limit, pruning.text);
+        ADD_WORDING(wordings, "%s%s%s", begin.text, limit, pruning.text);
+        ADD_WORDING(wordings, "%s%s", begin.text, limit);
+        ADD_WORDING(wordings, "%s%s", begin.text, tolerance_text(accuracy, true));
     }
 }
 
@@ -232,21 +221,20 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     const char *name = bev_dtypes[config->dtype].title, *kernel = config->kernel->title;
-    char text[TEXT_MAX], error[64];
     if (sums_verdict(accuracy) != SUMS_CORRECT) {
-        kernel_sentence(data, text);
-        ADD_WORDING(wordings, "%s", text);
-        ADD_WORDING(wordings, "%.*s", (int)strcspn(text, ":"), text);
+        const ShortText text = kernel_sentence(data);
+        ADD_WORDING(wordings, "%s", text.text);
+        ADD_WORDING(wordings, "%.*s", (int)strcspn(text.text, ":"), text.text);
         return;
     }
     const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "alone errs";
-    snprintf(error, sizeof error, "%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
-             tolerance_text(accuracy, true));
-    ADD_WORDING(wordings, "%s correct; %s %s by %s %s", kernel, name, verb, error,
+    const ShortText error = short_text("%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
+                                       tolerance_text(accuracy, true));
+    ADD_WORDING(wordings, "%s correct; %s %s by %s %s", kernel, name, verb, error.text,
                 live_judged_text(&data->state->scene, accuracy).text);
-    ADD_WORDING(wordings, "%s correct; %s %s by %s", kernel, name, verb, error);
-    ADD_WORDING(wordings, "%s correct; %s error %s", kernel, name, error);
-    ADD_WORDING(wordings, "%s", error);
+    ADD_WORDING(wordings, "%s correct; %s %s by %s", kernel, name, verb, error.text);
+    ADD_WORDING(wordings, "%s correct; %s error %s", kernel, name, error.text);
+    ADD_WORDING(wordings, "%s", error.text);
 }
 
 /* Adds wordings of the head: what the plot shows, of which kernel, at which moment. */
@@ -268,7 +256,6 @@ static void add_heads(Wordings *wordings, const PanelData *data) {
 /* Draws the verdicts below the plot: in a row each, or both in a row. */
 static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
     Wordings format = {0}, both = {0};
-    char sentence[TEXT_MAX];
     if (area.h < 1)
         return;
     if (area.h == 1) {
@@ -277,12 +264,11 @@ static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
         return;
     }
     const SumsVerdict verdict = sums_verdict(&data->live->accuracy[data->state->job.config.dtype]);
-    kernel_sentence(data, sentence);
     sheet_line(sheet, area,
                cell_bold(verdict == SUMS_CORRECT ? INK_GOOD
                          : verdict == SUMS_WRONG ? INK_BAD
                                                  : INK_TEXT),
-               sentence);
+               kernel_sentence(data).text);
     add_format_sentences(&format, data);
     sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT),
                fitting_wording(sheet, area.w, &format));

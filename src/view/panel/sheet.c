@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int min_int(int a, int b) {
-    return a < b ? a : b;
-}
-
 Sheet sheet_quiet(const Sheet *sheet) {
     Sheet quiet = *sheet;
     quiet.quiet = true;
@@ -73,7 +69,7 @@ int sheet_width(const Sheet *sheet, const char *text) {
 static int put_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
                     const char *text) {
     if (note_if_quiet(sheet, y, 1))
-        return min_int(sheet_width(sheet, text), w);
+        return (int)fmin(sheet_width(sheet, text), w);
     int used = sheet->back->text(sheet, x, y, w, style, align, text);
     if (has_digit(text))
         sheet_figure(sheet, (Area){align == ALIGN_RIGHT ? x + w - used : x, y, used, 1});
@@ -295,8 +291,7 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
     for (int i = 0; i < count; i++)
         shown += columns[i].rank <= rank;
     int spare = area.w - total_width(columns, count, rank);
-    int gap = 1 + (shown > 1 ? min_int(spare / (shown - 1), 2) : 0);
-    gap = gap < 1 ? 1 : gap;
+    int gap = shown > 1 ? 1 + (int)fmax(0, fmin(spare / (shown - 1), 2)) : 1;
     for (int i = 0; i < count; i++) {
         bool fits = columns[i].rank <= rank && x + columns[i].width <= area.x + area.w;
         table->x[i] = fits ? x : -1;

@@ -5,22 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
-static bool has_chart(const PanelData *data) {
-    return data->state->chart != CHART_NONE;
-}
-
 static bool is_backward(const PanelData *data) {
     const BevKernel *kernel = data->state->job.config.kernel;
     return kernel && kernel->direction == BEV_BACKWARD;
-}
-
-static bool is_forward(const PanelData *data) {
-    return !is_backward(data);
-}
-
-/* Whether a cell is under the cursor, or pinned: what is known about it has the last places. */
-static bool is_probed(const PanelData *data) {
-    return data->live->probe.cell >= 0;
 }
 
 /* Whether colours need more explanation than the picture gives. */
@@ -83,12 +70,6 @@ static int least_rows(const Stack *stack, const Panel *panel) {
     return panel->height + (stack->pixels ? panel->taller : 0);
 }
 
-static void stack_remove(Stack *stack, int at) {
-    memmove(stack->panels + at, stack->panels + at + 1,
-            sizeof *stack->panels * (size_t)(stack->count - at - 1));
-    stack->count--;
-}
-
 static int least_height(const Stack *stack) {
     int height = GAP * (stack->count - 1);
     for (int i = 0; i < stack->count; i++)
@@ -112,7 +93,8 @@ static void fold_panels(Stack *stack) {
         if (!stack->brief && fold_rank(stack, first) >= QUESTION)
             stack->brief = true;
         else
-            stack_remove(stack, first);
+            memmove(stack->panels + first, stack->panels + first + 1,
+                    sizeof *stack->panels * (size_t)(--stack->count - first));
     }
 }
 

@@ -2,15 +2,14 @@
 #include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
-/* Writes what a thread or a warp of the kernel owns. */
-static void owner_text(const Steps *steps, char *text, size_t size) {
+/* Returns what a thread or a warp of the kernel owns. */
+static ShortText owner_text(const Steps *steps) {
     static const char *const owned[] = {[BEV_OWNS_NOTHING] = "nothing",
                                         [BEV_OWNS_POINT] = "a point",
                                         [BEV_OWNS_SPLAT] = "a splat",
@@ -19,34 +18,33 @@ static void owner_text(const Steps *steps, char *text, size_t size) {
                                         [BEV_OWNS_PIECE] = "a piece of a cell",
                                         [BEV_OWNS_TILE] = "a tile of 16 cells"};
     const BevAccess *form = steps->form;
-    const char *word = owned[form->owner];
     if (form->owner == BEV_OWNS_TILE)
-        snprintf(text, size, "a warp owns steps of %s", word);
-    else
-        snprintf(text, size, "a thread owns %d channel%s of %s%s", form->tile,
-                 form->tile == 1 ? "" : "s", word, form->tiles_outside ? ", tiles outside" : "");
+        return short_text("a warp owns steps of %s", owned[form->owner]);
+    return short_text("a thread owns %d channel%s of %s%s", form->tile, form->tile == 1 ? "" : "s",
+                      owned[form->owner], form->tiles_outside ? ", tiles outside" : "");
 }
 
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
     const Steps *steps = view->steps;
-    char title[128], text[160], owner[96];
-    snprintf(title, sizeof title, "%s", steps->kernel->title);
-    if (view->cell >= 0)
-        text_add(title, sizeof title, ", cell %s", cell_place(&steps->shape, view->cell, ",").text);
-    Rows rows = {sheet, sheet_title(sheet, area, title, "steps, model"), 0};
-    owner_text(steps, owner, sizeof owner);
-    snprintf(text, sizeof text, "%lld warp%s%s: %s", (long long)steps->asked,
-             steps->asked == 1 ? "" : "s", view->cell >= 0 ? " at work on it" : "", owner);
+    const ShortText owner = owner_text(steps);
+    const bool has_cell = view->cell >= 0;
+    const ShortText title =
+        short_text("%s%s%s", steps->kernel->title, has_cell ? ", cell " : "",
+                   has_cell ? cell_place(&steps->shape, view->cell, ",").text : "");
+    Rows rows = {sheet, sheet_title(sheet, area, title.text, "steps, model"), 0};
+    ShortText text =
+        short_text("%lld warp%s%s: %s", (long long)steps->asked, steps->asked == 1 ? "" : "s",
+                   has_cell ? " at work on it" : "", owner.text);
     if (steps->asked > steps->warp_count)
-        snprintf(text, sizeof text, "the first %d of %lld warps: %s", steps->warp_count,
-                 (long long)steps->asked, owner);
-    rows_say(&rows, cell_style(INK_TEXT), text);
-    if (steps->form->owner == BEV_OWNS_TILE)
-        snprintf(text, sizeof text, "a step multiplies up to 16 image rows with 16 cells");
-    else
-        snprintf(text, sizeof text, "one point a step here; compiled, %.2g %s on the way at once",
-                 steps->in_flight, steps->in_flight == 1 ? "is" : "are");
-    rows_say(&rows, cell_style(INK_MUTED), text);
+        text = short_text("the first %d of %lld warps: %s", steps->warp_count,
+                          (long long)steps->asked, owner.text);
+    rows_say(&rows, cell_style(INK_TEXT), text.text);
+    text = short_text("one point a step here; compiled, %.2g %s on the way at once",
+                      steps->in_flight, steps->in_flight == 1 ? "is" : "are");
+    rows_say(&rows, cell_style(INK_MUTED),
+             steps->form->owner == BEV_OWNS_TILE
+                 ? "a step multiplies up to 16 image rows with 16 cells"
+                 : text.text);
     headings_row(&rows);
     return rows.row + 1;
 }
@@ -74,11 +72,10 @@ const StepPoint *focus_of(const StepsView *view, const Step *step) {
     return step->point_count ? points : NULL;
 }
 
-void camera_text(const StepsView *view, int64_t camera, char *text, size_t size) {
+ShortText camera_text(const StepsView *view, int64_t camera) {
     if (view->rig && camera < view->rig->camera_count)
-        snprintf(text, size, "%.31s", view->rig->cameras[camera].name);
-    else
-        snprintf(text, size, "camera %lld", (long long)camera);
+        return short_text("%.31s", view->rig->cameras[camera].name);
+    return short_text("camera %lld", (long long)camera);
 }
 
 enum { LEGEND_X = LABEL_W + STEP_LANES + 1 };
@@ -111,17 +108,14 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
                "lanes 0-9, a-v; a cell: its first");
 }
 
-static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,
-                       size_t size) {
+static ShortText point_text(const StepsView *view, const Step *step, const StepPoint *point) {
     StepPixel at = step_pixel(&view->steps->shape, point->depth);
-    char camera[40], weight[32] = "";
-    camera_text(view, at.camera, camera, sizeof camera);
-    if (view->map->weights)
-        snprintf(weight, sizeof weight, ", weight %.3f", point->weight);
-    snprintf(text, size, "%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %s",
-             cell_letter(view->steps, step, point->cell), point->number, camera, (long long)at.w,
-             (long long)at.h, (long long)at.bin, weight,
-             cell_place(&view->steps->shape, point->cell, ",").text);
+    return short_text("%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %s",
+                      cell_letter(view->steps, step, point->cell), point->number,
+                      camera_text(view, at.camera).text, (long long)at.w, (long long)at.h,
+                      (long long)at.bin,
+                      view->map->weights ? short_text(", weight %.3f", point->weight).text : "",
+                      cell_place(&view->steps->shape, point->cell, ",").text);
 }
 
 enum { POINT_ROWS = 3 };
@@ -129,17 +123,15 @@ enum { POINT_ROWS = 3 };
 /* Writes a row for the chosen lane's point, then for others; `most` in all. */
 static void point_rows(Rows *rows, const StepsView *view, const Step *step, int most) {
     const StepPoint *focus = focus_of(view, step);
-    char text[200];
     int shown = 0;
     for (int i = -1; i < step->point_count && shown < most; i++) {
         const StepPoint *point = i < 0 ? focus : &view->steps->points[step->first_point + i];
         if (i >= 0 && point == focus)
             continue;
-        point_text(view, step, point, text, sizeof text);
+        ShortText text = point_text(view, step, point);
         if (++shown == most && most > 1 && step->point_count > most)
-            snprintf(text, sizeof text, "         and %d more points",
-                     step->point_count - most + 1);
-        rows_say(rows, cell_style(i < 0 ? INK_ACCENT : INK_MUTED), text);
+            text = short_text("         and %d more points", step->point_count - most + 1);
+        rows_say(rows, cell_style(i < 0 ? INK_ACCENT : INK_MUTED), text.text);
     }
 }
 
@@ -164,9 +156,8 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
     if (!row.h)
         return;
     steps_interval(map, focus->number, &first, &end);
-    char text[48];
-    snprintf(text, sizeof text, " %d of %d", focus->number - first + 1, end - first);
-    int room = row.w - 9 - sheet_width(rows->sheet, text),
+    const ShortText text = short_text(" %d of %d", focus->number - first + 1, end - first);
+    int room = row.w - 9 - sheet_width(rows->sheet, text.text),
         most = room * SECTOR_INDICES / (SECTOR_INDICES + 1) - 1;
     int32_t from = first;
     if (end - first > most)
@@ -181,7 +172,7 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
                    sign == '#' ? cell_bold(INK_ACCENT)
                                : cell_style(sign != '.' ? INK_INDEX : INK_MUTED));
     }
-    sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), text);
+    sheet_text(rows->sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), text.text);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -191,23 +182,16 @@ static void title_row(Rows *rows, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     const Step *step = &steps->steps[number];
     const StepWarp *warp = &steps->warps[step->warp];
-    char text[160], pass[32] = "", lane[24] = "";
+    ShortText pass = {""}, lane = {""};
     if (steps->passes > 1)
-        snprintf(pass, sizeof pass, ", pass %d of %d", steps_pass(steps, number), steps->passes);
+        pass = short_text(", pass %d of %d", steps_pass(steps, number), steps->passes);
     if (view->lane >= 0)
-        snprintf(lane, sizeof lane, ", lane %d", view->lane);
-    snprintf(text, sizeof text, "step %d of %d%s: %s   (warp %d of %d: block %lld, warp %d%s)",
-             number + 1, steps->step_count, pass, step_phases[step->phase], step->warp + 1,
-             steps->warp_count, (long long)warp->block, warp->number, lane);
-    rows_say(rows, cell_bold(INK_TITLE), text);
-}
-
-static int done_draw(Sheet *sheet, Area area, const Steps *steps) {
-    Rows rows = {sheet, area, 0};
-    char text[96];
-    snprintf(text, sizeof text, "done: its %d steps are over", steps->step_count);
-    rows_say(&rows, cell_bold(INK_TITLE), text);
-    return rows.row;
+        lane = short_text(", lane %d", view->lane);
+    rows_say(rows, cell_bold(INK_TITLE),
+             short_text("step %d of %d%s: %s   (warp %d of %d: block %lld, warp %d%s)", number + 1,
+                        steps->step_count, pass.text, step_phases[step->phase], step->warp + 1,
+                        steps->warp_count, (long long)warp->block, warp->number, lane.text)
+                 .text);
 }
 
 /* Draws a step. A low area leaves out the least important: first the lanes, which the tree of a
@@ -216,8 +200,11 @@ static int done_draw(Sheet *sheet, Area area, const Steps *steps) {
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     Rows rows = {sheet, area, 0};
-    if (number >= steps->step_count)
-        return done_draw(sheet, area, steps);
+    if (number >= steps->step_count) {
+        rows_say(&rows, cell_bold(INK_TITLE),
+                 short_text("done: its %d steps are over", steps->step_count).text);
+        return rows.row;
+    }
     const Step *step = &steps->steps[number];
     bool low = area.h < LOW_H, few = area.h < FEW_H, reduces = steps->form->merges && view->values;
     title_row(&rows, view, number);

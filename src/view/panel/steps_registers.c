@@ -4,16 +4,13 @@
 #include "src/view/panel/steps_rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Writes " -0.1405", 8 characters; "n/a" where the sum needs warps that were not recorded. */
-static void number_text(float value, char *text, size_t size) {
+static ShortText number_text(float value) {
     double large = fabs((double)value);
     const char *format = large >= 100 || value == 0 ? "%8.4g" : large < 1e-3 ? "%8.1e" : "%8.4f";
-    snprintf(text, size, "%8s", "n/a");
-    if (isfinite(value))
-        snprintf(text, size, format, (double)value + 0.0);
+    return isfinite(value) ? short_text(format, (double)value + 0.0) : short_text("%8s", "n/a");
 }
 
 static StepValues values_of(const StepsView *view) {
@@ -22,12 +19,13 @@ static StepValues values_of(const StepsView *view) {
 
 /* ---- how sums meet --------------------------------------------------------------------------- */
 
-/* Writes "0>8>g>o": the lanes of a mask, one after the other. */
-static void queue_text(uint32_t lanes, char *text, size_t size) {
-    text[0] = '\0';
+/* Returns "0>8>g>o": the lanes of a mask, one after the other. */
+static ShortText queue_text(uint32_t lanes) {
+    ShortText text = {""};
     for (int lane = 0; lane < STEP_LANES; lane++)
         if (lanes >> lane & 1)
-            text_add(text, size, "%s%c", text[0] ? ">" : "", lane_sign(lane));
+            text_add(text.text, sizeof text.text, "%s%c", text.text[0] ? ">" : "", lane_sign(lane));
+    return text;
 }
 
 /* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane. */
@@ -36,7 +34,6 @@ static void queue_rows(Rows *rows, const StepsView *view, int number) {
     const Step *step = &steps->steps[number];
     uint32_t longest = 0, seen = 0;
     int of_lane = 0;
-    char text[160], lanes[80];
     for (int lane = 0; lane < STEP_LANES; lane++) {
         uint32_t queue = seen >> lane & 1 ? 0 : steps_queue(steps, number, lane);
         seen |= queue;
@@ -50,12 +47,13 @@ static void queue_rows(Rows *rows, const StepsView *view, int number) {
     if (!longest || !point)
         return;
     int turns = __builtin_popcount(longest);
-    queue_text(longest, lanes, sizeof lanes);
-    rows_label(rows, "queue", cell_bold(INK_WARN), lanes);
-    snprintf(text, sizeof text, "%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns,
-             turns == 1 ? "" : "s", cell_letter(steps, step, point->cell),
-             step_lane_channel(steps, point, of_lane), turns, turns == 1 ? "" : "s");
-    rows_label(rows, "", cell_style(INK_WARN), text);
+    const char *plural = turns == 1 ? "" : "s";
+    rows_label(rows, "queue", cell_bold(INK_WARN), queue_text(longest).text);
+    rows_label(rows, "", cell_style(INK_WARN),
+               short_text("%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns, plural,
+                          cell_letter(steps, step, point->cell),
+                          step_lane_channel(steps, point, of_lane), turns, plural)
+                   .text);
 }
 
 /* Returns the lane whose sum is followed: the chosen one, else the first lane of the cell, else
@@ -70,39 +68,36 @@ static int head_lane(const StepsView *view, const StepTree *tree) {
 /* Writes a row of the tree: how many sums are left, and which lanes hold them. */
 static void tree_row(Rows *rows, const StepsView *view, const Step *step, const StepTree *tree,
                      int level) {
-    char text[48], number[24], signs[STEP_LANES];
+    char signs[STEP_LANES];
     Area row = rows_next(rows);
     uint32_t counts = tree->counts[level];
     int lane = head_lane(view, tree);
     if (!row.h)
         return;
-    snprintf(text, sizeof text, level ? "down %-4d" : "product", level ? 1 << (level - 1) : 0);
-    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
+    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED),
+               level ? short_text("down %-4d", 1 << (level - 1)).text : "product");
     for (int i = 0; i < STEP_LANES; i++)
         signs[i] = counts >> i & 1 ? cell_letter(view->steps, step, tree->cells[i]) : '.';
     lanes_draw(rows->sheet, row, signs, view->lane);
-    number_text(tree->sums[level][lane], number, sizeof number);
-    snprintf(text, sizeof text, "%2d sums; lane %d: %s", __builtin_popcount(counts), lane,
-             number + strspn(number, " "));
+    const ShortText sum = number_text(tree->sums[level][lane]);
     sheet_text(rows->sheet, row.x + LABEL_W + STEP_LANES + 2, row.y,
-               row.w - LABEL_W - STEP_LANES - 2, cell_style(INK_OUTPUT), text);
+               row.w - LABEL_W - STEP_LANES - 2, cell_style(INK_OUTPUT),
+               short_text("%2d sums; lane %d: %s", __builtin_popcount(counts), lane,
+                          sum.text + strspn(sum.text, " "))
+                   .text);
 }
 
 /* Draws the levels of a warp's reduction by shuffles, and how many lanes add in the end. */
 static void tree_rows(Rows *rows, const StepsView *view, int number, const StepTree *tree) {
-    const Step *step = &view->steps->steps[number];
-    char text[160];
     int heads = __builtin_popcount(tree->counts[TREE_LEVELS - 1]),
         adds = __builtin_popcount(tree->adds);
     for (int level = 0; level < TREE_LEVELS; level++)
-        tree_row(rows, view, step, tree, level);
-    if (adds == heads)
-        snprintf(text, sizeof text, "5 shuffles, then %d lane%s: one atomic a channel", adds,
-                 adds == 1 ? " adds" : "s add");
-    else
-        snprintf(text, sizeof text, "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's",
-                 adds, adds == 1 ? " adds" : "s add");
-    rows_label(rows, "atomics", cell_style(INK_WARN), text);
+        tree_row(rows, view, &view->steps->steps[number], tree, level);
+    const char *format = adds == heads
+                             ? "5 shuffles, then %d lane%s: one atomic a channel"
+                             : "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's";
+    rows_label(rows, "atomics", cell_style(INK_WARN),
+               short_text(format, adds, adds == 1 ? " adds" : "s add").text);
 }
 
 void meeting_rows(Rows *rows, const StepsView *view, int number) {
@@ -173,28 +168,25 @@ enum { FEATURES_X = 5 + MATRIX + 3, FEATURE_W = 9, SUMS_X = 5 + MATRIX + 24, PRO
 /* Draws one sum of the product, under the place of its cell. */
 static void matrix_sum(Sheet *sheet, Area row, int x, int w, const StepsView *view, int32_t cell,
                        float sum) {
-    char number[24];
     CellStyle style = cell_style(cell == view->cell ? INK_ACCENT : INK_OUTPUT);
     CellPlace place = cell_place(&view->steps->shape, cell, ",");
     int x_width = (int)strcspn(place.text, ","), indent = x_width < 3 ? 3 - x_width : 0;
-    number_text(sum, number, sizeof number);
     if (cell < 0)
         sheet_text(sheet, row.x + x + 2, row.y, row.w - x - 2, style, ".");
     else {
         sheet_text(sheet, row.x + x + indent, row.y, row.w - x - indent, style, place.text);
-        put_value(sheet, row, x + w - 9, 8, style, number);
+        put_value(sheet, row, x + w - 9, 8, style, number_text(sum).text);
     }
 }
 
 /* Draws two image rows as half blocks, their features, and two of the sums. */
 static void matrix_row(Rows *rows, const StepsView *view, const Product *product, int line) {
     Sheet *sheet = rows->sheet;
-    char number[24];
     Area row = rows_next(rows);
     if (!row.h)
         return;
-    snprintf(number, sizeof number, "%lld", (long long)product->top.h + 2 * line);
-    put_value(sheet, row, 0, 4, cell_style(INK_MUTED), number);
+    put_value(sheet, row, 0, 4, cell_style(INK_MUTED),
+              short_text("%lld", (long long)product->top.h + 2 * line).text);
     for (int k = 0; k < MATRIX; k++) {
         bool up = product->lit[2 * line][k], down = product->lit[2 * line + 1][k];
         uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
@@ -208,8 +200,8 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
     sheet_text(sheet, row.x + FEATURES_X - 2, row.y, 1, cell_style(INK_FEATURES), "x");
     sheet_text(sheet, row.x + SUMS_X - 2, row.y, 1, cell_style(INK_MUTED), "=");
     for (int k = 0; k < 2; k++) {
-        number_text(product->features[2 * line + k], number, sizeof number);
-        put_value(sheet, row, FEATURES_X + FEATURE_W * k, 8, cell_style(INK_FEATURES), number);
+        put_value(sheet, row, FEATURES_X + FEATURE_W * k, 8, cell_style(INK_FEATURES),
+                  number_text(product->features[2 * line + k]).text);
         matrix_sum(sheet, row, SUMS_X + PRODUCT_W * k, PRODUCT_W, view,
                    product->cells[2 * line + k], product->sums[2 * line + k]);
     }
@@ -217,17 +209,17 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
 
 void matrix_rows(Rows *rows, const StepsView *view, int number) {
     Product product;
-    char text[160], camera[40];
     product_of(view, number, &product);
     StepPixel at = product.top;
-    camera_text(view, at.camera, camera, sizeof camera);
-    snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld, two a line", camera,
-             (long long)at.w, (long long)at.h, (long long)at.h + MATRIX - 1);
-    rows_label(rows, "matrix", cell_style(INK_ACCENT), text);
-    snprintf(text, sizeof text,
-             "rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
-             product.channel);
-    rows_say(rows, cell_style(INK_MUTED), text);
+    rows_label(rows, "matrix", cell_style(INK_ACCENT),
+               short_text("%s, column %lld, rows %lld to %lld, two a line",
+                          camera_text(view, at.camera).text, (long long)at.w, (long long)at.h,
+                          (long long)at.h + MATRIX - 1)
+                   .text);
+    rows_say(rows, cell_style(INK_MUTED),
+             short_text("rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
+                        product.channel)
+                 .text);
     for (int line = 0; line < MATRIX / 2; line++)
         matrix_row(rows, view, &product, line);
 }
@@ -245,8 +237,9 @@ static char sign_of(const StepsView *view, const Step *step, const LaneRegisters
     return held->point && !is_tile(view) ? cell_letter(view->steps, step, held->point->cell) : ' ';
 }
 
-static CellStyle held_style(const Sheet *sheet, const StepsView *view, const LaneRegisters *held,
-                            int lane, char sign) {
+static CellStyle held_style(const Sheet *sheet, const StepsView *view, const Step *step,
+                            const LaneRegisters *held, int lane) {
+    const char sign = sign_of(view, step, held);
     CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED
                                  : sign != ' '                     ? steps_lane_ink(sheet, sign)
                                                                    : INK_OUTPUT);
@@ -261,38 +254,31 @@ static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
                     ? (rows->area.w - 6) / SUMS_A_ROW
                     : SUM_W;
     for (int first = 0; first < STEP_LANES; first += SUMS_A_ROW) {
-        char text[32], number[24];
         Area row = rows_next(rows);
         if (!row.h)
             return;
-        snprintf(text, sizeof text, "%2d-%d", first, first + SUMS_A_ROW - 1);
-        sheet_text(rows->sheet, row.x, row.y, 6, cell_style(INK_MUTED), text);
+        sheet_text(rows->sheet, row.x, row.y, 6, cell_style(INK_MUTED),
+                   short_text("%2d-%d", first, first + SUMS_A_ROW - 1).text);
         for (int lane = first; lane < first + SUMS_A_ROW; lane++) {
             const LaneRegisters *held = &lanes[lane];
             bool none = upper ? held->upper_cell < 0 : held->cell < 0;
-            number_text(upper ? held->upper_sum : held->sum, number, sizeof number);
             put_value(rows->sheet, row, 6 + (lane - first) * sum_w, 8,
-                      held_style(rows->sheet, view, held, lane, sign_of(view, step, held)),
-                      none ? "." : number);
+                      held_style(rows->sheet, view, step, held, lane),
+                      none ? "." : number_text(upper ? held->upper_sum : held->sum).text);
         }
     }
 }
 
-/* Writes a lane's registers: its cell, channel, depth, feature and sum. */
-static void table_cell_text(const StepsView *view, const Step *step, const LaneRegisters *held,
-                            int lane, char *text, size_t size) {
-    char depth[24] = "       .", feature[24] = "       .", sum[24] = "       .";
-    if (held->point) {
-        number_text(held->depth, depth, sizeof depth);
-        number_text(held->feature, feature, sizeof feature);
-    }
-    if (held->channel >= 0)
-        number_text(held->sum, sum, sizeof sum);
+/* Returns a lane's registers: its cell, channel, depth, feature and sum. */
+static ShortText registers_text(const StepsView *view, const Step *step, const LaneRegisters *held,
+                                int lane) {
+    const ShortText none = {"       ."};
     if (held->channel < 0)
-        snprintf(text, size, "%2d       .        .        .", lane);
-    else
-        snprintf(text, size, "%2d %c %3d %s %s %s", lane, sign_of(view, step, held), held->channel,
-                 depth, feature, sum);
+        return short_text("%2d       .        .        .", lane);
+    return short_text("%2d %c %3d %s %s %s", lane, sign_of(view, step, held), held->channel,
+                      (held->point ? number_text(held->depth) : none).text,
+                      (held->point ? number_text(held->feature) : none).text,
+                      number_text(held->sum).text);
 }
 
 /* Writes a row for each lane, in columns side by side: letter of the cell, channel, depth, feature,
@@ -308,13 +294,10 @@ static void table_rows(Rows *rows, const StepsView *view, const Step *step,
     for (int i = 0; i < height; i++) {
         Area row = rows_next(rows);
         for (int lane = i; lane < STEP_LANES && row.h; lane += height) {
-            char text[80];
             int x = row.x + lane / height * TABLE_W;
-            table_cell_text(view, step, &lanes[lane], lane, text, sizeof text);
             sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
-                       held_style(rows->sheet, view, &lanes[lane], lane,
-                                  sign_of(view, step, &lanes[lane])),
-                       text);
+                       held_style(rows->sheet, view, step, &lanes[lane], lane),
+                       registers_text(view, step, &lanes[lane], lane).text);
         }
     }
 }
@@ -326,36 +309,33 @@ static void lane_row(Rows *rows, const StepsView *view, int number,
     const StepPoint *focus = focus_of(view, step);
     int lane = view->lane >= 0 ? view->lane : focus ? focus->lanes.first : 0;
     const LaneRegisters *held = &lanes[lane];
-    char text[200], label[16];
-    snprintf(label, sizeof label, "lane %d", lane);
-    if (held->channel < 0)
-        snprintf(text, sizeof text, "has had no point yet");
-    else if (!held->point)
-        snprintf(text, sizeof text, "channel %d of cell %s: %.4g%s", held->channel,
-                 cell_place(&view->steps->shape, held->cell, ",").text, (double)held->sum,
-                 held->joined ? "; all its warps together" : "");
-    else if (held->terms > 1)
-        snprintf(text, sizeof text, "channel %d: %d products more, sum %.4g", held->channel,
-                 held->terms, (double)held->sum);
-    else
-        snprintf(text, sizeof text, "depth[%d] %.4g x feat[%d].%d %.4g, %s %.4g",
-                 held->point->depth, (double)held->depth, held->point->feat, held->channel,
-                 (double)held->feature, view->steps->form->sums ? "adds" : "sum",
-                 (double)held->sum);
-    rows_label(rows, label, cell_style(INK_OUTPUT), text);
+    ShortText text = {"has had no point yet"};
+    if (held->channel >= 0 && !held->point)
+        text = short_text("channel %d of cell %s: %.4g%s", held->channel,
+                          cell_place(&view->steps->shape, held->cell, ",").text, (double)held->sum,
+                          held->joined ? "; all its warps together" : "");
+    else if (held->channel >= 0 && held->terms > 1)
+        text = short_text("channel %d: %d products more, sum %.4g", held->channel, held->terms,
+                          (double)held->sum);
+    else if (held->channel >= 0)
+        text =
+            short_text("depth[%d] %.4g x feat[%d].%d %.4g, %s %.4g", held->point->depth,
+                       (double)held->depth, held->point->feat, held->channel, (double)held->feature,
+                       view->steps->form->sums ? "adds" : "sum", (double)held->sum);
+    rows_label(rows, short_text("lane %d", lane).text, cell_style(INK_OUTPUT), text.text);
 }
 
 /* Writes the sums of a tile. V4 shares a cell's sums out to four lanes, and a lane holds the sums
  * of two cells. */
 static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
                       const LaneRegisters lanes[STEP_LANES]) {
-    int apart = lanes[1].channel - lanes[0].channel;
-    char text[160];
     if (rows_left(rows) < 1 + SUM_ROWS)
         return;
-    snprintf(text, sizeof text, "lane 4g+q: cell g, channel %dq on%s", apart,
-             step->phase == PHASE_STORE ? ", all the tile's warps together" : "");
-    rows_label(rows, "sums", cell_style(INK_MUTED), text);
+    rows_label(rows, "sums", cell_style(INK_MUTED),
+               short_text("lane 4g+q: cell g, channel %dq on%s",
+                          lanes[1].channel - lanes[0].channel,
+                          step->phase == PHASE_STORE ? ", all the tile's warps together" : "")
+                   .text);
     sum_rows(rows, view, step, lanes, false);
     if (rows_left(rows) < 1 + SUM_ROWS)
         return;

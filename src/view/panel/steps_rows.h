@@ -32,8 +32,8 @@ void lanes_draw(Sheet *sheet, Area row, const char signs[STEP_LANES], int chosen
 /* Returns the sign of a cell: that of the first lane that works on it. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 
-/* Writes "front", or "camera 2" without a rig. */
-void camera_text(const StepsView *view, int64_t camera, char *text, size_t size);
+/* Returns "front", or "camera 2" without a rig. */
+ShortText camera_text(const StepsView *view, int64_t camera);
 
 /* Returns the point to show: the chosen lane's, else the first point of the cell, else the first
  * point. NULL: the step has none. */

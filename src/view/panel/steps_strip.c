@@ -2,7 +2,7 @@
 /* The instructions of a step: their requests, and their lanes on the sectors that they touch. */
 #include "src/view/panel/steps_rows.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 enum { SECTOR_WORDS = 8, WORD_BYTES = 4, MAX_SHOWN = 64 };
@@ -142,12 +142,6 @@ static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, in
     }
 }
 
-/* clang-format off */
-enum {
-    COL_WAITS, COL_NAME, COL_ACCESS, COL_TIMES, COL_BYTES, COL_LINES, COL_SECTORS, COL_SHARE,
-    COL_STRIP
-};
-/* clang-format on */
 enum { STRIP_X = 51 };
 
 /* Where a column of the instructions begins, or where right-aligned figures end; its heading. */
@@ -156,15 +150,15 @@ static const struct {
     bool left;
     int head_x;
     const char *head;
-} places[] = {[COL_WAITS] = {0, 1, true, 0, ""},
-              [COL_NAME] = {2, 14, true, 2, "array"},
-              [COL_ACCESS] = {17, 6, true, 17, "access"},
-              [COL_TIMES] = {24, 4, true, 24, ""},
-              [COL_BYTES] = {28, 6, false, 29, "bytes"},
-              [COL_LINES] = {34, 5, false, 35, "lines"},
-              [COL_SECTORS] = {39, 5, false, 41, "sect."},
-              [COL_SHARE] = {45, 5, false, 47, "used"},
-              [COL_STRIP] = {STRIP_X, 0, true, 52, "lanes 0-v per 4 B"}};
+} places[] = {{0, 1, true, 0, ""},
+              {2, 14, true, 2, "array"},
+              {17, 6, true, 17, "access"},
+              {24, 4, true, 24, ""},
+              {28, 6, false, 29, "bytes"},
+              {34, 5, false, 35, "lines"},
+              {39, 5, false, 41, "sect."},
+              {45, 5, false, 47, "used"},
+              {STRIP_X, 0, true, 52, "lanes 0-v per 4 B"}};
 
 void headings_row(Rows *rows) {
     Area row = rows_next(rows);
@@ -183,19 +177,11 @@ static void put_column(Sheet *sheet, Area row, int column, CellStyle style, cons
         sheet_right(sheet, row.x + x, row.y, w, style, text);
 }
 
-static void put_number(Sheet *sheet, Area row, int column, CellStyle style, double number) {
-    char text[24];
-    snprintf(text, sizeof text, "%.0f", number);
-    put_column(sheet, row, column, style, text);
-}
-
 /* Draws a group of accesses. ">" before the name: the group needs the result of earlier loads. */
 static void group_row(Rows *rows, const Steps *steps, const Step *step, const Group *group) {
     Shown shown[MAX_SHOWN];
-    char text[32], share[16], times[12] = "";
     double bytes = 0, sectors = 0, used = 0;
     int repeats = 0, queue = 0, lines = 0, count = show_sectors(steps, group, shown);
-    bool addition = group->first->access >= ACCESS_ADD;
     for (int i = 0; i < group->count; i++) {
         const StepInstruction *in = &group->first[i];
         bytes += in->bytes;
@@ -214,22 +200,20 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
     bool ahead = step->phase == PHASE_MULTIPLY && group->first->array == TRACE_RANKS;
     bool waits = group->first->wave > 0 || (step->waits && !ahead);
     CellStyle style = cell_style(array_ink(group->first->array));
-    if (repeats > 1)
-        snprintf(times, sizeof times, "x%d", repeats);
-    if (addition)
-        snprintf(share, sizeof share, "q%d", queue);
-    else
-        snprintf(share, sizeof share, "%.0f%%",
-                 sectors > 0 ? 100 * used / (sectors * SECTOR_WORDS * WORD_BYTES) : 0);
-    snprintf(text, sizeof text, "%.14s", group->first->name);
-    put_column(rows->sheet, row, COL_NAME, style, text);
-    put_column(rows->sheet, row, COL_WAITS, style, waits ? ">" : "");
-    put_column(rows->sheet, row, COL_ACCESS, style, step_accesses[group->first->access]);
-    put_column(rows->sheet, row, COL_TIMES, style, times);
-    put_number(rows->sheet, row, COL_BYTES, style, bytes);
-    put_number(rows->sheet, row, COL_LINES, style, lines);
-    put_number(rows->sheet, row, COL_SECTORS, style, sectors);
-    put_column(rows->sheet, row, COL_SHARE, style, share);
+    const double asked = sectors * SECTOR_WORDS * WORD_BYTES;
+    const ShortText texts[] = {
+        short_text("%s", waits ? ">" : ""),
+        short_text("%.14s", group->first->name),
+        short_text("%s", step_accesses[group->first->access]),
+        short_text(repeats > 1 ? "x%d" : "", repeats),
+        short_text("%.0f", bytes),
+        short_text("%d", lines),
+        short_text("%.0f", sectors),
+        group->first->access >= ACCESS_ADD ? short_text("q%d", queue)
+                                           : short_text("%.0f%%", 100 * used / fmax(asked, 1)),
+    };
+    for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++)
+        put_column(rows->sheet, row, i, style, texts[i].text);
     if (row.w > STRIP_X)
         strip_draw(rows->sheet, row.x + STRIP_X, row.y, row.w - STRIP_X, shown, count);
 }

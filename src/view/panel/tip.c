@@ -33,12 +33,9 @@ static const GlossaryRow *word_of(const KeyRow *control, const Command *command,
 /* "dtype: FP16 (key d)", and what a click does. */
 static void tell_control(const KeyRow *control, const Command *command, const State *state,
                          Tip *tip) {
-    char name[40] = "";
     const ShortText value = state_value(state, control->action);
-    if (control->direct)
-        snprintf(name, sizeof name, " (key %s)", key_of(control->action).name);
-    snprintf(tip->title, sizeof tip->title, "%s%s%s%s", control->word, value.text[0] ? ": " : "",
-             value.text, name);
+    snprintf(tip->title, sizeof tip->title, control->direct ? "%s%s%s (key %s)" : "%s%s%s",
+             control->word, value.text[0] ? ": " : "", value.text, key_of(control->action).name);
     if (command->action == ACTION_COMMANDS && control->action != ACTION_COMMANDS)
         snprintf(tip->help, sizeof tip->help, "click: its values; wheel: the next one");
     else if (command->argument[0])

@@ -73,19 +73,17 @@ static Ink bar_ink(const Story *story, const StoryBar *bar) {
                                                               : INK_MUTED;
 }
 
-/* Returns the column of the article's figure; -1: there is none, or it is beyond the scale. */
-static int published_tick(const Columns *at, const StoryBar *bar) {
-    bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
-    return on_scale ? at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us) : -1;
-}
-
-/* Draws the article's figure as a tick, where the scale reaches so far. */
-static void draw_tick(Sheet *sheet, int y, int tick, const BevKernel *kernel) {
-    if (tick < 0)
+/* Draws the article's figure as a tick, where the scale reaches so far. Between the columns from
+ * and to it would overwrite a number: the line below the bars has its figure. */
+static void draw_tick(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int from,
+                      int to) {
+    const bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
+    const int x = on_scale ? at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us) : from;
+    if (x >= from && x <= to)
         return;
-    sheet_origin(sheet, ORIGIN_PUBLISHED, kernel);
-    sheet_paper(sheet, (Area){tick, y, 1, 1}, INK_DEFAULT);
-    sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
+    sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
+    sheet_paper(sheet, (Area){x, y, 1, 1}, INK_DEFAULT);
+    sheet_sign(sheet, x, y, 0x2506, cell_bold(INK_TITLE));
 }
 
 /* Draws the reason in the most words that have room: in two rows beside a thick bar. */
@@ -111,8 +109,9 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
                      const Columns *at) {
     Ink ink = bar_ink(story, bar);
     bool selected = same_kernel(bar->kernel, story->selection.kernel);
-    CellStyle style = {.ink = ink == INK_MUTED ? INK_TEXT : ink,
-                       .attributes = selected ? CELL_BOLD : 0};
+    CellStyle style = selected           ? cell_bold(ink)
+                      : ink == INK_MUTED ? cell_style(INK_TEXT)
+                                         : cell_style(ink);
     sheet_origin(sheet, story->source == SOURCE_MODEL ? ORIGIN_MODEL : ORIGIN_LATENCY, bar->kernel);
     if (bar->here)
         sheet_spot(sheet, row, ACTION_KERNEL, 0, kernel_word(bar->here));
@@ -122,20 +121,16 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     draw_reason(sheet, row.y, at, bar, cell_style(selected ? INK_TEXT : INK_MUTED));
     if (isnan(bar->us))
         return;
-    char number[52];
-    snprintf(number, sizeof number, "%s%s", bar->estimate ? "~" : "",
-             text_of_figure(UNIT_US, bar->us).text);
+    const ShortText number =
+        short_text("%s%s", bar->estimate ? "~" : "", text_of_figure(UNIT_US, bar->us).text);
     int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
-    int tick = published_tick(at, bar);
-    if (tick >= x && tick <= x + sheet_width(sheet, number))
-        tick = -1; /* it would overwrite the number: the line below the bars has its figure */
     sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
     const int halves = (int)(2 * at->bar_w * bar->us / at->scale_us); /* of a cell, in row two */
     for (int i = 0; at->thick && 2 * i < halves; i++)
         sheet_sign(sheet, at->bar_x + i, row.y + 1, 2 * i + 1 < halves ? 0x2580 : 0x2598,
                    cell_style(ink));
-    sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
-    draw_tick(sheet, row.y, tick, bar->kernel);
+    sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number.text);
+    draw_tick(sheet, row.y, at, bar, x, x + sheet_width(sheet, number.text));
 }
 
 static bool is_bar(const Story *story, const BevKernel *kernel) {
@@ -152,11 +147,6 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
     char text[256] = "", names[160] = "";
     const BevKernel *selected = data->state->job.config.kernel;
     int others = 0;
-    if (!is_bar(story, selected) && isfinite(story->selection.us))
-        snprintf(text, sizeof text, "%s %s, %s", selected->title,
-                 story_time(story, data->state, data->live, selected).text, story->selection.why);
-    else if (!is_bar(story, selected))
-        snprintf(text, sizeof text, "%s: not simulated", selected->title);
     for (int i = 0; i < data->live->kernel_count; i++) {
         const BevKernel *kernel = data->live->kernels[i].kernel;
         if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
@@ -170,7 +160,12 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
     }
     int x = row.x + MARK_W, w = row.w - MARK_W;
     sheet_origin(sheet, ORIGIN_MODEL, selected);
-    if (text[0]) {
+    if (!is_bar(story, selected)) {
+        snprintf(text, sizeof text, "%s: not simulated", selected->title);
+        if (isfinite(story->selection.us))
+            snprintf(text, sizeof text, "%s %s, %s", selected->title,
+                     story_time(story, data->state, data->live, selected).text,
+                     story->selection.why);
         sheet_sign(sheet, row.x, row.y, 0x25b8, cell_bold(INK_ACCENT));
         int used = sheet_text(sheet, x, row.y, w, cell_bold(INK_ACCENT), text);
         x += used + 2, w -= used + 2;
@@ -190,17 +185,16 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
 static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story,
                            double scale_us) {
     const char *note = gpus[data->state->gpu].note;
-    char text[256] = "", number[24];
+    char text[256] = "";
     for (int i = 0; i < story->count; i++) {
         const StoryBar *bar = &story->bars[i];
-        if (isnan(bar->published_us))
+        const double us = bar->published_us;
+        if (isnan(us))
             continue;
-        unit_text(UNIT_COUNT, bar->published_us, number, sizeof number);
-        if (bar->published_us < 100)
-            snprintf(number, sizeof number, "%.1f", bar->published_us);
         text_add(text, sizeof text, "%s %s %s \u00b5s%s",
-                 text[0] ? "," : "published for the article's own map:", bar->kernel->title, number,
-                 bar->published_us > scale_us ? ", beyond the scale" : "");
+                 text[0] ? "," : "published for the article's own map:", bar->kernel->title,
+                 us < 100 ? short_text("%.1f", us).text : text_of_unit(UNIT_COUNT, us).text,
+                 us > scale_us ? ", beyond the scale" : "");
     }
     if (!text[0])
         return false;
@@ -262,15 +256,13 @@ static void add_recorded(Sheet *sheet, char *text, size_t size, int w, const Liv
 static void doubtful_text(const PanelData *data, const LiveKernel *row, char *text, size_t size) {
     const double least = row->least_us > 0 ? fmin(row->least_us, row->median_us.value) : 0;
     const double most = fmax(row->most_us, row->median_us.value);
-    char range[64];
-    if (data->live->machine_busy)
-        snprintf(text, size, "this CPU is busy (%.0f %% taken): %s ",
-                 100 * data->live->others_share, row->kernel->title);
-    else
-        snprintf(text, size, "this CPU while rendering: %s ", row->kernel->title);
     const bool swings = least > 0 && most > 1.05 * least;
+    char range[64];
     unit_change(UNIT_US, swings ? least : NAN, most, range, sizeof range);
-    text_add(text, size, "%s%s", swings ? "" : "about ", range);
+    const ShortText busy = short_text("is busy (%.0f %% taken)", 100 * data->live->others_share);
+    snprintf(text, size, "this CPU %s: %s %s%s",
+             data->live->machine_busy ? busy.text : "while rendering", row->kernel->title,
+             swings ? "" : "about ", range);
 }
 
 /* Draws this CPU's own times on a line of their own: they are not those of the bars. Where one is
@@ -304,12 +296,10 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
 }
 
 void why_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const Story story = story_of(data->state, data->live);
-    char from[sizeof story.from];
-    snprintf(from, sizeof from, "%s", story.from);
-    if (sheet_width(sheet, "Why?  ") + sheet_width(sheet, from) > area.w)
-        from[strcspn(from, ",")] = '\0';
-    area = sheet_title(sheet, area, "Why?", from);
+    Story story = story_of(data->state, data->live);
+    if (sheet_width(sheet, "Why?  ") + sheet_width(sheet, story.from) > area.w)
+        story.from[strcspn(story.from, ",")] = '\0';
+    area = sheet_title(sheet, area, "Why?", story.from);
     const Columns at = columns_of(sheet, area, &story);
     const int step = at.below || at.thick ? 2 : 1;
     for (int i = 0; i < story.count && i * step < area.h; i++)
