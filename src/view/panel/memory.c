@@ -88,11 +88,6 @@ static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 
                                           {"indices", 9, 2, false},   {"grad_out", 10, 1, false},
                                           {"gradients", 11, 1, false}};
 
-static bool goes_backward(const PanelData *data) {
-    return data->live->job.config.kernel &&
-           data->live->job.config.kernel->direction == BEV_BACKWARD;
-}
-
 static void figure_row(Table *table, const char *name, const char *word, const Segment *segments) {
     table->style = cell_style(INK_TEXT);
     table_name(table, 0, name, word);
@@ -171,15 +166,14 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
 /* Draws how many requests hit the predicted GPU's L2. */
 static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[400];
     if (!predicted)
         return;
+    ShortText line = short_text("%s: L2 hits %s%.1f %% (each write is one), %s",
+                                prediction_gpu(data->state).text, prediction_about(predicted),
+                                100 * prediction_of(data->state, data->live, predicted).hit_rate,
+                                prediction_sectors(predicted).text);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    snprintf(line, sizeof line, "%s: L2 hits %s%.1f %% (each write is one), %s",
-             prediction_gpu(data->state).text, prediction_about(predicted),
-             100 * prediction_of(data->state, data->live, predicted).hit_rate,
-             prediction_sectors(predicted).text);
-    sheet_figures(sheet, area, INK_MUTED, line);
+    sheet_figures(sheet, area, INK_MUTED, line.text);
 }
 
 /* Draws the figures of hardware counters, where the user asked for them. */
@@ -203,7 +197,8 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
-    bool backward = goes_backward(data);
+    const BevKernel *kernel = data->live->job.config.kernel;
+    const bool backward = kernel && kernel->direction == BEV_BACKWARD;
     traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
     table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward,

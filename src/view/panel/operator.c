@@ -5,16 +5,6 @@
 
 #include <stdlib.h>
 
-/* Draws the operator's bars. Bars that share a column are one bar, as high as the highest. */
-static void draw_bars(Sheet *sheet, Area area, const OperatorBars *bars) {
-    double *heights = malloc((size_t)bars->count * sizeof *heights);
-    for (int i = 0; heights && i < bars->count; i++)
-        heights[i] = operator_bar_height(bars, i);
-    if (heights)
-        sheet_bars(sheet, area, heights, bars->count, INK_ACCENT);
-    free(heights);
-}
-
 void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
     const OperatorSpec *spec = &data->state->scene.operator_spec;
     const OperatorBars *bars = data->live->frame.bars;
@@ -32,5 +22,10 @@ void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
         sheet_line(sheet, area, cell_style(INK_MUTED), text);
         area = area_below(area, 1);
     }
-    draw_bars(sheet, area, bars);
+    double *heights = malloc((size_t)bars->count * sizeof *heights);
+    for (int i = 0; heights && i < bars->count; i++)
+        heights[i] = operator_bar_height(bars, i);
+    if (heights)
+        sheet_bars(sheet, area, heights, bars->count, INK_ACCENT);
+    free(heights);
 }

@@ -2,25 +2,19 @@
 /* What floats over the panels: the command palette and the help. */
 #include "src/view/panel/panel.h"
 
-#include <math.h>
-
-Box overlay_place(Box room, Box picture, double w, double h, double least_w) {
-    double left = picture.x - room.x, right = room.x + room.w - picture.x - picture.w;
-    double under = room.y + room.h - picture.y - picture.h, beside = fmax(left, right);
-    Box at = {.w = fmin(w, room.w), .h = fmin(h, room.h)};
-    if (picture.w > 0 && under < h && beside >= least_w)
-        at.w = fmin(at.w, beside);
-    at.x = picture.w > 0 && left > right ? room.x : room.x + room.w - at.w;
-    at.y = room.y + room.h - at.h;
-    return at;
-}
-
+/* Returns a place of w x h in the room that hides the least of the picture. The place is under the
+ * picture, or beside it where `least_w` columns have room. Otherwise it is the room's lower end. */
 static Area place_overlay(Area room, Area picture, int w, int h, int least_w) {
     enum { GAP = 1 };
-    const Box of = {picture.x - GAP, picture.y, picture.w + 2 * GAP, picture.h};
-    Box at = overlay_place((Box){room.x, room.y, room.w, room.h}, picture.w ? of : (Box){.w = 0}, w,
-                           h, least_w);
-    return (Area){(int)at.x, (int)at.y, (int)at.w, (int)at.h};
+    const int left = picture.x - GAP - room.x;
+    const int right = room.x + room.w - picture.x - picture.w - GAP;
+    const int under = room.y + room.h - picture.y - picture.h, beside = left > right ? left : right;
+    const bool stands_beside = picture.w && under < h && beside >= least_w;
+    const int room_w = stands_beside && beside < room.w ? beside : room.w;
+    w = w < room_w ? w : room_w;
+    h = h < room.h ? h : room.h;
+    return (Area){picture.w && left > right ? room.x : room.x + room.w - w, room.y + room.h - h, w,
+                  h};
 }
 
 /* Draws the palette. The typed text keeps its place, while rows come and go under it. */

@@ -103,9 +103,6 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data);
 
 /* ---- what floats over the panels ------------------------------------------------------------- */
 
-/* Returns a place of w x h in the room that hides the least of the picture. The place is under the
- * picture, or beside it where `least_w` have room. Otherwise it is the room's lower end. */
-Box overlay_place(Box room, Box picture, double w, double h, double least_w);
 void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
 void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
 

@@ -42,20 +42,16 @@ static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign a
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
     if (look.bold && pen_text_width(pen_of(sheet), &look, text) > room)
         look.bold = false; /* its width was that of plain text */
-    bool paper = style.paper != INK_DEFAULT || style.attributes & CELL_REVERSE;
+    const bool right = align == ALIGN_RIGHT, reverse = style.attributes & CELL_REVERSE;
     if (w <= 0)
         return 0;
-    if (paper) {
+    if (reverse || style.paper != INK_DEFAULT) {
         double used = fmin(pen_text_width(pen_of(sheet), &look, text), room);
-        box.x -= align == ALIGN_RIGHT ? used - box.w + 2 : 2;
-        box.w = used + 4;
-        pen_fill(pen_of(sheet), box,
-                 style.attributes & CELL_REVERSE ? color_of(sheet, style.ink)
-                                                 : ink_color(style.paper, sheet->light, true),
-                 1);
+        pen_fill(
+            pen_of(sheet), (Box){box.x + (right ? box.w - used : 0) - 2, box.y, used + 4, box.h},
+            reverse ? color_of(sheet, style.ink) : ink_color(style.paper, sheet->light, true), 1);
     }
-    box = sheet_box(sheet, (Area){x, y, w, 1});
-    return columns_of(sheet, pen_text(pen_of(sheet), align == ALIGN_RIGHT ? box.x + box.w : box.x,
+    return columns_of(sheet, pen_text(pen_of(sheet), right ? box.x + box.w : box.x,
                                       baseline_of(sheet, y), room, &look, text));
 }
 

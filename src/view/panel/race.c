@@ -53,16 +53,6 @@ static ShortText source_text(const RaceView *view) {
 
 /* ---- a grid ---------------------------------------------------------------------------------- */
 
-/* Returns the colour of a cell. Without a picture it is grey, by the logarithm of the cell's
- * points. */
-static Rgb cell_color(const RaceView *view, int64_t x, int64_t y, int64_t cell) {
-    const Race *race = view->race;
-    if (view->bev && view->bev->w == race->ny && view->bev->h == race->nx)
-        return image_get(view->bev, (int)x, (int)y);
-    double tone = log1p(race->points[cell]) / log1p((double)race->longest_points);
-    return rgb_mix(panel_theme.background, panel_theme.line, 0.2 + 0.8 * tone);
-}
-
 /* Returns the share of the cell's writes. Of a cell without points, which the picture may fill: of
  * its neighbour that is written last. */
 static double written(const Race *race, const Schedule *lane, int64_t cell, double us) {
@@ -81,13 +71,18 @@ static double written(const Race *race, const Schedule *lane, int64_t cell, doub
     return share < 0 ? 0 : share;
 }
 
-/* Returns a cell's colour as far as its writes have come. */
+/* Returns a cell's colour as far as its writes have come. Without a picture it is grey, by the
+ * logarithm of the cell's points. */
 static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, int64_t x,
                        int64_t y) {
-    int64_t cell = raster_cell(view->race->nx, view->race->ny, x, y);
-    double share = written(view->race, lane, cell, us);
-    return rgb_mix(panel_theme.background, cell_color(view, x, y, cell),
-                   share > 0 ? BEGUN + (1 - BEGUN) * share : 0);
+    const Race *race = view->race;
+    const int64_t cell = raster_cell(race->nx, race->ny, x, y);
+    const double share = written(race, lane, cell, us);
+    const double tone = log1p(race->points[cell]) / log1p((double)race->longest_points);
+    Rgb color = rgb_mix(panel_theme.background, panel_theme.line, 0.2 + 0.8 * tone);
+    if (view->bev && view->bev->w == race->ny && view->bev->h == race->nx)
+        color = image_get(view->bev, (int)x, (int)y);
+    return rgb_mix(panel_theme.background, color, share > 0 ? BEGUN + (1 - BEGUN) * share : 0);
 }
 
 /* Returns the mean of cells of a pixel that have points, of two along each edge where it has more;

@@ -67,12 +67,6 @@ static bool same_kernel(const BevKernel *a, const BevKernel *b) {
     return !strcmp(a->name, b->name);
 }
 
-static Ink bar_ink(const Story *story, const StoryBar *bar) {
-    return same_kernel(bar->kernel, story->selection.kernel)  ? INK_ACCENT
-           : same_kernel(bar->kernel, story->baseline.kernel) ? INK_BASELINE
-                                                              : INK_MUTED;
-}
-
 /* Draws the article's figure as a tick, where the scale reaches so far. Between the columns from
  * and to it would overwrite a number: the line below the bars has its figure. */
 static void draw_tick(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int from,
@@ -107,11 +101,10 @@ static void draw_reason(Sheet *sheet, int y, const Columns *at, const StoryBar *
 /* Draws a kernel's bar with its time, its published time and its reason. */
 static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar *bar,
                      const Columns *at) {
-    Ink ink = bar_ink(story, bar);
-    bool selected = same_kernel(bar->kernel, story->selection.kernel);
-    CellStyle style = selected           ? cell_bold(ink)
-                      : ink == INK_MUTED ? cell_style(INK_TEXT)
-                                         : cell_style(ink);
+    const bool selected = same_kernel(bar->kernel, story->selection.kernel);
+    const bool baseline = !selected && same_kernel(bar->kernel, story->baseline.kernel);
+    const Ink ink = selected ? INK_ACCENT : baseline ? INK_BASELINE : INK_MUTED;
+    const CellStyle style = selected ? cell_bold(ink) : cell_style(baseline ? ink : INK_TEXT);
     sheet_origin(sheet, story->source == SOURCE_MODEL ? ORIGIN_MODEL : ORIGIN_LATENCY, bar->kernel);
     if (bar->here)
         sheet_spot(sheet, row, ACTION_KERNEL, 0, kernel_word(bar->here));
@@ -276,23 +269,23 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
         const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
         selected = timed && timed->kernel == data->state->job.config.kernel ? timed : selected;
         noisy |= timed && (ladder_mark(timed)[0] || data->live->machine_busy);
-    }
-    for (int i = story->count - 1; i >= 0 && !noisy; i--) {
-        const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
-        if (timed && !cut)
-            cut = !add_time(sheet, text, sizeof text, w - (int)strlen(" (:all)"), timed->kernel,
-                            timed->median_us.value);
         any |= timed != NULL;
+    }
+    if (!story->on_gpu || !any || (noisy && !selected))
+        return;
+    for (int i = story->count - 1; i >= 0 && !noisy && !cut; i--) {
+        const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
+        cut = timed && !add_time(sheet, text, sizeof text, w - (int)strlen(" (:all)"),
+                                 timed->kernel, timed->median_us.value);
     }
     if (cut)
         text_add(text, sizeof text, " (:all)");
-    if (noisy && selected) {
+    if (noisy) {
         doubtful_text(data, selected, text, sizeof text);
         add_recorded(sheet, text, sizeof text, w, data->live, story, selected);
     }
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
-    if ((any || (noisy && selected)) && story->on_gpu)
-        sheet_figures(sheet, (Area){row.x + MARK_W, row.y, w, 1}, INK_MUTED, text);
+    sheet_figures(sheet, (Area){row.x + MARK_W, row.y, w, 1}, INK_MUTED, text);
 }
 
 void why_draw(Sheet *sheet, Area area, const PanelData *data) {
