@@ -103,12 +103,12 @@ static Cost cost_of_limiter(const Facts *facts) {
                       sums ? "issue active below 10 %, lg_throttle the longest stall: atomics queue"
                            : "hits near 100 %, long_scoreboard the longest stall"};
     default: /* DRAM: where most bytes are written, L2 holds the inputs, but not the output */
-        return (Cost){
-            reads                                           ? "keeping in L2 what is read again"
-            : facts->model->footprint.out > facts->l2_bytes ? "an output in fewer bits"
-                                                            : "an output that stays in L2",
-            reads ? "whose-bytes:l2" : "the-price-of-a-format",
-            "DRAM bytes over the time near the GPU's bandwidth"};
+        return (Cost){reads ? "keeping in L2 what is read again"
+                      : facts->model->footprint.out > facts->l2_bytes
+                          ? "an output in fewer bits"
+                          : "an output that stays in L2",
+                      reads ? "whose-bytes:l2" : "the-price-of-a-format",
+                      "DRAM bytes over the time near the GPU's bandwidth"};
     }
 }
 
@@ -150,7 +150,7 @@ void findings_reason(const PredictedKernel *kernel, const Prediction *prediction
     const LatencyTerm term = prediction->limiter;
     const char *name = limit_names[term];
     if (!limiter_stands_out(prediction))
-        snprintf(text, size, "%s and %s alike", term_names[term],
+        snprintf(text, size, "%s, %s alike", term_names[term],
                  term_names[next_longest_term(prediction)]);
     else if (term == TERM_DEPENDENT_LOADS && !waits_for_interval(kernel->kernel))
         snprintf(text, size, "%s: a warp waits %lld times", name,

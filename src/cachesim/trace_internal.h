@@ -109,6 +109,8 @@ typedef struct {
     double counted_cycles;                /* cycles of L1 counted so far */
 } Instruction;
 
+/* Begins a load, or a store, that a warp carries out at this place of the kernel. Its addresses are
+ * added afterwards, by lanes. */
 Instruction memory_read(Memory *memory, Place place);
 Instruction memory_write(Memory *memory, Place place);
 

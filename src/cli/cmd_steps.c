@@ -116,7 +116,8 @@ static bool read_step_range(StepsCommand *command, Err *err) {
                    most_in_picture);
 }
 
-/* Prints text part by part, so that the number of steps has no limit. */
+/* Prints the head (part -1), each step, and the totals (part `count`) on one page after another: a
+ * page of cells need not hold all steps. */
 static void print_text(const StepsCommand *command, Cells *cells) {
     cells->ascii = true;
     for (int part = -1; part <= command->count; part++) {

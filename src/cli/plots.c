@@ -229,8 +229,8 @@ static void choose_kernels(Sweep *sweep) {
             sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
 }
 
-/* Changes rig and channels to one setting. Returns the place of the setting on the axis. 0: the map
- * must say the number of points. */
+/* Changes rig and channels to one setting. Returns its x on the axis. OVER_POINTS varies the depth
+ * bins: its x is the number of points of the map, which is not known yet, so that 0 is returned. */
 static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
     if (over == OVER_GRID)

@@ -75,7 +75,7 @@ void records_key(const Records *records, const json_t *row, char key[SELECTION_K
 /* Ends the records of a plan whose end was reached. --format jsonl writes a line that says so. */
 bool records_end(Records *records, Err *err);
 
-/* Puts the rows that are shown into records->row, which has their columns already. */
+/* Adds the rows that the table shows to the report records->row. The caller has set its columns. */
 void records_list_rows(Records *records);
 
 /* Prints the results as JUnit XML or as tables. With --format jsonl all is printed already.

@@ -65,7 +65,7 @@ typedef struct {
 } LessonTexts;
 
 typedef struct {
-    int line, step; /* step: its LESSON_QUESTION */
+    int line, step; /* line of the file; index of the lesson's step of kind LESSON_QUESTION */
     const char *text;
     LessonAsks asks;
     LessonChoice choices[LESSON_CHOICES]; /* of choice and order */

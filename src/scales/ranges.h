@@ -52,7 +52,8 @@ void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t
 /* Writes the method: "max", "percentile 99.99". */
 void ranges_describe(ScaleMethod method, double percentile, char *text, size_t size);
 
-/* Takes ranges_by_channel for "channel"; else reads the file `word`, whose channels must match. */
+/* Sets the ranges from a word of the command line: "channel" gives ranges_by_channel. Any other
+ * word is a file, which must have `channels` channels. */
 bool ranges_take(ScaleRanges *ranges, const char *word, int64_t channels, Err *err);
 
 bool ranges_read(ScaleRanges *ranges, const char *path, Err *err);

@@ -703,7 +703,7 @@ static struct timespec time_to_wait(const Loop *loop) {
     wait = fmin(wait, world_tick_in_ms(loop, now));
     wait = fmin(wait, fmin(draw_in_ms(loop), echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
-    wait = fmin(wait, fmin(hover_in_ms(&loop->hover, now), slow_in_ms(&loop->slow, now)));
+    wait = fmin(wait, fmin(tip_due_in_ms(&loop->hover, now), slow_in_ms(&loop->slow, now)));
     if (loop->window)
         wait = fmin(wait, sdl_window_tip_in_ms(loop->window, now));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};

@@ -205,16 +205,16 @@ bool hover_end(Hover *hover) {
     return was;
 }
 
-double hover_in_ms(const Hover *hover, double now_ms) {
+double tip_due_in_ms(const Hover *hover, double now_ms) {
     if (!hover->over || hover->told)
-        return INFINITY;
+        return INFINITY; /* no tooltip is due */
     return isnan(hover->since_ms) ? 0 : hover->since_ms + TIP_MS - now_ms;
 }
 
 bool hover_due(Hover *hover, double now_ms) {
     if (isnan(hover->since_ms))
         hover->since_ms = now_ms;
-    if (hover_in_ms(hover, now_ms) > 0)
+    if (tip_due_in_ms(hover, now_ms) > 0)
         return false;
     hover->told = true;
     return true;

@@ -75,4 +75,4 @@ bool hover_end(Hover *hover);
 bool hover_due(Hover *hover, double now_ms);
 
 /* Returns the milliseconds until the tooltip is due; INFINITY: none will be. */
-double hover_in_ms(const Hover *hover, double now_ms);
+double tip_due_in_ms(const Hover *hover, double now_ms);

@@ -250,7 +250,7 @@ void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live,
 }
 
 double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms) {
-    return hover_in_ms(&window->hover, now_ms);
+    return tip_due_in_ms(&window->hover, now_ms);
 }
 
 void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live) {

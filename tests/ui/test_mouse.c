@@ -236,8 +236,8 @@ static void test_hover(void) {
            "what the mouse comes to is outlined");
     bool early = hover_due(&hover, 1000) || hover_due(&hover, 1399);
     bool again = hover_move(&hover, clicks, row.x + 1, row.y);
-    tap_ok(!early && !again && hover_in_ms(&hover, 1300) == 100 && hover_due(&hover, 1400) &&
-               hover.told && !hover_due(&hover, 1500) && isinf(hover_in_ms(&hover, 1500)),
+    tap_ok(!early && !again && tip_due_in_ms(&hover, 1300) == 100 && hover_due(&hover, 1400) &&
+               hover.told && !hover_due(&hover, 1500) && isinf(tip_due_in_ms(&hover, 1500)),
            "and told 400 ms later, once");
     const Box *rate = NULL; /* of a kernel's row, which is about its latency */
     for (int i = 0; i < clicks->figure_count; i++)

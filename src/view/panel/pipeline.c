@@ -35,7 +35,8 @@ typedef struct {
     int x, rows;
 } Legend;
 
-/* Puts an entry, which is not broken, on this or the next row. STAGE_COUNT: it has no colour. */
+/* Puts an entry on this row, or whole on the next one where it does not fit. STAGE_COUNT: an entry
+ * without a colour. */
 static void put_entry(Legend *legend, Stage stage, const char *text) {
     Sheet *sheet = legend->sheet;
     Area area = legend->area;
