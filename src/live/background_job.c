@@ -189,6 +189,8 @@ static bool launch_warm(Runner *kept, BackgroundJob *job, Err *err) {
 /* Pools the job's grid. The problem is not kept: a picture needs it once. */
 static bool pool_grid(BackgroundJob *job, Err *err) {
     Runner runner = {.session = NULL};
+    ref_drop(job->inputs.pooled); /* the newest frame's */
+    job->inputs.pooled = NULL;
     if (runner_prepare(&runner, &job->inputs, &job->config, NULL, err) &&
         runner_launch(&runner, &job->launch_us, &job->busy_us, err))
         job->inputs.pooled = inputs_read_grid(&runner, &job->inputs, &job->config, err);
@@ -269,6 +271,7 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
                judge_accuracy(&background->judges[job->other_format], &job->inputs, &job->config,
                               job->gates, &(GiveUp){is_given_up, background}, &job->accuracy, err);
     case JOB_GRADIENTS:
+        ref_drop(job->inputs.gradients); /* those that wait */
         if (!inputs_loss(&job->inputs, &job->job, &job->inputs.gradients, err))
             return false;
         inputs_gradients(&background->kept, job->inputs.gradients,

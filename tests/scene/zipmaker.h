@@ -37,7 +37,7 @@ static inline void buffer_add_fields(Buffer *buffer, const char *widths, const u
 /* An unnamed file of these bytes, which reading closes. */
 static inline FILE *file_of(const void *bytes, size_t length) {
     FILE *file = tmpfile();
-    if (!file || fwrite(bytes, 1, length, file) != length)
+    if (!file || (length && fwrite(bytes, 1, length, file) != length))
         abort();
     rewind(file);
     return file;

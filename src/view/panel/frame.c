@@ -72,7 +72,7 @@ static double time_of_picture(const PanelData *data) {
 
 /* Returns the reading in that format; "" of an unknown one. */
 static ShortText figure_text(const Reading *reading, const char *format) {
-    return short_text(reading->source ? format : "", reading->value);
+    return reading->source ? short_text(format, reading->value) : (ShortText){""};
 }
 
 void title_draw(Sheet *sheet, Area area, const PanelData *data) {

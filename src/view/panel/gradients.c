@@ -13,7 +13,7 @@ enum { HEAD_ROWS = 4, BAR_X = 22, NAME_W = 8, VALUE_W = 12 };
 /* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
 static ShortText loss_text(const Sheet *sheet, const GridLoss *loss, int width) {
     const bool given = loss->inside && loss->kind == LOSS_COUNT, named = loss->class < CLASS_COUNT;
-    const ShortText value = short_text(loss->inside ? " %.3g" : "", loss->value);
+    const ShortText value = loss->inside ? short_text(" %.3g", loss->value) : (ShortText){""};
     const ShortText cells =
         !loss->inside      ? short_text("all cells")
         : loss->count <= 1 ? short_text("the cell")

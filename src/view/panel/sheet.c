@@ -323,5 +323,5 @@ void table_cell(Table *table, int column, const char *text) {
 }
 
 void table_number(Table *table, int column, const char *format, double value) {
-    table_cell(table, column, short_text(isfinite(value) ? format : "", value).text);
+    table_cell(table, column, isfinite(value) ? short_text(format, value).text : "");
 }

@@ -205,7 +205,7 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
         short_text("%s", waits ? ">" : ""),
         short_text("%.14s", group->first->name),
         short_text("%s", step_accesses[group->first->access]),
-        short_text(repeats > 1 ? "x%d" : "", repeats),
+        repeats > 1 ? short_text("x%d", repeats) : (ShortText){""},
         short_text("%.0f", bytes),
         short_text("%d", lines),
         short_text("%.0f", sectors),
