@@ -139,7 +139,8 @@ int lesson_want(Sheet *sheet, const PanelData *data, int width) {
 
 /* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
 static ShortText progress_note(const Sheet *sheet, const LessonPane *pane, int width) {
-    const ShortText place = pane->steps ? short_text("%d of %d", pane->step, pane->steps) : (ShortText){""};
+    const ShortText place =
+        pane->steps ? short_text("%d of %d", pane->step, pane->steps) : (ShortText){""};
     const ShortText score = short_text("%s, %d of %d right", place.text, pane->right, pane->asked);
     bool room = sheet_width(sheet, pane->title) + sheet_width(sheet, score.text) + 4 <= width;
     return pane->steps && pane->asked && room ? score : place;
