@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The true objects of a scene, and where their mass lands. */
+/* The objects of the ground truth, and where their mass lands. */
 typedef struct {
     Objects objects;
     ObjectError errors[PHOTOS_MAX_BOXES];   /* with the fault of the options */

@@ -139,8 +139,7 @@ bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
 /* ---- the slot -------------------------------------------------------------------------------- */
 
 struct Background {
-    Worker
-        worker; /* the thread of the job in the slot, and the lock; stop: the job is to end early */
+    Worker worker; /* the lock, and the thread of the job in the slot; stop: end the job early */
     void (*wake)(void *context);
     void *context;
 

@@ -389,20 +389,19 @@ void engine_take_results(Engine *engine) {
 /* Does the most useful task for which there is something to do. */
 static TaskEnd do_task(Engine *engine) {
     const ModelDepth depth = live_model_depth(&engine->now.state);
-    TaskEnd end;
-    (void)((end = count_selection(engine)) ||   /* the user has asked for counters */
-           (end = find_gradients(engine)) ||    /* the gradients of the loss under the cursor */
-           (end = estimate_kernels(engine)) ||  /* the bars of the screen */
-           (end = make_race_of_page(engine)) || /* the race, on its open page */
-           (end = simulate(engine, DEPTH_PRUNED)) ||         /* the gain of dropping light points */
-           (end = make_race_of_panel(engine)) ||             /* the race, on wide screens */
-           (end = time_kernel(engine, MEASURE_SELECTION)) || /* of selection and baseline */
-           (end = simulate(engine, depth)) ||                /* the bars in full, and the chart */
-           (end = check_other_formats(engine)) || /* the gates of the other formats */
-           (end = time_kernel(engine, MEASURE_PAIRS)) ||   /* the speed-up, in turns */
-           (end = time_kernel(engine, MEASURE_MISSING)) || /* the other kernels' latencies */
-           (end = note_complete(engine)) ||                /* no figure is missing */
-           (end = time_again(engine)));                    /* figures to settle, or a second old */
+    TaskEnd end = count_selection(engine);            /* the user has asked for counters */
+    end = end ? end : find_gradients(engine);         /* of the loss under the cursor */
+    end = end ? end : estimate_kernels(engine);       /* the bars of the screen */
+    end = end ? end : make_race_of_page(engine);      /* the race, on its open page */
+    end = end ? end : simulate(engine, DEPTH_PRUNED); /* the gain of dropping light points */
+    end = end ? end : make_race_of_panel(engine);     /* the race, on wide screens */
+    end = end ? end : time_kernel(engine, MEASURE_SELECTION); /* and the baseline */
+    end = end ? end : simulate(engine, depth);                /* the bars in full, and the chart */
+    end = end ? end : check_other_formats(engine);            /* the gates of the other formats */
+    end = end ? end : time_kernel(engine, MEASURE_PAIRS);     /* the speed-up, in turns */
+    end = end ? end : time_kernel(engine, MEASURE_MISSING);   /* the other kernels */
+    end = end ? end : note_complete(engine);                  /* no figure is missing */
+    end = end ? end : time_again(engine); /* figures to settle, or a second old */
     return end;
 }
 

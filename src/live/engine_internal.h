@@ -59,9 +59,9 @@ struct Engine {
     uint64_t taken;    /* the number of requests that the newest request has replaced, and itself */
     uint64_t counted;  /* the value of now.state.counts for which counters were read */
     double request_ms; /* when the newest request was taken */
-    FrameInputs
-        shown; /* the inputs of the newest frame, empty before the first; its map stays that of one
-                  moment while the world moves and each moment's depths prune the map differently */
+    /* The inputs of the newest frame, empty before the first. Its map stays that of one moment
+     * while the world moves and each moment's depths prune the map differently. */
+    FrameInputs shown;
     KernelConfig shown_config;
     Quality quality;
     bool given_up; /* the newest render was given up for a newer request */

@@ -141,8 +141,7 @@ static bool check_accuracy(Engine *engine, Err *err) {
             accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
     if (accuracy[config->dtype].source)
         return true;
-    bool ok = background_accuracy(&engine->shown, config, &accuracy[config->dtype], err);
-    return ok;
+    return background_accuracy(&engine->shown, config, &accuracy[config->dtype], err);
 }
 
 /* Fills in a device without facts of this machine: a script gives the same pictures everywhere. */

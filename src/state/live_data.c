@@ -782,6 +782,11 @@ Headline story_headline(const State *state, const LiveData *live) {
     return headline;
 }
 
+const LiveAccuracy *live_judged_elsewhere(const LiveData *live) {
+    const LiveAccuracy *judged = &live->accuracy[live->job.config.dtype];
+    return judged->source && judged->time_s != live->frame.time_s ? judged : NULL;
+}
+
 ShortText live_judged_text(const SceneFacts *scene, const LiveAccuracy *accuracy) {
     return scene_moves(scene) ? short_text("at %s", live_moment_text(scene, accuracy->time_s).text)
                               : (ShortText){""};

@@ -405,6 +405,10 @@ static const double LIVE_TOLERANCE = 1e-2;
 /* Returns whether the largest error of the format is within the tolerance. */
 LiveVerdict live_tolerance(const LiveAccuracy *accuracy);
 
+/* Returns the judged errors of the selection if they are of another moment than the picture. NULL:
+ * they are of the same, or not known. */
+const LiveAccuracy *live_judged_elsewhere(const LiveData *live);
+
 /* Writes at which moment of the scene the errors are judged: "at t 14.00 s"; "" of a scene that
  * does not move. */
 ShortText live_judged_text(const SceneFacts *scene, const LiveAccuracy *accuracy);

@@ -326,7 +326,7 @@ ENGINE_SUITE(engine_background_slow_kernel, true, INTERSECTION) {
 
 /* While the world moves, a launch in the background tells that V3 keeps no key waiting. */
 ENGINE_SUITE(engine_background_own_moving, true, INTERSECTION) {
-    enum { MOMENTS = 600 };
+    enum { MOMENTS = 100 };
     int moments = 0;
     state.playing = true;
     state.job.config.kernel = bev_kernel_find("cpu_v3");

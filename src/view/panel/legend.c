@@ -116,8 +116,8 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
         return;
     text = short_text("largest %.3g, cell %s", field->value[cell],
                       state_cell_place(data->state, cell).text);
-    const LiveAccuracy *judged = &data->live->accuracy[data->live->job.config.dtype];
-    if (field->view == VIEW_ERROR && judged->source && judged->time_s != data->live->frame.time_s)
+    const LiveAccuracy *judged = live_judged_elsewhere(data->live);
+    if (field->view == VIEW_ERROR && judged)
         text_add(text.text, sizeof text.text, "; %s %s (:time %g)",
                  text_of_unit(UNIT_ERROR, judged->max_abs).text,
                  live_judged_text(&data->state->scene, judged).text, judged->time_s);

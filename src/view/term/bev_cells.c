@@ -372,7 +372,7 @@ static void note_text(const PanelData *data, char *text, size_t size) {
     const State *state = data->state;
     const LiveData *live = data->live;
     const BevKernel *kernel = live->job.config.kernel;
-    const LiveAccuracy *judged = &live->accuracy[live->job.config.dtype];
+    const LiveAccuracy *judged = live_judged_elsewhere(live);
     const ShortText baseline = live_side_label(live, true);
     text[0] = '\0';
     if (state->compare == COMPARE_DIFFERENCE)
@@ -384,7 +384,7 @@ static void note_text(const PanelData *data, char *text, size_t size) {
     else if (state_shows_errors(state) && live->stand_in && kernel->direction == BEV_FORWARD)
         snprintf(text, size, "of %s: %s %s", live->stand_in->title, kernel->title,
                  state->playing ? "is too slow or untimed here" : "is being computed");
-    else if (state_shows_errors(state) && judged->source && judged->time_s != live->frame.time_s)
+    else if (state_shows_errors(state) && judged)
         snprintf(text, size, "at t %.2f s; judged at %g (:time %g)", live->frame.time_s,
                  judged->time_s, judged->time_s);
     else if (!lesson_asks(&state->lesson))
