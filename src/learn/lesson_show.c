@@ -127,7 +127,8 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     if (run->note[0])
         pane_add(&pane->body, PANE_NOTE, false, "%s", run->note);
     if (pane->computing)
-        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (%s goes on without)",
+        pane_add(&pane->body, PANE_NOTE, false,
+                 "Computing: seconds, on a busy CPU up to a minute ... (%s goes on without)",
                  key_of(ACTION_SKIP).name);
     add_keys(run, &pane->body);
 }

@@ -160,22 +160,33 @@ static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
                                                                             : SUMS_CORRECT;
 }
 
-/* Returns about the kernel: "V4 is correct: its sums pass all three gates." */
-static ShortText kernel_sentence(const PanelData *data) {
+/* Adds wordings about the kernel: "V4 is correct: it adds no error to that of FP16 (all three gates
+ * pass)". */
+static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
+    const char *name = config->kernel->title;
     const bool passes_kernel = accuracy->gate_a == LIVE_PASS && accuracy->gate_c == LIVE_PASS;
     const bool passes_format = accuracy->gate_b == LIVE_PASS;
-    const char *sentences[] = {
-        [SUMS_UNJUDGED] = "is being judged: its sums are compared with FP64.",
-        [SUMS_TOO_LARGE] = "was not judged: the scene is too large.",
-        [SUMS_WRONG] = accuracy->gate_a == LIVE_FAIL ? "is wrong: its sums fail gate A."
-                                                     : "is wrong: its sums fail gate C.",
-        [SUMS_CORRECT] = !passes_kernel  ? "is correct: its sums pass the gates that apply."
-                         : passes_format ? "is correct: its sums pass all three gates."
-                                         : "is correct: its sums pass gates A and C.",
-    };
-    return short_text("%s %s", config->kernel->title, sentences[sums_verdict(accuracy)]);
+    const SumsVerdict verdict = sums_verdict(accuracy);
+    if (verdict == SUMS_UNJUDGED)
+        ADD_WORDING(wordings, "%s is being judged: its sums are compared with FP64", name);
+    else if (verdict == SUMS_TOO_LARGE)
+        ADD_WORDING(wordings, "%s was not judged: the scene is too large", name);
+    else if (verdict == SUMS_WRONG)
+        ADD_WORDING(wordings, "%s is wrong: its sums fail gate %c", name,
+                    accuracy->gate_a == LIVE_FAIL ? 'A' : 'C');
+    else {
+        ADD_WORDING(wordings, "%s is correct: it adds no error to that of %s (%s)", name,
+                    bev_dtypes[config->dtype].title,
+                    !passes_kernel  ? "the gates that apply pass"
+                    : passes_format ? "all three gates pass"
+                                    : "gates A and C pass");
+        ADD_WORDING(wordings, "%s is correct: it adds no error to that of %s", name,
+                    bev_dtypes[config->dtype].title);
+    }
+    const char *last = wordings->texts[wordings->count - 1];
+    ADD_WORDING(wordings, "%.*s", (int)strcspn(last, ":"), last);
 }
 
 /* Writes what a wording of the error ends with: ", above NVIDIA's 1e-2", in brief " > 1e-2". */
@@ -186,9 +197,9 @@ static const char *tolerance_text(const LiveAccuracy *accuracy, bool brief) {
                                     : "";
 }
 
-/* Adds wordings about the number format: "FP16 errs by up to 0.014 in values up to 57, above
- * NVIDIA's 1e-2", "FP8 errs by up to 3.2, by 3.3% over all values". None is added of sums without
- * a largest error. */
+/* Adds wordings about the number format: "FP16 itself errs by up to 0.014 in values up to 57,
+ * above NVIDIA's 1e-2", "FP8 itself errs by up to 3.2, by 3.3% over all values". None is added of
+ * sums without a largest error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -201,9 +212,9 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
         const char *limit = tolerance_text(accuracy, false);
         ShortText begin = short_text("Its largest error is %s", error.text);
         if (sums_verdict(accuracy) != SUMS_WRONG)
-            begin =
-                short_text("%s %serrs by up to %s", name,
-                           accuracy->gate_b == LIVE_FAIL ? "fails gate B: it " : "", error.text);
+            begin = short_text("%s %serrs by up to %s", name,
+                               accuracy->gate_b == LIVE_FAIL ? "fails gate B: it " : "itself ",
+                               error.text);
         const ShortText outputs =
             100 * accuracy->rel_l2 >= LEAST_PERCENT
                 ? short_text(", by %.2g%% over all values", 100 * accuracy->rel_l2)
@@ -216,18 +227,16 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     }
 }
 
-/* Adds wordings of both verdicts in a line: "V4 correct; FP16 alone errs by 0.014 > 1e-2". */
+/* Adds wordings of both verdicts in a line: "V4 correct; FP16 itself errs by 0.014 > 1e-2". */
 static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     const char *name = bev_dtypes[config->dtype].title, *kernel = config->kernel->title;
     if (sums_verdict(accuracy) != SUMS_CORRECT) {
-        const ShortText text = kernel_sentence(data);
-        ADD_WORDING(wordings, "%s", text.text);
-        ADD_WORDING(wordings, "%.*s", (int)strcspn(text.text, ":"), text.text);
+        add_kernel_sentences(wordings, data);
         return;
     }
-    const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "alone errs";
+    const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "itself errs";
     const ShortText error = short_text("%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
                                        tolerance_text(accuracy, true));
     ADD_WORDING(wordings, "%s correct; %s %s by %s %s", kernel, name, verb, error.text,
@@ -246,16 +255,16 @@ static void add_heads(Wordings *wordings, const PanelData *data) {
     char at[sizeof moment + 2] = "";
     if (selected->source && moment.text[0])
         snprintf(at, sizeof at, ", %s", moment.text);
-    ADD_WORDING(wordings, "%s on this %s: largest error against FP64, and rel L2 in %%%s",
+    ADD_WORDING(wordings, "%s on this %s: largest error against FP64, in %% over all values%s",
                 config->kernel->title, device, at);
-    ADD_WORDING(wordings, "%s: largest error, and rel L2 in %%%s", config->kernel->title, at);
+    ADD_WORDING(wordings, "%s: largest error, in %% over all values%s", config->kernel->title, at);
     ADD_WORDING(wordings, "%s on this %s%s", config->kernel->title, device, at);
     ADD_WORDING(wordings, "%s%s", config->kernel->title, at);
 }
 
 /* Draws the verdicts below the plot: in a row each, or both in a row. */
 static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
-    Wordings format = {0}, both = {0};
+    Wordings kernel = {0}, format = {0}, both = {0};
     if (area.h < 1)
         return;
     if (area.h == 1) {
@@ -264,11 +273,12 @@ static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
         return;
     }
     const SumsVerdict verdict = sums_verdict(&data->live->accuracy[data->state->job.config.dtype]);
+    add_kernel_sentences(&kernel, data);
     sheet_line(sheet, area,
                cell_bold(verdict == SUMS_CORRECT ? INK_GOOD
                          : verdict == SUMS_WRONG ? INK_BAD
                                                  : INK_TEXT),
-               kernel_sentence(data).text);
+               fitting_wording(sheet, area.w, &kernel));
     add_format_sentences(&format, data);
     sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT),
                fitting_wording(sheet, area.w, &format));
