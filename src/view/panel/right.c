@@ -168,25 +168,27 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
     const char *name = config->kernel->title;
     const bool passes_kernel = accuracy->gate_a == LIVE_PASS && accuracy->gate_c == LIVE_PASS;
     const bool passes_format = accuracy->gate_b == LIVE_PASS;
-    const SumsVerdict verdict = sums_verdict(accuracy);
-    if (verdict == SUMS_UNJUDGED)
-        ADD_WORDING(wordings, "%s is being judged: its sums are compared with FP64", name);
-    else if (verdict == SUMS_TOO_LARGE)
-        ADD_WORDING(wordings, "%s was not judged: the scene is too large", name);
-    else if (verdict == SUMS_WRONG)
-        ADD_WORDING(wordings, "%s is wrong: its sums fail gate %c", name,
-                    accuracy->gate_a == LIVE_FAIL ? 'A' : 'C');
-    else {
-        ADD_WORDING(wordings, "%s is correct: it adds no error to that of %s (%s)", name,
-                    bev_dtypes[config->dtype].title,
+    ShortText verdict = short_text("%s is being judged: its sums are compared with FP64", name);
+    switch (sums_verdict(accuracy)) {
+    case SUMS_UNJUDGED:
+        break;
+    case SUMS_TOO_LARGE:
+        verdict = short_text("%s was not judged: the scene is too large", name);
+        break;
+    case SUMS_WRONG:
+        verdict = short_text("%s is wrong: its sums fail gate %c", name,
+                             accuracy->gate_a == LIVE_FAIL ? 'A' : 'C');
+        break;
+    case SUMS_CORRECT:
+        verdict = short_text("%s is correct: it adds no error to that of %s", name,
+                             bev_dtypes[config->dtype].title);
+        ADD_WORDING(wordings, "%s (%s)", verdict.text,
                     !passes_kernel  ? "the gates that apply pass"
                     : passes_format ? "all three gates pass"
                                     : "gates A and C pass");
-        ADD_WORDING(wordings, "%s is correct: it adds no error to that of %s", name,
-                    bev_dtypes[config->dtype].title);
     }
-    const char *last = wordings->texts[wordings->count - 1];
-    ADD_WORDING(wordings, "%.*s", (int)strcspn(last, ":"), last);
+    ADD_WORDING(wordings, "%s", verdict.text);
+    ADD_WORDING(wordings, "%.*s", (int)strcspn(verdict.text, ":"), verdict.text);
 }
 
 /* Writes what a wording of the error ends with: ", above NVIDIA's 1e-2", in brief " > 1e-2". */
