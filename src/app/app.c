@@ -129,15 +129,6 @@ void undo_free(Undo *undo) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Keys, clicks and ticks are drawn with the frame that answers them: the old frame is not drawn
- * again. Lesson texts and recorded steps are drawn at once, as they need no frame. */
-static unsigned bits_to_draw_now(const App *app, const Event *event, unsigned bits,
-                                 int step_before) {
-    bool waits = event->kind <= EVENT_CLICK && bits & (STEP_RUN | STEP_LOOK) &&
-                 !app->state.lesson.open && app->state.step_at == step_before;
-    return waits ? bits & ~(unsigned)STEP_REDRAW : bits;
-}
-
 void app_request(App *app) {
     app->request = engine_request(app->engine, &app->state);
     app->todo |= STEP_RUN;
@@ -145,16 +136,14 @@ void app_request(App *app) {
         app_take_frame(app, NULL);
 }
 
-/* Keeps the user's change in the undo list. `before` is the state that undo restores. Undo opens no
- * page that was left. */
+/* Keeps the user's change in the undo list. `before` is the state that undo restores: of values
+ * that the palette tries, the state before the first. Undo opens no page that was left. */
 static void keep_undo_step(App *app, const State *before, const Event *event) {
-    Action action = event->kind == EVENT_COMMAND ? event->command.action : ACTION_PIN;
-    if (before->race != app->state.race)
-        return;
-    if (app->state.palette.tries)
-        app->tried = action;
-    else if (!app->serves && (event->kind == EVENT_COMMAND || event->kind == EVENT_CLICK))
-        undo_push(&app->undo, before, action);
+    const bool command = event->kind == EVENT_COMMAND, tries = app->state.palette.tries;
+    if (before->race == app->state.race && !app->serves && !(tries && app->tried) &&
+        (command || event->kind == EVENT_CLICK))
+        app->tried =
+            undo_push(&app->undo, before, command ? event->command.action : ACTION_PIN) && tries;
 }
 
 /* Returns the event with its pin moved: from a cell without points to the nearest cell with points.
@@ -187,8 +176,12 @@ static Event aimed_at_points(const App *app, const Event *event) {
 static void apply_event(App *app, const Event *given) {
     const State before = app->state;
     const Event aim = aimed_at_points(app, given), *event = &aim;
-    unsigned bits = bits_to_draw_now(app, event, state_step(&app->state, event), before.step_at);
-    app->todo |= bits;
+    const unsigned bits = state_step(&app->state, event);
+    /* Keys, clicks and ticks are drawn with the frame that answers them: the old frame is not drawn
+     * again. Lesson texts and recorded steps are drawn at once, as they need no frame. */
+    const bool waits = event->kind <= EVENT_CLICK && bits & (STEP_RUN | STEP_LOOK) &&
+                       !app->state.lesson.open && app->state.step_at == before.step_at;
+    app->todo |= waits ? bits & ~(unsigned)STEP_REDRAW : bits;
     if (bits & (STEP_RUN | STEP_LOOK))
         app_request(app);
     if (bits & STEP_CHANGE)
@@ -203,12 +196,12 @@ static void apply_event(App *app, const Event *given) {
 
 /* Takes back the value that the palette tries, if it tries one. */
 static void take_back_try(App *app) {
-    if (!app->state.palette.tries)
+    const bool changed = app->state.palette.tries && app->tried;
+    app->state.palette.tries = app->tried = false;
+    if (!changed)
         return;
-    app->state.palette.tries = false;
-    if (app->tried == ACTION_COUNT)
-        return;
-    state_restore(&app->state, &app->tried_from);
+    state_restore(&app->state, app->undo.steps[app->undo.count - 1].before);
+    drop_undo_step(&app->undo, app->undo.count - 1);
     app_request(app);
 }
 
@@ -225,8 +218,8 @@ static void run_from_palette(App *app, const Command *command) {
 static void try_value(App *app, const Command *command) {
     const Event event = {.kind = EVENT_COMMAND, .command = *command};
     if (!app->state.palette.tries) {
-        app->tried_from = app->state;
-        app->tried = ACTION_COUNT;
+        app->undo.last = ACTION_COUNT; /* a try is a change of its own */
+        app->tried = false;
     }
     app->state.palette.tries = true;
     apply_event(app, &event);
@@ -238,13 +231,9 @@ static void palette_does(App *app, PaletteDoes does, const Command *command) {
         try_value(app, command);
     else if (does == PALETTE_RUN)
         run_from_palette(app, command);
-    else if (does == PALETTE_KEEP) {
-        if (app->tried != ACTION_COUNT)
-            undo_push(&app->undo, &app->tried_from, app->tried);
-        palette_close(&app->state);
-    } else if (does != PALETTE_NOTHING)
+    else if (does == PALETTE_DRAW || does == PALETTE_LEAVE)
         take_back_try(app);
-    if (does == PALETTE_LEAVE)
+    if (does == PALETTE_KEEP || does == PALETTE_LEAVE)
         palette_close(&app->state);
 }
 
@@ -451,8 +440,7 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
     if (loaded && same_map)
         app_note(app, "the rig is the same, and so is the map: the kernels' times stay");
     if (!app->state.lesson.open && before->estimate && !before->latency_us.stale &&
-        !now->estimate &&
-        now->latency_us.source == SOURCE_MODEL &&
+        !now->estimate && now->latency_us.source == SOURCE_MODEL &&
         kernel_config_equal(&app->config, &live->job.config)) {
         snprintf(line, sizeof line, "%s is replayed: latency %s by the model, the estimate was %s",
                  kernel_config_label(&app->config).text,

@@ -67,8 +67,8 @@ enum { UNDO_STEPS = 50 };
 
 typedef struct {
     struct {
-        State *before; /* the change; owned */
-        Action change; /* the control that made it */
+        State *before;   /* the change; owned */
+        Action change;   /* the control that made it */
     } steps[UNDO_STEPS]; /* the newest last */
     int count;
     Action last;
@@ -100,12 +100,12 @@ typedef struct {
 enum { APP_MAX_WORDS = 32, APP_WORD = 80 };
 
 typedef struct AppOptions {
-    const char *scene; /* a name or a path */
-    const char *other; /* the scene that it is compared with; NULL: none */
+    const char *scene;  /* a name or a path */
+    const char *other;  /* the scene that it is compared with; NULL: none */
     const char *scales; /* a file of ranges, used from the beginning; NULL: none */
-    const Gpu *gpu;    /* this machine's, a row of gpus[]; NULL: none, or not in the table */
-    bool paused;       /* the world stands still */
-    double time_s;     /* moment of the moving world to begin with */
+    const Gpu *gpu;     /* this machine's, a row of gpus[]; NULL: none, or not in the table */
+    bool paused;        /* the world stands still */
+    double time_s;      /* moment of the moving world to begin with */
     /* Controls that are used first, as scripts write them: "dtype fp8". */
     int word_count;
     char words[APP_MAX_WORDS][APP_WORD];
@@ -128,9 +128,8 @@ typedef struct {
     LessonDesk desk;
     Undo undo;
     Tour tour;
-    State tried_from; /* the state before the palette tried its first value */
-    Action tried;     /* the control that the palette tries; ACTION_COUNT: nothing changed yet */
-    bool serves;      /* a lesson's own commands are no changes of the user's */
+    bool tried;  /* values that the palette tries have changed the state: the newest undo step */
+    bool serves; /* a lesson's own commands are no changes of the user's */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;
     uint64_t loads, errors, notes; /* the counters of the newest frame, as in EngineFrame */

@@ -79,12 +79,10 @@ static bool open_page(App *app, Err *err) {
 
 /* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
 static void resume_lesson(LessonDesk *desk) {
-    lesson_run_init(&desk->run, desk->lesson, 0);
-    if (desk->memory != DESK_KEEPS)
-        return;
-    const CourseProgressRow row = course_progress(desk->lesson->name);
-    if (row.pages != desk->lesson->page_count || row.page == row.pages || row.page == 0)
-        return;
+    CourseProgressRow row = course_progress(desk->lesson->name);
+    if (desk->memory != DESK_KEEPS || row.pages != desk->lesson->page_count ||
+        row.page == row.pages || row.page == 0)
+        row = (CourseProgressRow){.page = 0};
     lesson_run_init(&desk->run, desk->lesson, row.page);
     desk->run.answered = row.answered;
     desk->run.right = row.right;
@@ -184,7 +182,7 @@ static bool open_quiz(App *app, DeskMemory memory, Err *err) {
 static bool quiz_goes_on(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     Quiz *quiz = &desk->quiz;
-    if (!desk->quizzes || quiz->over || !lesson_run_ended(&desk->run))
+    if (!desk->quizzes || quiz->over || desk->run.phase != PHASE_END)
         return true;
     if (!quiz->items[quiz->at].answered)
         quiz_answer(quiz, VERDICT_NONE);
@@ -291,15 +289,16 @@ static void begin_lesson(App *app) {
 }
 
 /* Uses the lesson's next control. False: the facts of the state's scene are not known yet. */
-static bool use_control(App *app, Err *err) {
+static bool use_control(App *app) {
     char line[160];
+    Err err;
     if (!app->frame || app->frame->state.job.scene != app->state.job.scene)
         return false;
     lesson_run_control(&app->desk.run, line, sizeof line);
     lesson_run_done(&app->desk.run);
     app->serves = true;
-    if (!app_words(app, line, err))
-        app_note_error(app, err);
+    if (!app_words(app, line, &err))
+        app_note_error(app, &err);
     app->serves = false;
     return true;
 }
@@ -325,48 +324,43 @@ static bool take_figures(App *app) {
     return lesson_run_figures(&desk->run, &app->state, &app->frame->live, final);
 }
 
-/* Gives the lesson all that it wants, until it waits for input, a pause or figures. */
-static void serve_lesson(App *app) {
-    Err err;
-    bool more = true;
-    while (more && app->desk.open && !app->failed) {
-        switch (lesson_run_wants(&app->desk.run)) {
-        case LESSON_WANTS_RESET:
-            lesson_run_done(&app->desk.run);
-            begin_lesson(app);
-            break;
-        case LESSON_WANTS_CONTROL:
-            more = use_control(app, &err);
-            break;
-        case LESSON_WANTS_FIGURES:
-            more = take_figures(app);
-            break;
-        default:
-            more = false;
-        }
+/* Gives the lesson what it wants. False: it waits for input, a pause or figures. */
+static bool serve_lesson(App *app, bool pause_over) {
+    LessonRun *run = &app->desk.run;
+    switch (lesson_run_wants(run)) {
+    case LESSON_WANTS_RESET:
+        lesson_run_done(run);
+        begin_lesson(app);
+        return true;
+    case LESSON_WANTS_CONTROL:
+        return use_control(app);
+    case LESSON_WANTS_FIGURES:
+        return take_figures(app);
+    case LESSON_WANTS_PAUSE:
+        if (pause_over)
+            lesson_run_done(run);
+        return pause_over;
+    default:
+        return false;
     }
 }
 
 void app_lesson_turn(App *app, bool pause_over) {
     LessonDesk *desk = &app->desk;
     Err unsaved;
-    if (!desk->open || desk->page)
+    if (!desk->open || desk->page || !serve_lesson(app, pause_over))
         return;
-    LessonWants before = lesson_run_wants(&desk->run);
-    if (before == LESSON_WANTS_PAUSE && pause_over)
-        lesson_run_done(&desk->run);
-    else if (before == LESSON_WANTS_PAUSE || before == LESSON_WANTS_INPUT)
+    while (desk->open && !app->failed && serve_lesson(app, false)) {
+    }
+    if (!desk->open) /* a control of the lesson has closed it */
         return;
-    serve_lesson(app);
-    bool kept = !desk->open || (note_answer(desk, &unsaved) && save_progress(desk, &unsaved));
-    if (desk->open)
-        show_lesson(app);
+    bool kept = note_answer(desk, &unsaved) && save_progress(desk, &unsaved);
+    show_lesson(app);
     if (!kept)
         app_note_warning(app, &unsaved);
-    LessonWants after = lesson_run_wants(&desk->run);
-    if (after != LESSON_WANTS_FIGURES)
-        desk->waits = false;
-    if (after == LESSON_WANTS_PAUSE)
+    LessonWants wants = lesson_run_wants(&desk->run);
+    desk->waits = desk->waits && wants == LESSON_WANTS_FIGURES;
+    if (wants == LESSON_WANTS_PAUSE)
         desk->pause_ms = clock_ms() + 1e3 * lesson_run_pause(&desk->run);
 }
 
@@ -393,7 +387,7 @@ void app_lesson_input(App *app, const LessonInput *input) {
     Err err;
     if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over))
         return;
-    if (lesson_run_ended(&desk->run) && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
+    if (desk->run.phase == PHASE_END && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
         open_next_lesson(app);
         return;
     }
@@ -422,28 +416,27 @@ static bool choose_explanation(App *app, Err *err) {
 }
 
 void app_lesson_wish(App *app) {
-    static const LessonInputKind kinds[] = {
-        [WISH_NEXT] = INPUT_NEXT, [WISH_BACK] = INPUT_BACK, [WISH_SKIP] = INPUT_SKIP};
     State *state = &app->state;
     Err err = {.kind = ERR_FAILED};
-    LessonWish wish = state->lesson_wish;
-    state->lesson_wish = WISH_NOTHING;
+    const Action wish = state->lesson_wish;
     bool ok = true;
-    if (wish >= WISH_NEXT)
-        app_lesson_input(app, &(LessonInput){.kind = kinds[wish]});
-    else if (wish == WISH_CLOSE) {
+    if (wish == ACTION_NEXT || wish == ACTION_BACK || wish == ACTION_SKIP)
+        app_lesson_input(app, &(LessonInput){.kind = wish == ACTION_NEXT   ? INPUT_NEXT
+                                                     : wish == ACTION_BACK ? INPUT_BACK
+                                                                           : INPUT_SKIP});
+    else if (wish == ACTION_ESCAPE) {
         int changes = undo_lesson_steps(&app->undo);
         ok = app_close_lesson(app, &err);
         if (changes) {
             app_undo(app, changes);
             app_note(app, "lesson closed: scene, kernel and view are yours again");
         }
-    } else if (wish == WISH_WORKFLOW)
+    } else if (wish == ACTION_WORKFLOW)
         ok = open_page(app, &err);
-    else if (wish == WISH_TOUR)
+    else if (wish == ACTION_TOUR)
         ok = app_open_tour(app, &err);
     else
-        ok = (wish != WISH_EXPLAIN || choose_explanation(app, &err)) &&
+        ok = (wish != ACTION_EXPLAIN || choose_explanation(app, &err)) &&
              app_open_lesson(app, state->lesson_name,
                              app->script ? app->options->memory : DESK_KEEPS, &err);
     if (!ok)

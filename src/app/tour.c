@@ -57,11 +57,6 @@ void app_close_tour(App *app) {
     app->todo |= STEP_REDRAW;
 }
 
-/* Whether a line is for scripts alone: it writes a picture, or it ends the script. */
-static bool is_for_scripts(const char *line) {
-    return !strncmp(line, "snapshot", 8) || !strncmp(line, "quit", 4);
-}
-
 /* Whether all figures of the page are there: captions speak of them. The picture is there. */
 static bool page_is_complete(const App *app) {
     const State *state = &app->state;
@@ -82,7 +77,7 @@ static bool line_may_begin(const App *app, const char *line) {
            app->frame->live.race;
 }
 
-/* Carries out a line of the script. */
+/* Carries out a line of the script, but does not write its pictures or end. */
 static void use_tour_line(App *app, const char *line) {
     Tour *tour = &app->tour;
     double seconds;
@@ -95,7 +90,7 @@ static void use_tour_line(App *app, const char *line) {
         app->todo |= STEP_REDRAW;
     } else if (!strncmp(line, "tick", 4) && app_parse_tick(line + 4, &seconds, &count))
         tour->due_ms = clock_ms() + 1e3 * seconds * count;
-    else if (line[0] && !is_for_scripts(line)) {
+    else if (line[0] && strncmp(line, "snapshot", 8) && strncmp(line, "quit", 4)) {
         app->serves = true;
         if (!app_words(app, line, &err))
             app_note_error(app, &err);

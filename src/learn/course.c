@@ -319,19 +319,15 @@ static Score score_of(const Quiz *quiz, const char *topic) {
     return score;
 }
 
-static bool begins_topic(const Quiz *quiz, int i) {
-    for (int before = 0; before < i; before++)
-        if (!strcmp(quiz->items[before].topic, quiz->items[i].topic))
-            return false;
-    return true;
-}
-
 /* Adds one row for each topic: its score, and the lesson to take again. */
 static void add_topics(const Quiz *quiz, PaneText *body) {
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
         const Score score = score_of(quiz, item->topic);
-        if (!begins_topic(quiz, i))
+        int first = 0; /* question of the topic */
+        while (strcmp(quiz->items[first].topic, item->topic))
+            first++;
+        if (first < i)
             continue;
         if (!score.asked)
             pane_add(body, PANE_CHOICE, false, "n/a     %s: cannot be judged here", item->topic);

@@ -123,52 +123,44 @@ ShortText value_text(const Value *value, const char *unit) {
 
 enum { MAX_DEPTH = 32, MAX_WORDS = 128 };
 
-typedef struct {
-    const char *at;
-    Evaluation *evaluation;
-    int depth;
-    bool wrong;   /* the text is wrong */
-    bool unknown; /* a figure or a named value is unknown */
-} Parser;
+static Value parse_level(Evaluation *evaluation, int level);
 
-static Value parse_level(Parser *parser, int level);
-
-__attribute__((format(printf, 2, 3))) static void refuse_expression(Parser *parser,
+__attribute__((format(printf, 2, 3))) static void refuse_expression(Evaluation *evaluation,
                                                                     const char *format, ...) {
     va_list args;
     va_start(args, format);
-    if (!parser->wrong)
-        vsnprintf(parser->evaluation->why, sizeof parser->evaluation->why, format, args);
+    if (!evaluation->wrong)
+        vsnprintf(evaluation->why, sizeof evaluation->why, format, args);
     va_end(args);
-    parser->wrong = true;
+    evaluation->wrong = true;
 }
 
-static void skip_blanks(Parser *parser) {
-    parser->at += strspn(parser->at, " \t");
+static void skip_blanks(Evaluation *evaluation) {
+    evaluation->at += strspn(evaluation->at, " \t");
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* Reads a name of letters, digits and _. The name is "" where none stands. */
-static void read_word(Parser *parser, char word[EXPRESSION_NAME]) {
+static void read_word(Evaluation *evaluation, char word[EXPRESSION_NAME]) {
     int length = 0;
-    skip_blanks(parser);
-    while (isalnum((unsigned char)parser->at[length]) || parser->at[length] == '_')
+    skip_blanks(evaluation);
+    while (isalnum((unsigned char)evaluation->at[length]) || evaluation->at[length] == '_')
         length++;
-    snprintf(word, EXPRESSION_NAME, "%.*s", length, parser->at);
-    parser->at += length;
+    snprintf(word, EXPRESSION_NAME, "%.*s", length, evaluation->at);
+    evaluation->at += length;
 }
 
 /* Takes `token` where it comes next, but not from the beginning of a longer word. */
-static bool take_token(Parser *parser, const char *token) {
+static bool take_token(Evaluation *evaluation, const char *token) {
     size_t length = strlen(token);
-    skip_blanks(parser);
-    if (strncmp(parser->at, token, length) != 0)
+    skip_blanks(evaluation);
+    if (strncmp(evaluation->at, token, length) != 0)
         return false;
     if (isalpha((unsigned char)token[0]) &&
-        (isalnum((unsigned char)parser->at[length]) || parser->at[length] == '_'))
+        (isalnum((unsigned char)evaluation->at[length]) || evaluation->at[length] == '_'))
         return false;
-    parser->at += length;
+    evaluation->at += length;
     return true;
 }
 
@@ -179,198 +171,200 @@ int name_find(const NameTable *names, const char *name) {
     return -1;
 }
 
-static void refuse_nearest(Parser *parser, const char *what, const char *word,
+static void refuse_nearest(Evaluation *evaluation, const char *what, const char *word,
                            const char *const *names, size_t count, const char *otherwise) {
     char hint[128];
     nearest_hint(word, names, count, otherwise, hint, sizeof hint);
-    refuse_expression(parser, "no %s is called \"%s\"; %s", what, word, hint);
+    refuse_expression(evaluation, "no %s is called \"%s\"; %s", what, word, hint);
 }
 
-static void refuse_word(Parser *parser, const char *word) {
+static void refuse_word(Evaluation *evaluation, const char *word) {
     const char *words[MAX_WORDS];
     size_t count = 0;
     for (int i = 0; i < figure_count; i++)
         words[count++] = figures[i].name;
-    for (int i = 0; i < parser->evaluation->names->count; i++)
-        words[count++] = parser->evaluation->names->names[i];
-    refuse_nearest(parser, "figure or name", word, words, count,
+    for (int i = 0; i < evaluation->names->count; i++)
+        words[count++] = evaluation->names->names[i];
+    refuse_nearest(evaluation, "figure or name", word, words, count,
                    "samples/lessons/README.md lists the figures");
 }
 
 /* ---- arguments of figures -------------------------------------------------------------------- */
 
 /* Reads one of `names`, upper and lower case alike. Returns its index. */
-static int read_place(Parser *parser, const char *what, const char *const *names, int count,
+static int read_place(Evaluation *evaluation, const char *what, const char *const *names, int count,
                       const char *otherwise) {
     char word[EXPRESSION_NAME];
-    read_word(parser, word);
+    read_word(evaluation, word);
     for (int i = 0; i < count; i++)
         if (!strcasecmp(names[i], word))
             return i;
-    refuse_nearest(parser, what, word, names, (size_t)count, otherwise);
+    refuse_nearest(evaluation, what, word, names, (size_t)count, otherwise);
     return 0;
 }
 
-static void read_kernel(Parser *parser, FigureQuery *query) {
+static void read_kernel(Evaluation *evaluation) {
     const char *names[MAX_WORDS];
     int count = 0;
     for (; bev_kernels[count]; count++)
         names[count] = bev_kernels[count]->name;
-    if (!take_token(parser, "*"))
-        query->kernel =
-            bev_kernels[read_place(parser, "kernel", names, count, "bevscope --list shows them")];
+    if (!take_token(evaluation, "*"))
+        evaluation->kernel = bev_kernels[read_place(evaluation, "kernel", names, count,
+                                                    "bevscope --list shows them")];
 }
 
-static void read_array(Parser *parser, FigureQuery *query) {
-    query->array = (FigureArray)read_place(parser, "array", figure_arrays, ARRAY_COUNT, NULL);
+static void read_array(Evaluation *evaluation) {
+    evaluation->array =
+        (FigureArray)read_place(evaluation, "array", figure_arrays, ARRAY_COUNT, NULL);
 }
 
-static void read_format(Parser *parser, FigureQuery *query) {
+static void read_format(Evaluation *evaluation) {
     const char *names[BEV_DTYPE_COUNT];
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         names[i] = bev_dtypes[i].name;
-    query->dtype = read_place(parser, "number format", names, BEV_DTYPE_COUNT, NULL);
+    evaluation->dtype = read_place(evaluation, "number format", names, BEV_DTYPE_COUNT, NULL);
 }
 
-static void read_number(Parser *parser, FigureQuery *query) {
+static void read_number(Evaluation *evaluation) {
     char *end;
-    skip_blanks(parser);
-    query->number = strtod(parser->at, &end);
-    if (end == parser->at)
-        refuse_expression(parser, "a number is missing, for example: rounded(fp8, 0.3)");
-    parser->at = end;
+    skip_blanks(evaluation);
+    evaluation->number = strtod(evaluation->at, &end);
+    if (end == evaluation->at)
+        refuse_expression(evaluation, "a number is missing, for example: rounded(fp8, 0.3)");
+    evaluation->at = end;
 }
 
 /* Reads the arguments that the figure takes, from the front. All are optional but a number alone.
  */
-static void read_arguments(Parser *parser, const FigureRow *row, FigureQuery *query) {
-    static void (*const readers[])(Parser *, FigureQuery *) = {read_kernel, read_array, read_format,
-                                                               read_number};
-    if (!take_token(parser, "(") || take_token(parser, ")"))
+static void read_arguments(Evaluation *evaluation, const FigureRow *row) {
+    static void (*const readers[])(Evaluation *) = {read_kernel, read_array, read_format,
+                                                    read_number};
+    if (!take_token(evaluation, "(") || take_token(evaluation, ")"))
         return;
     for (int i = 0, read = 0; i < (int)(sizeof readers / sizeof *readers); i++)
-        if (row->takes & 1u << i && (!read++ || take_token(parser, ",")))
-            readers[i](parser, query);
-    if (!take_token(parser, ")"))
-        refuse_expression(parser, "%s() has too many arguments, or its ) is missing", row->name);
+        if (row->takes & 1u << i && (!read++ || take_token(evaluation, ",")))
+            readers[i](evaluation);
+    if (!take_token(evaluation, ")"))
+        refuse_expression(evaluation, "%s() has too many arguments, or its ) is missing",
+                          row->name);
 }
 
 /* Reads a figure's arguments, and returns its value. */
-static Value parse_figure(Parser *parser, const FigureRow *row) {
-    Evaluation *evaluation = parser->evaluation;
-    FigureQuery query = {.state = evaluation->state,
-                         .live = evaluation->live,
-                         .dtype = -1,
-                         .timings = evaluation->timings,
-                         .why = evaluation->why,
-                         .why_size = sizeof evaluation->why};
-    read_arguments(parser, row, &query);
+static Value parse_figure(Evaluation *evaluation, const FigureRow *row) {
+    evaluation->kernel = NULL;
+    evaluation->array = ARRAY_ALL;
+    evaluation->dtype = -1;
+    evaluation->number = 0;
+    read_arguments(evaluation, row);
     evaluation->varies = true;
-    if (row->needs_model && query.kernel)
-        evaluation->model_kernels |= kernel_bit(query.kernel);
+    if (row->needs_model && evaluation->kernel)
+        evaluation->model_kernels |= kernel_bit(evaluation->kernel);
     if (!evaluation->live)
         return (Value){0};
-    Reading got = row->get(&query);
+    Reading got = row->get(evaluation);
     evaluation->timing_missing |= row->timing && got.source == SOURCE_UNKNOWN;
-    parser->unknown |= got.source == SOURCE_UNKNOWN;
+    evaluation->unknown |= got.source == SOURCE_UNKNOWN;
     return (Value){got.value, row->measure, got.source};
 }
 
 /* ---- from the innermost outwards ------------------------------------------------------------- */
 
-static Value parse_pair(Parser *parser, OpKind kind) {
-    if (!take_token(parser, "("))
-        refuse_expression(parser, "min and max take two values in parentheses");
-    Value left = parse_level(parser, LEVEL_OR);
-    if (!take_token(parser, ","))
-        refuse_expression(parser, "min and max take two values in parentheses");
-    Value right = parse_level(parser, LEVEL_OR);
-    if (!take_token(parser, ")"))
-        refuse_expression(parser, "a ) is missing");
+static Value parse_pair(Evaluation *evaluation, OpKind kind) {
+    if (!take_token(evaluation, "("))
+        refuse_expression(evaluation, "min and max take two values in parentheses");
+    Value left = parse_level(evaluation, LEVEL_OR);
+    if (!take_token(evaluation, ","))
+        refuse_expression(evaluation, "min and max take two values in parentheses");
+    Value right = parse_level(evaluation, LEVEL_OR);
+    if (!take_token(evaluation, ")"))
+        refuse_expression(evaluation, "a ) is missing");
     return result_of(kind, left, right);
 }
 
-static Value parse_name(Parser *parser, int name) {
-    Evaluation *evaluation = parser->evaluation;
+static Value parse_name(Evaluation *evaluation, int name) {
     evaluation->varies = true;
     if (!evaluation->live)
         return (Value){0};
     if (evaluation->values[name].source == SOURCE_UNKNOWN) {
         snprintf(evaluation->why, sizeof evaluation->why,
                  "a value that was to be kept earlier is unknown");
-        parser->unknown = true;
+        evaluation->unknown = true;
     }
     return evaluation->values[name];
 }
 
-static Value parse_word(Parser *parser) {
+static Value parse_word(Evaluation *evaluation) {
     char word[EXPRESSION_NAME];
-    read_word(parser, word);
-    int name = name_find(parser->evaluation->names, word), figure = figure_find(word);
+    read_word(evaluation, word);
+    int name = name_find(evaluation->names, word), figure = figure_find(word);
     if (!strcmp(word, "true") || !strcmp(word, "false"))
         return (Value){word[0] == 't', MEASURE_TRUTH, SOURCE_COMPUTED};
     for (int i = OP_MIN; i < OP_COUNT; i++)
         if (!strcmp(word, operators[i].token))
-            return parse_pair(parser, (OpKind)i);
+            return parse_pair(evaluation, (OpKind)i);
     if (name >= 0)
-        return parse_name(parser, name);
+        return parse_name(evaluation, name);
     if (figure >= 0)
-        return parse_figure(parser, &figures[figure]);
+        return parse_figure(evaluation, &figures[figure]);
     if (word[0])
-        refuse_word(parser, word);
+        refuse_word(evaluation, word);
     else
-        refuse_expression(parser, *parser->at ? "\"%.20s\" is no value" : "a value is missing%s",
-                          parser->at);
+        refuse_expression(evaluation,
+                          *evaluation->at ? "\"%.20s\" is no value" : "a value is missing%s",
+                          evaluation->at);
     return (Value){0};
 }
 
-static Value parse_value(Parser *parser) {
+static Value parse_value(Evaluation *evaluation) {
     Value value = {0};
-    if (++parser->depth > MAX_DEPTH)
-        refuse_expression(parser, "the expression is nested too deeply");
-    if (parser->wrong)
+    if (++evaluation->depth > MAX_DEPTH)
+        refuse_expression(evaluation, "the expression is nested too deeply");
+    if (evaluation->wrong)
         return value;
-    skip_blanks(parser);
-    if (isdigit((unsigned char)*parser->at)) {
+    skip_blanks(evaluation);
+    if (isdigit((unsigned char)*evaluation->at)) {
         char *end;
-        value = (Value){strtod(parser->at, &end), MEASURE_NONE, SOURCE_COMPUTED};
-        parser->at = end;
-    } else if (take_token(parser, "(")) {
-        value = parse_level(parser, LEVEL_OR);
-        if (!take_token(parser, ")"))
-            refuse_expression(parser, "a ) is missing");
-    } else if (take_token(parser, "-")) {
-        value = parse_value(parser);
+        value = (Value){strtod(evaluation->at, &end), MEASURE_NONE, SOURCE_COMPUTED};
+        evaluation->at = end;
+    } else if (take_token(evaluation, "(")) {
+        value = parse_level(evaluation, LEVEL_OR);
+        if (!take_token(evaluation, ")"))
+            refuse_expression(evaluation, "a ) is missing");
+    } else if (take_token(evaluation, "-")) {
+        value = parse_value(evaluation);
         value.number = -value.number;
     } else
-        value = parse_word(parser);
-    parser->depth--;
+        value = parse_word(evaluation);
+    evaluation->depth--;
     return value;
 }
 
 /* Parses operators of this level on operands of the next. Two comparisons in a row are refused. */
-static Value parse_level(Parser *parser, int level) {
-    bool negated = level == LEVEL_NOT && take_token(parser, "not");
+static Value parse_level(Evaluation *evaluation, int level) {
+    bool negated = level == LEVEL_NOT && take_token(evaluation, "not");
     if (level == LEVEL_VALUE)
-        return parse_value(parser);
-    Value value = parse_level(parser, level + 1);
-    for (int i = 0; i < OP_COUNT && !parser->wrong; i++)
-        if (operators[i].level == level && take_token(parser, operators[i].token)) {
-            value = result_of((OpKind)i, value, parse_level(parser, level + 1));
+        return parse_value(evaluation);
+    Value value = parse_level(evaluation, level + 1);
+    for (int i = 0; i < OP_COUNT && !evaluation->wrong; i++)
+        if (operators[i].level == level && take_token(evaluation, operators[i].token)) {
+            value = result_of((OpKind)i, value, parse_level(evaluation, level + 1));
             i = level == LEVEL_COMPARISON ? OP_COUNT : -1;
         }
     return negated ? (Value){!value.number, MEASURE_TRUTH, value.source} : value;
 }
 
 bool expression_value(const char *text, Evaluation *evaluation, Value *value) {
-    Parser parser = {.at = text, .evaluation = evaluation};
+    evaluation->at = text;
+    evaluation->depth = 0;
+    evaluation->wrong = evaluation->unknown = false;
     evaluation->why[0] = '\0';
-    *value = parse_level(&parser, LEVEL_OR);
-    skip_blanks(&parser);
-    if (*parser.at)
-        refuse_expression(&parser, "\"%.20s\" does not belong to the expression", parser.at);
+    *value = parse_level(evaluation, LEVEL_OR);
+    skip_blanks(evaluation);
+    if (*evaluation->at)
+        refuse_expression(evaluation, "\"%.20s\" does not belong to the expression",
+                          evaluation->at);
     bool checks = !evaluation->live && evaluation->varies;
-    if (!parser.wrong && !parser.unknown && !isfinite(value->number) && !checks)
-        refuse_expression(&parser, "a division by zero");
-    return !parser.wrong && !parser.unknown;
+    if (!evaluation->wrong && !evaluation->unknown && !isfinite(value->number) && !checks)
+        refuse_expression(evaluation, "a division by zero");
+    return !evaluation->wrong && !evaluation->unknown;
 }

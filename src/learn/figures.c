@@ -2,7 +2,7 @@
 /* The table of figures that lessons can ask for. Exact arithmetic over shapes and the map has
  * SOURCE_COMPUTED, a result of the memory model SOURCE_MODEL. A latency has the source that the
  * question asks for. */
-#include "src/learn/figures.h"
+#include "src/learn/expression.h"
 
 #include "kernels/codec.h"
 
@@ -14,11 +14,11 @@
 const char *const figure_arrays[ARRAY_COUNT] = {"all",     "features", "depth", "indices",
                                                 "weights", "output",   "ranks", "gradients"};
 
-__attribute__((format(printf, 2, 3))) static Reading unknown(const FigureQuery *query,
-                                                             const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static Reading unknown(Evaluation *query, const char *format,
+                                                             ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(query->why, query->why_size, format, args);
+    vsnprintf(query->why, sizeof query->why, format, args);
     va_end(args);
     return (Reading){0};
 }
@@ -27,11 +27,11 @@ static Reading computed(double value) {
     return reading(value, SOURCE_COMPUTED);
 }
 
-static const BevKernel *kernel_of(const FigureQuery *query) {
+static const BevKernel *kernel_of(Evaluation *query) {
     return query->kernel ? query->kernel : query->live->job.config.kernel;
 }
 
-static BevDtype dtype_of(const FigureQuery *query) {
+static BevDtype dtype_of(Evaluation *query) {
     return query->dtype < 0 ? query->live->job.config.dtype : (BevDtype)query->dtype;
 }
 
@@ -39,7 +39,7 @@ static BevDtype dtype_of(const FigureQuery *query) {
 
 /* Returns the model's row of a kernel. An estimate and the model of an earlier map count as
  * unknown: the full simulation may judge otherwise. */
-static const PredictedKernel *known_to_model(const FigureQuery *query) {
+static const PredictedKernel *known_to_model(Evaluation *query) {
     const MemoryModel *model = query->live->model;
     Gpu gpu = state_gpu(query->state);
     const PredictedKernel *kernel = model ? model_of_kernel(model, kernel_of(query), &gpu) : NULL;
@@ -51,7 +51,7 @@ static const PredictedKernel *known_to_model(const FigureQuery *query) {
 }
 
 /* Returns the kernel's prediction on the chosen GPU; its figures are NaN where there is none. */
-static Prediction predicted(const FigureQuery *query) {
+static Prediction predicted(Evaluation *query) {
     const State *state = query->state;
     const PredictedKernel *kernel = known_to_model(query);
     if (kernel)
@@ -63,7 +63,7 @@ static Reading modelled(double value) {
     return isnan(value) ? (Reading){0} : reading(value, SOURCE_MODEL);
 }
 
-static Reading latency(const FigureQuery *query) {
+static Reading latency(Evaluation *query) {
     if (query->timings == SOURCE_MODEL && kernel_of(query)->where == BEV_CPU)
         return unknown(query, "%s was not timed, and the model knows GPUs only",
                        kernel_of(query)->title);
@@ -83,7 +83,7 @@ static Reading latency(const FigureQuery *query) {
 
 /* Returns a figure of the kernel's row; `offset` is its place in the row. `source` says what the
  * figure lacks where it is unknown: "recorded" or "published". */
-static Reading figure_of_row(const FigureQuery *query, size_t offset, const char *what,
+static Reading figure_of_row(Evaluation *query, size_t offset, const char *what,
                              const char *source) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     const Reading *got = row ? (const Reading *)((const char *)row + offset) : NULL;
@@ -94,14 +94,14 @@ static Reading figure_of_row(const FigureQuery *query, size_t offset, const char
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static Reading sectors(const FigureQuery *query) {
+static Reading sectors(Evaluation *query) {
     const PredictedKernel *kernel = known_to_model(query);
     return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
 }
 
 /* Builds the selection's problem from the frame's shape and map, in the direction of the query's
  * kernel. Returns false, with the reason, where no formula counts the kernel's requests on it. */
-static bool problem_of(const FigureQuery *query, BevProblem *problem) {
+static bool problem_of(Evaluation *query, BevProblem *problem) {
     const LiveFrame *frame = &query->live->frame;
     const KernelConfig *config = &query->live->job.config;
     const BevKernel *kernel = kernel_of(query);
@@ -138,7 +138,7 @@ static double of_array(const BevTraffic *traffic, FigureArray array) {
     }
 }
 
-static Reading kernel_traffic(const FigureQuery *query) {
+static Reading kernel_traffic(Evaluation *query) {
     BevProblem problem;
     const BevKernel *kernel = kernel_of(query);
     if (!problem_of(query, &problem))
@@ -153,7 +153,7 @@ static Reading kernel_traffic(const FigureQuery *query) {
     return computed(of_array(&traffic, query->array));
 }
 
-static Reading atomics(const FigureQuery *query) {
+static Reading atomics(Evaluation *query) {
     BevProblem problem;
     if (!problem_of(query, &problem))
         return (Reading){0};
@@ -162,7 +162,7 @@ static Reading atomics(const FigureQuery *query) {
 
 /* Counts the additions that are left where blocks of so many points add up their cells first: one
  * a channel for each cell that a block touches. */
-static Reading block_atomics(const FigureQuery *query) {
+static Reading block_atomics(Evaluation *query) {
     const BevMap *map = query->live->frame.map;
     int64_t block = (int64_t)query->number, cells = 0;
     if (!map)
@@ -176,7 +176,7 @@ static Reading block_atomics(const FigureQuery *query) {
     return computed((double)(cells * query->live->frame.shape.channels));
 }
 
-static Reading footprint(const FigureQuery *query) {
+static Reading footprint(Evaluation *query) {
     const BevFootprint *f = &query->live->memory.footprint;
     if (!query->live->memory.known)
         return unknown(query, "no scene is loaded");
@@ -191,13 +191,13 @@ static Reading footprint(const FigureQuery *query) {
 
 /* ---- the page of bits ------------------------------------------------------------------------ */
 
-static Reading code_holds(const FigureQuery *query) {
+static Reading code_holds(Evaluation *query) {
     BitsPage page = state_bits(query->state);
     double value = bev_code_value(page.dtype, page.code);
     return isnan(value) ? unknown(query, "the bits are NaN") : computed(value);
 }
 
-static Reading code_after(const FigureQuery *query) {
+static Reading code_after(Evaluation *query) {
     enum { NUMBER, INFINITE, NAN_CODE, NO_CODE };
     BitsPage page = state_bits(query->state);
     uint32_t next;
@@ -206,7 +206,7 @@ static Reading code_after(const FigureQuery *query) {
     return computed(bits_then_nan(page.dtype, page.code) ? NAN_CODE : NO_CODE);
 }
 
-static Reading moved_m(const FigureQuery *query) {
+static Reading moved_m(Evaluation *query) {
     const LiveDifference *difference = &query->live->difference;
     if (difference->known && isfinite(difference->moved_m))
         return computed(difference->moved_m);
@@ -214,18 +214,18 @@ static Reading moved_m(const FigureQuery *query) {
 }
 
 /* Returns a figure of the chosen GPU. Its source is the data sheet or the learner's change. */
-static Reading of_gpu(const FigureQuery *query, double value) {
+static Reading of_gpu(Evaluation *query, double value) {
     bool changed = gpu_edit_any(&query->state->edit);
     return reading(value, changed ? SOURCE_COMPUTED : SOURCE_PUBLISHED);
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-static Reading of_map(const FigureQuery *query, double value) {
+static Reading of_map(Evaluation *query, double value) {
     return query->live->intervals.known ? computed(value) : unknown(query, "no scene is loaded");
 }
 
-static Reading of_shape(const FigureQuery *query, int64_t value) {
+static Reading of_shape(Evaluation *query, int64_t value) {
     return query->live->frame.shape.nx ? computed((double)value)
                                        : unknown(query, "no scene is loaded");
 }
@@ -236,7 +236,7 @@ static double ratio(int64_t part, int64_t whole) {
 
 /* Counts the cells whose pooled values differ from the baseline's in any bit. Both grids must come
  * from the kernels that were asked for, not from a stand-in. */
-static Reading differing_cells(const FigureQuery *query) {
+static Reading differing_cells(Evaluation *query) {
     const LiveData *live = query->live;
     if (!live->difference.known)
         return unknown(query, "no comparison with the baseline is on");
@@ -250,8 +250,7 @@ static Reading differing_cells(const FigureQuery *query) {
 
 /* ---- the adjoint identity -------------------------------------------------------------------- */
 
-static Reading inner_product(const FigureQuery *query, const float *a, const float *b,
-                             int64_t count) {
+static Reading inner_product(Evaluation *query, const float *a, const float *b, int64_t count) {
     const LiveGradients *gradients = &query->live->frame.gradients;
     if (!gradients->grad_depth || !a || !b)
         return unknown(query, "%s",
@@ -265,14 +264,14 @@ static Reading inner_product(const FigureQuery *query, const float *a, const flo
 
 /* Returns the adjoint sum over the grid. Without a loss on some cells, the grid holds the gradient
  * of all cells. */
-static Reading adjoint_grid(const FigureQuery *query) {
+static Reading adjoint_grid(Evaluation *query) {
     const LiveFrame *frame = &query->live->frame;
     const GridLoss *loss = frame->gradients.loss;
     const float *grad_out = loss && loss->grad_out ? loss->grad_out : frame->pooled;
     return inner_product(query, frame->pooled, grad_out, frame->nx * frame->ny * frame->channels);
 }
 
-static Reading adjoint_inputs(const FigureQuery *query, bool depth) {
+static Reading adjoint_inputs(Evaluation *query, bool depth) {
     const LiveFrame *frame = &query->live->frame;
     const LiveGradients *gradients = &frame->gradients;
     const BevShape *s = &frame->shape;
@@ -286,39 +285,39 @@ static Reading adjoint_inputs(const FigureQuery *query, bool depth) {
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
-static Reading unchecked(const FigureQuery *query) {
+static Reading unchecked(Evaluation *query) {
     return unknown(query, "%s was not checked", bev_dtypes[dtype_of(query)].title);
 }
 
-static Reading of_accuracy(const FigureQuery *query, double value) {
+static Reading of_accuracy(Evaluation *query, double value) {
     const LiveAccuracy *accuracy = &query->live->accuracy[dtype_of(query)];
     bool checked = accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
     return checked ? reading(value, accuracy->source) : unchecked(query);
 }
 
 /* Returns whether the gate passes. Gate C is judged after A and B, and unknown until then. */
-static Reading of_gate(const FigureQuery *query, LiveVerdict gate) {
+static Reading of_gate(Evaluation *query, LiveVerdict gate) {
     return gate == LIVE_UNKNOWN ? unchecked(query) : of_accuracy(query, gate == LIVE_PASS);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* The words that rows of figures.inc use; its head explains them. */
-#define TIMED            true, true
-#define MODELLED         false, true
-#define PLAIN            false, false
+#define TIMED    true, true
+#define MODELLED false, true
+#define PLAIN    false, false
 #define RECORDED(field, what)                                                                      \
     figure_of_row(query, offsetof(LiveKernel, field), what, source_names[SOURCE_RECORDED])
 #define PUBLISHED(field, what)                                                                     \
     figure_of_row(query, offsetof(LiveKernel, field), what, source_names[SOURCE_PUBLISHED])
-#define STATS            (query->live->intervals.stats)
-#define SHAPE            (query->live->frame.shape)
-#define PIXELS           (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
-#define ACCURACY         (query->live->accuracy[dtype_of(query)])
-#define PASSES(gate)     of_gate(query, ACCURACY.gate)
+#define STATS        (query->live->intervals.stats)
+#define SHAPE        (query->live->frame.shape)
+#define PIXELS       (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
+#define ACCURACY     (query->live->accuracy[dtype_of(query)])
+#define PASSES(gate) of_gate(query, ACCURACY.gate)
 
 #define FIGURE(name, takes, measure, source, ...)                                                  \
-    static Reading get_##name(const FigureQuery *query) {                                          \
+    static Reading get_##name(Evaluation *query) {                                                 \
         (void)query;                                                                               \
         return __VA_ARGS__;                                                                        \
     }

@@ -45,16 +45,15 @@ typedef enum {
 extern const char *const lesson_drawings[DRAW_COUNT]; /* "rays", "points", ... */
 
 typedef struct {
-    const char *file, *first; /* path below the data folder; a text of the first line */
-    int lines;                /* how many */
-    int line;                 /* where it begins, from 1; 0: not read */
-    char *text;               /* the lines; owned */
+    const char *file; /* path below the data folder */
+    int lines, line;  /* how many; where the first is, from 1 */
+    char *text;       /* the lines; owned */
 } LessonCode;
 
 typedef struct {
     const char *text;
-    const char *value; /* of a choice: the expression that is true if it is right; of an order:
-                          the kernel's name */
+    const char *value; /* of a choice: the expression that is true if it is right; of an order: the
+                          figure of the kernel */
     const char *wrong; /* of a choice: the text for a learner who took it; NULL: nothing */
 } LessonChoice;
 
@@ -72,8 +71,8 @@ typedef struct {
     int choice_count;
     double lo, hi; /* of a number */
     const char *unit;
-    const char *by;       /* of an order: the figure */
-    const char *expected; /* of a number: the expression; NULL: none yet */
+    char figures[LESSON_ORDER][96]; /* of an order: "latency(v2)" */
+    const char *expected;           /* of a number: the expression; NULL: none yet */
     double within;
     bool percent; /* `within` is relative */
     LessonTexts again, show;
@@ -83,7 +82,7 @@ typedef struct {
 
 typedef struct {
     LessonKind kind;
-    int line, number;
+    int number;
     const char *text; /* say: the paragraph; control: its line; let: the expression */
     const char *word; /* animate: a control that takes a number */
     double from, to, seconds;
@@ -113,14 +112,14 @@ typedef struct {
     char bytes[LESSON_BYTES + 2]; /* the file: all texts lie in it */
 } Lesson;
 
-/* Reads and checks the lesson of a file, with the lines of source that the lesson shows. An error
- * says the file, the line, the mistake and what to do. lesson_free frees the lesson. */
+/* Reads and checks the lesson of a file. An error says the file, the line, the mistake and what to
+ * do. lesson_free frees the lesson. */
 Lesson *lesson_load(const char *path, Err *err);
 
 /* Returns the page that `mark` names, from 0; -1: no page has that name. */
 int lesson_page(const Lesson *lesson, const char *mark);
 
-/* Reads and checks a lesson from memory, without lines of source. Errors begin with `where`. */
+/* Reads and checks a lesson from memory. Errors begin with `where`. */
 Lesson *lesson_parse(const char *text, size_t length, const char *where, Err *err);
 
 /* Frees a lesson. NULL is accepted. */

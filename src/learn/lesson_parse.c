@@ -100,7 +100,7 @@ static int reader_place(Reader *reader, const char *what, const char *const *nam
  * lesson. */
 static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
     LessonStep *step = &reader->lesson->steps[reader->lesson->step_count++];
-    *step = (LessonStep){.kind = kind, .line = reader->line, .text = text};
+    *step = (LessonStep){.kind = kind, .text = text};
     return step;
 }
 
@@ -108,18 +108,37 @@ static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
 
 enum { SOURCE_BYTES = 1 << 20 };
 
-/* Reads a row `FILE "TEXT" LINES`, which names lines of source, for the open question or as a
- * step. */
+/* Copies `code->lines` lines of `source`, from the first line that contains `first`. */
+static bool take_lines(LessonCode *code, const char *source, const char *first) {
+    const char *begin = strstr(source, first), *end = begin;
+    for (int i = 0; begin && i < code->lines && *end; i++)
+        end += (i > 0) + strcspn(end + (i > 0), "\n");
+    while (begin && begin > source && begin[-1] != '\n')
+        begin--;
+    code->line = 1;
+    for (const char *at = source; begin && at < begin; at++)
+        code->line += *at == '\n';
+    code->text = begin ? strndup(begin, (size_t)(end - begin)) : NULL;
+    return code->text;
+}
+
+/* Reads a row `FILE "TEXT" LINES`, which shows lines of source, for the open question or as a step.
+ */
 static bool read_source(Reader *reader, char *rest) {
     static const char form[] = "for example: source kernels/cuda/v2.cu \"for (int\" 6";
     Lesson *lesson = reader->lesson;
+    LessonQuestion *question = reader->open;
     char *file = reader_word(&rest), *end = *rest == '"' ? strchr(rest + 1, '"') : NULL, more[2];
-    int lines;
+    char path[4096], *source;
+    size_t length;
+    Err unread;
+    LessonCode code = {.file = file};
     if (!end || end == rest + 1)
         return reader_refuse(reader, form,
                              "source takes a file, a text in quotes and a number of lines");
     *end = '\0';
-    if (sscanf(end + 1, "%d %1s", &lines, more) != 1 || lines < 1 || lines > LESSON_CODE_LINES)
+    if (sscanf(end + 1, "%d %1s", &code.lines, more) != 1 || code.lines < 1 ||
+        code.lines > LESSON_CODE_LINES)
         return reader_refuse(reader, form, "source shows 1 to %d lines", LESSON_CODE_LINES);
     if ((strncmp(file, "kernels/", 8) != 0 && strncmp(file, "samples/", 8) != 0) ||
         strstr(file, ".."))
@@ -127,52 +146,23 @@ static bool read_source(Reader *reader, char *rest) {
                              "\"%s\" is no source of this program", file);
     if (lesson->code_count == LESSON_SOURCES)
         return reader_refuse(reader, "", "more than %d sources", LESSON_SOURCES);
-    lesson->codes[lesson->code_count++] =
-        (LessonCode){.file = file, .first = rest + 1, .lines = lines, .line = reader->line};
-    LessonQuestion *question = reader->open;
-    if (!question)
-        add_step(reader, LESSON_SOURCE, "")->number = lesson->code_count - 1;
-    else if (question->code_count == LESSON_CODES)
+    if (question && question->code_count == LESSON_CODES)
         return reader_refuse(reader, "", "more than %d sources", LESSON_CODES);
-    else
-        question->codes[question->code_count++] = lesson->code_count - 1;
-    return true;
-}
-
-/* Copies `code->lines` lines of `source`, from the first line that contains code->first.
- * `code->line` is the row's number in the lesson before, and the line number in the source
- * afterwards. */
-static bool take_lines(LessonCode *code, const char *source) {
-    const char *found = strstr(source, code->first), *begin = found, *end = found;
-    if (!found)
-        return false;
-    while (begin > source && begin[-1] != '\n')
-        begin--;
-    for (int i = 0; i < code->lines && *end; i++) {
-        end += strcspn(end, "\n");
-        end += i + 1 < code->lines && *end;
-    }
-    code->line = 1;
-    for (const char *at = source; at < begin; at++)
-        code->line += *at == '\n';
-    code->text = strndup(begin, (size_t)(end - begin));
-    return code->text != NULL;
-}
-
-static bool read_code(LessonCode *code, const char *lesson, Err *err) {
-    char path[4096], where[256], *source = NULL;
-    size_t length;
-    snprintf(where, sizeof where, "%.200s:%d", lesson, code->line);
-    bool ok = data_path(code->file, path, sizeof path, err) &&
-              data_read(path, SOURCE_BYTES, &source, &length, err);
-    if (!ok)
-        return err_set(err, ERR_FAILED, where, "name a file below kernels/ or samples/",
-                       "there is no source %s", code->file);
-    if (!take_lines(code, source))
-        ok = err_set(err, ERR_FAILED, where, "copy a part of the first line to show",
-                     "no line of %s has the text \"%.80s\"", code->file, code->first);
+    if (!data_path(file, path, sizeof path, &unread) ||
+        !data_read(path, SOURCE_BYTES, &source, &length, &unread))
+        return reader_refuse(reader, "name a file below kernels/ or samples/",
+                             "there is no source %s", file);
+    bool found = take_lines(&code, source, rest + 1);
     free(source);
-    return ok;
+    if (!found)
+        return reader_refuse(reader, "copy a part of the first line to show",
+                             "no line of %s has the text \"%.80s\"", file, rest + 1);
+    lesson->codes[lesson->code_count] = code;
+    if (question)
+        question->codes[question->code_count++] = lesson->code_count++;
+    else
+        add_step(reader, LESSON_SOURCE, "")->number = lesson->code_count++;
+    return true;
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -227,51 +217,47 @@ static bool read_wrong(Reader *reader, char *rest) {
 
 static bool read_number(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
-    char *end;
+    int used = 0;
     if (!set_kind(reader, ASKS_NUMBER))
         return false;
-    question->lo = strtod(rest, &end);
-    bool ok = end != rest;
-    rest = end;
-    question->hi = strtod(rest, &end);
-    ok = ok && end != rest && isfinite(question->lo) && isfinite(question->hi);
-    if (!ok)
+    if (sscanf(rest, "%lf %lf %n", &question->lo, &question->hi, &used) != 2 ||
+        !isfinite(question->lo) || !isfinite(question->hi))
         return reader_refuse(reader, "for example: number 1 100 times",
                              "number takes the least and the greatest answer, and a unit");
     if (question->lo >= question->hi)
         return reader_refuse(reader, "the least answer comes first",
                              "the range from %g to %g is the wrong way round", question->lo,
                              question->hi);
-    question->unit = end + strspn(end, " \t");
+    question->unit = rest + used;
     return true;
 }
 
-/* Reads the things to order and their figure: "V1 V2 V3 by FIGURE". */
+/* Reads the kernels to order and their figure: "v1 v2 v3 by FIGURE". */
 static bool read_order(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
-    char *by = strstr(rest, " by "), expression[96];
+    char *by = strstr(rest, " by ");
     if (!set_kind(reader, ASKS_ORDER))
         return false;
     if (!by)
         return reader_refuse(reader, "for example: order v4 v3 v2 by latency",
                              "order does not say by which figure");
     *by = '\0';
-    question->by = by + 4 + strspn(by + 4, " \t");
-    int row = figure_find(question->by);
+    by += 4 + strspn(by + 4, " \t");
+    int row = figure_find(by);
     if (row >= 0 && !(figures[row].takes & TAKES_KERNEL))
         return reader_refuse(reader, "order by latency, for example", "%s is no figure of kernels",
-                             question->by);
+                             by);
     while (*rest) {
         const char *name = reader_word(&rest);
-        const BevKernel *kernel = bev_kernel_find(name);
-        if (question->choice_count == LESSON_ORDER)
+        int at = question->choice_count++;
+        if (at == LESSON_ORDER)
             return reader_refuse(reader, "", "more than %d kernels to order", LESSON_ORDER);
-        LessonChoice *choice = &question->choices[question->choice_count++];
-        snprintf(expression, sizeof expression, "%.40s(%.40s)", question->by, name);
-        if (!reader_expression(reader, expression))
+        char *figure = question->figures[at];
+        snprintf(figure, sizeof question->figures[at], "%.40s(%.40s)", by, name);
+        if (!reader_expression(reader, figure))
             return false;
-        choice->value = name;
-        choice->text = kernel->title;
+        question->choices[at] =
+            (LessonChoice){.text = bev_kernel_find(name)->title, .value = figure};
     }
     return true;
 }
@@ -279,19 +265,16 @@ static bool read_order(Reader *reader, char *rest) {
 /* Reads the expected number and its tolerance: "EXPRESSION within 10 %". */
 static bool read_expect(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
-    char *within = strstr(rest, " within "), *end;
+    char *within = strstr(rest, " within "), sign[2] = "", more[2];
     if (question->expected)
         return reader_refuse(reader, "", "a second expect");
     if (!within)
         return reader_refuse(reader, "for example: expect points within 5 %",
                              "expect does not say within what");
     *within = '\0';
-    question->within = strtod(within + 8, &end);
-    bool number = end != within + 8;
-    end += strspn(end, " \t");
-    question->percent = *end == '%';
-    if (!number || (*end && strcmp(end, "%") != 0) || !isfinite(question->within) ||
-        question->within < 0)
+    int found = sscanf(within + 8, "%lf %1s %1s", &question->within, sign, more);
+    question->percent = sign[0] == '%';
+    if (found != 1 + question->percent || !isfinite(question->within) || question->within < 0)
         return reader_refuse(reader, "", "within takes a number or a number and %%, not \"%s\"",
                              within + 8);
     question->expected = rest;
@@ -342,10 +325,13 @@ static bool check_conditions(Reader *reader) {
                                        "%d of the conditions are true, not one", right);
 }
 
+/* Checks the question that is open, if one is, now that all its rows were read. */
 static bool close_question(Reader *reader) {
     const LessonQuestion *question = reader->open;
     int line = reader->line;
     bool ok = true;
+    if (!question)
+        return true;
     reader->line = question->line;
     if (question->asks == ASKS_NOTHING)
         ok = reader_refuse(reader, "add choose, number or order", "the question has no answers");
@@ -429,20 +415,13 @@ static int name_index(NameTable *names, const char *name) {
     return names->count++;
 }
 
-static bool is_reserved(const char *name) {
-    static const char *const words[] = {"min", "max", "and", "or", "not", "true", "false"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(words[i], name))
-            return true;
-    return false;
-}
-
 static bool read_let(Reader *reader, char *rest) {
+    static const char reserved[] = " min max and or not true false ";
     const char *name = reader_word(&rest);
     size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");
     if (!*name || name[letters] || letters >= EXPRESSION_NAME || strchr("0123456789", *name))
         return reader_refuse(reader, "small letters, digits and _", "\"%s\" is no name", name);
-    if (figure_find(name) >= 0 || is_reserved(name))
+    if (figure_find(name) >= 0 || strstr(reserved, short_text(" %s ", name).text))
         return reader_refuse(reader, "choose another name", "\"%s\" means something else", name);
     if (*rest != '=')
         return reader_refuse(reader, "", "write: let %s = EXPRESSION", name);
@@ -510,26 +489,22 @@ static bool read_ask(Reader *reader, char *rest) {
  */
 static const struct LessonRow {
     const char *word;
-    bool of_question;
+    enum { OF_LESSON = 1, OF_QUESTION = 2, OF_BOTH = OF_LESSON | OF_QUESTION } of;
     bool (*read)(Reader *reader, char *rest);
 } lesson_rows[] = {
-    {"title", false, read_title},  {"minutes", false, read_minutes}, {"say", false, read_say},
-    {"term", false, read_term},    {"point", false, read_point},     {"let", false, read_let},
-    {"ask", false, read_ask},      {"animate", false, read_animate}, {"mark", false, read_mark},
-    {"draw", false, read_draw},    {"source", false, read_source},   {"choose", true, read_choose},
-    {"wrong", true, read_wrong},   {"number", true, read_number},    {"order", true, read_order},
-    {"expect", true, read_expect}, {"run", true, read_run},          {"again", true, read_again},
-    {"show", true, read_show},     {"why", true, read_why},          {"hint", true, read_hint},
-    {"source", true, read_source},
+    {"title", OF_LESSON, read_title},   {"minutes", OF_LESSON, read_minutes},
+    {"say", OF_LESSON, read_say},       {"term", OF_LESSON, read_term},
+    {"point", OF_LESSON, read_point},   {"let", OF_LESSON, read_let},
+    {"ask", OF_LESSON, read_ask},       {"animate", OF_LESSON, read_animate},
+    {"mark", OF_LESSON, read_mark},     {"draw", OF_LESSON, read_draw},
+    {"source", OF_BOTH, read_source},   {"choose", OF_QUESTION, read_choose},
+    {"wrong", OF_QUESTION, read_wrong}, {"number", OF_QUESTION, read_number},
+    {"order", OF_QUESTION, read_order}, {"expect", OF_QUESTION, read_expect},
+    {"run", OF_QUESTION, read_run},     {"again", OF_QUESTION, read_again},
+    {"show", OF_QUESTION, read_show},   {"why", OF_QUESTION, read_why},
+    {"hint", OF_QUESTION, read_hint},
 };
 enum { LESSON_ROWS = sizeof lesson_rows / sizeof *lesson_rows };
-
-static const struct LessonRow *row_of_word(const char *word, bool of_question) {
-    for (int i = 0; i < LESSON_ROWS; i++)
-        if (lesson_rows[i].of_question == of_question && !strcmp(lesson_rows[i].word, word))
-            return &lesson_rows[i];
-    return NULL;
-}
 
 static bool refuse_word(Reader *reader, const char *word) {
     const char *words[ACTION_COUNT + LESSON_ROWS];
@@ -547,15 +522,16 @@ static bool read_word(Reader *reader, char *line) {
     char *rest = line + strcspn(line, " \t"), word[32];
     snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
     rest += strspn(rest, " \t");
-    const struct LessonRow *of_lesson = row_of_word(word, false);
-    const struct LessonRow *of_question = row_of_word(word, true);
-    if (reader->open && of_question)
-        return of_question->read(reader, rest);
-    if (reader->open && !close_question(reader))
+    const struct LessonRow *row = lesson_rows, *end = lesson_rows + LESSON_ROWS;
+    while (row < end && strcmp(row->word, word))
+        row++;
+    if (row < end && reader->open && row->of & OF_QUESTION)
+        return row->read(reader, rest);
+    if (!close_question(reader))
         return false;
-    if (of_lesson)
-        return of_lesson->read(reader, rest);
-    if (of_question)
+    if (row < end && row->of & OF_LESSON)
+        return row->read(reader, rest);
+    if (row < end)
         return reader_refuse(reader, "it belongs under the row `ask` of a question",
                              "\"%s\" without a question", word);
     if (!keys_of_word(word))
@@ -565,10 +541,9 @@ static bool read_word(Reader *reader, char *line) {
 
 /* Reads one row of the lesson: a word and its text, continuation lines joined. */
 static bool read_row(Reader *reader, char *line) {
-    if (!read_word(reader, line))
-        return false;
-    return reader->lesson->step_count <= LESSON_STEPS ||
-           reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS);
+    return read_word(reader, line) &&
+           (reader->lesson->step_count <= LESSON_STEPS ||
+            reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS));
 }
 
 /* Cuts off the comment and the blanks at the end. A comment begins the line or follows a blank. */
@@ -614,7 +589,7 @@ static bool read_rows(Reader *reader, char *text) {
         row = line;
         reader->line = number;
     }
-    return (!row || read_row(reader, row)) && (!reader->open || close_question(reader));
+    return (!row || read_row(reader, row)) && close_question(reader);
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */
@@ -726,13 +701,7 @@ Lesson *lesson_load(const char *path, Err *err) {
         return NULL;
     Lesson *lesson = lesson_parse(text, length, path, err);
     free(text);
-    if (!lesson)
-        return NULL;
-    data_stem(path, lesson->name, sizeof lesson->name);
-    for (int i = 0; i < lesson->code_count; i++)
-        if (!read_code(&lesson->codes[i], path, err)) {
-            lesson_free(lesson);
-            return NULL;
-        }
+    if (lesson)
+        data_stem(path, lesson->name, sizeof lesson->name);
     return lesson;
 }

@@ -2,7 +2,7 @@
 /* Runs a lesson: a state machine without clock, I/O and heap. The loop of the screens, or a script,
  * asks what the machine wants and brings it:
  *
- *     while (!lesson_run_ended(&run))
+ *     while (run.phase != PHASE_END)
  *         switch (lesson_run_wants(&run)) {
  *         case LESSON_WANTS_RESET:   begin with a fresh State, then lesson_run_done(&run)
  *         case LESSON_WANTS_CONTROL: apply lesson_run_control(&run), then lesson_run_done(&run)
@@ -47,24 +47,24 @@ typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } Lesson
 /* The states of the machine. Private to lesson_run.c and lesson_show.c. */
 typedef enum {
     PHASE_RESET,
-    PHASE_ENTER,   /* carries out the steps of the page, up to its question, then the others */
-    PHASE_TEXT,    /* the page is read */
-    PHASE_ANIMATE, /* an animation plays */
-    PHASE_ASK,     /* the question is open */
-    PHASE_JUDGE,   /* waits for the figures of the answer */
+    PHASE_ENTER, /* carries out the steps of the page, up to its question, then the others */
+    PHASE_PAUSE, /* a frame of an animation is seen */
+    PHASE_TEXT,  /* the page is read */
+    PHASE_ASK,   /* the question is open */
+    PHASE_JUDGE, /* waits for the figures of the answer */
     PHASE_VERDICT,
     PHASE_AGAIN, /* a change before the question is asked again */
     PHASE_END
 } LessonPhase;
 
-enum { ANSWER_TYPED = 24 };
+enum { ANSWER_TYPED = 32 };
 
 typedef struct {
     const Lesson *lesson; /* borrowed */
     LessonPhase phase;
     int page, target;   /* pages before `target` pass without a stop */
     int step;           /* the next step to carry out */
-    int half_frame;     /* of an animation: an even one sets the control, an odd one waits */
+    int frame;          /* of an animation */
     int again;          /* how often the question was asked again */
     bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
@@ -75,17 +75,12 @@ typedef struct {
     int skipped, void_count;
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
-    char typed[ANSWER_TYPED]; /* the answer so far */
-    double number;            /* the typed number, once it was given */
-    int choice;               /* the marked choice, from 0; -1: none */
-    int order[LESSON_ORDER];
+    /* The answer so far, or the one that was given: a number, the digit of the marked choice from
+     * 1, or an order as "2 1 3". */
+    char typed[ANSWER_TYPED];
     LessonVerdict verdict;
-    /* The right answer to the question judged last, as text, then by kind: a choice (from 0), a
-     * number, or an order (the first place first). */
-    char solution[400];
-    int right_choice;
-    Value right_number;
-    int right_order[LESSON_ORDER];
+    /* The right answer to the question judged last, in words, and as a learner types it. */
+    char solution[400], right_answer[ANSWER_TYPED];
     char note[200];   /* the mistake in an input; "": none */
     PaneText undrawn; /* the page's text in front of its drawing */
     PaneText page_text, reveal;
@@ -110,7 +105,6 @@ bool lesson_run_input(LessonRun *run, const LessonInput *input);
 
 void lesson_run_show(const LessonRun *run, LessonPane *pane);
 
-bool lesson_run_ended(const LessonRun *run);
 /* Whether the lesson has nothing more to ask or to tell: its end, or its last page, read. */
 bool lesson_run_done_with(const LessonRun *run);
 

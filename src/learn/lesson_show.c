@@ -21,18 +21,15 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
         }
 }
 
-static void add_choices(const LessonRun *run, PaneText *pane) {
-    const LessonQuestion *question = lesson_run_question(run);
-    for (int i = 0; i < question->choice_count; i++)
-        pane_add(pane, PANE_CHOICE, question->asks == ASKS_CHOICE && i == run->choice, "%d  %.300s",
-                 i + 1, question->choices[i].text);
-}
-
+/* Adds the choices, and what was typed so far. */
 static void add_input(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *typed = run->typed[0] ? run->typed : "_";
     char range[80] = "";
     bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
+    for (int i = 0; i < question->choice_count; i++)
+        pane_add(pane, PANE_CHOICE, question->asks == ASKS_CHOICE && run->typed[0] == '1' + i,
+                 "%d  %.300s", i + 1, question->choices[i].text);
     if (asks && number)
         snprintf(range, sizeof range, "   (%.9g to %.9g)", question->lo, question->hi);
     else if (asks)
@@ -47,8 +44,8 @@ static void add_input(const LessonRun *run, PaneText *pane) {
 static void enter_text(const LessonRun *run, char *text, size_t size) {
     const LessonQuestion *question = lesson_run_question(run);
     bool choice = question && question->asks == ASKS_CHOICE;
-    if (run->phase == PHASE_ASK && choice && run->choice >= 0)
-        snprintf(text, size, "Enter takes answer %d", run->choice + 1);
+    if (run->phase == PHASE_ASK && choice && run->typed[0])
+        snprintf(text, size, "Enter takes answer %s", run->typed);
     else if (run->phase == PHASE_ASK)
         snprintf(text, size, choice ? "digit or Up/Down, then Enter" : "type, then Enter");
     else if (run->phase == PHASE_VERDICT && lesson_run_asks_again(run))
@@ -92,11 +89,10 @@ static void add_body(const LessonRun *run, PaneText *body) {
     if (asked && run->again)
         pane_add(body, PANE_SHOW, false, "Now with: %.120s (not counted)",
                  question->again.rows[(run->again - 1) % question->again.count]);
-    if (asked) {
-        add_choices(run, body);
+    if (asked)
         add_input(run, body);
-    }
-    pane_append(body, &run->reveal);
+    if (run->phase == PHASE_VERDICT)
+        pane_append(body, &run->reveal);
 }
 
 void lesson_run_show(const LessonRun *run, LessonPane *pane) {

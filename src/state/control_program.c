@@ -170,8 +170,8 @@ void pane_append(PaneText *pane, const PaneText *more) {
 
 /* ---- controls: the code of lessons, above the state, carries out a wish ---------------------- */
 
-static unsigned wish_for_lesson(State *state, LessonWish what) {
-    state->lesson_wish = what;
+static unsigned wish_for_lesson(State *state, Action wish) {
+    state->lesson_wish = wish;
     return STEP_LESSON | STEP_REDRAW;
 }
 
@@ -188,22 +188,20 @@ unsigned control_lesson(State *state, const Command *command) {
         off     ? "closed"
         : named ? state->lesson_name
                 : "opened");
-    return wish_for_lesson(state, off ? WISH_CLOSE : workflow ? WISH_WORKFLOW : WISH_OPEN);
+    return wish_for_lesson(state, off ? ACTION_ESCAPE : command->action);
 }
 
 unsigned control_tour(State *state, const Command *command) {
     SAY(state, command->action, "tour: two minutes, Esc ends it");
-    return wish_for_lesson(state, WISH_TOUR);
+    return wish_for_lesson(state, command->action);
 }
 
 unsigned control_explain(State *state, const Command *command) {
     state->finding = (int)command->number - 1;
     SAY(state, command->action, "explain finding %d", state->finding + 1);
-    return wish_for_lesson(state, WISH_EXPLAIN);
+    return wish_for_lesson(state, command->action);
 }
 
 unsigned control_lesson_move(State *state, const Command *command) {
-    return wish_for_lesson(state, command->action == ACTION_NEXT   ? WISH_NEXT
-                                  : command->action == ACTION_BACK ? WISH_BACK
-                                                                   : WISH_SKIP);
+    return wish_for_lesson(state, command->action);
 }

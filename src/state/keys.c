@@ -159,13 +159,15 @@ const char *const key_groups[GROUP_COUNT] = {
     "Cameras",   "Look closer", "Lessons", "Program",
 };
 
-const char *const argument_words[] = {
-    [ARGUMENT_NONE] = "",          [ARGUMENT_NAME] = " NAME",     [ARGUMENT_WORDS] = " WORDS",
-    [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_SWITCH] = " on|off"};
+const char *const argument_words[] = {[ARGUMENT_NONE] = "",
+                                      [ARGUMENT_NAME] = " NAME",
+                                      [ARGUMENT_WORDS] = " WORDS",
+                                      [ARGUMENT_NUMBER] = " NUMBER",
+                                      [ARGUMENT_SWITCH] = " on|off"};
 
 /* The words that rows of controls.inc use; its head explains them. */
-#define F(n)                (KEYCODE_F1 + (n)-1)
-#define NO_LIST             NULL
+#define F(n)    (KEYCODE_F1 + (n)-1)
+#define NO_LIST NULL
 
 /* Writes the name of the value at this place of the control's list. Returns the place. */
 static double write_choice(const State *state, Action action, int place, char *text, size_t size) {
@@ -285,17 +287,13 @@ static bool check_argument(const KeyRow *row, const char *line, const char *argu
     char rest;
     const bool is_number = sscanf(argument, "%lf%c", &number, &rest) == 1 && isfinite(number);
     const bool is_cell = sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2;
-    if (row->argument == ARGUMENT_NONE)
-        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes no argument, but \"%s\" was given",
-                       row->word, argument);
-    if (row->argument == ARGUMENT_NUMBER && !is_number)
-        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes a number, not \"%s\"", row->word,
-                       argument);
-    if (row->argument == ARGUMENT_SWITCH && !is_switch(argument) &&
-        !(row->action == ACTION_PIN && is_cell))
-        return err_set(err, ERR_USAGE, line, "", "\"%s\" takes on or off, not \"%s\"", row->word,
-                       argument);
-    return true;
+    const bool is_on = is_switch(argument) || (row->action == ACTION_PIN && is_cell);
+    const char *wrong =
+        row->argument == ARGUMENT_NONE ? "\"%s\" takes no argument, but \"%s\" was given"
+        : row->argument == ARGUMENT_NUMBER && !is_number ? "\"%s\" takes a number, not \"%s\""
+        : row->argument == ARGUMENT_SWITCH && !is_on     ? "\"%s\" takes on or off, not \"%s\""
+                                                         : NULL;
+    return !wrong || err_set(err, ERR_USAGE, line, "", wrong, row->word, argument);
 }
 
 bool keys_parse(const char *line, Command *command, Err *err) {
@@ -415,13 +413,13 @@ static const struct {
 };
 
 static Open open_part(const State *state) {
-    return state->palette.open      ? OPEN_PALETTE
-           : state->help            ? OPEN_HELP
-           : state->lesson.open     ? OPEN_LESSON
-           : state->bits.open       ? OPEN_BITS
-           : state->job.steps       ? OPEN_STEPS
-           : state->race            ? OPEN_RACE
-                                    : OPEN_NOTHING;
+    return state->palette.open  ? OPEN_PALETTE
+           : state->help        ? OPEN_HELP
+           : state->lesson.open ? OPEN_LESSON
+           : state->bits.open   ? OPEN_BITS
+           : state->job.steps   ? OPEN_STEPS
+           : state->race        ? OPEN_RACE
+                                : OPEN_NOTHING;
 }
 
 /* Whether the keys of the page of bits work. In a lesson they work beside its keys. */
@@ -433,26 +431,19 @@ static KeyHint hint_of(Action action) {
     return (KeyHint){keys_name(keys[action].keys[0]), keys[action].label, action};
 }
 
-/* Whether the key has a hint already. The page of bits comes before the lesson. */
-static bool is_hinted(const KeyHint *hints, int count, const char *key) {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(hints[i].key.name, key))
-            return true;
-    return false;
-}
-
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     Open open = open_part(state);
-    bool choice = open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
+    const bool choice = open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
+    const bool bits = bits_keys_work(state, open);
     int count = 0;
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         KeyHint hint = hint_rows[i].hint;
         /* Where a lesson asks for a choice, Up and Down choose an answer. */
         Action left_out = choice ? ACTION_BITS_VALUE : ACTION_BITS_AT;
-        bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys_work(state, open);
-        if (of_bits && hint.action == left_out)
+        const bool of_bits = bits && hint_rows[i].open == OPEN_BITS;
+        if (of_bits ? hint.action == left_out : hint_rows[i].open != open)
             continue;
-        if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint.key.name))
+        if (bits && !of_bits && hint.action == ACTION_ESCAPE) /* it closes the bits first */
             continue;
         if (hint.action == ACTION_NEXT && state->lesson.asks != ASKS_NOTHING)
             hint.label = "answer";

@@ -5,6 +5,7 @@
 #include "src/base/data.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -120,20 +121,15 @@ ShortText state_value(const State *state, Action action) {
     return value;
 }
 
-/* Makes a file name of a scene, which may be a path. Only safe characters stay. */
-static void file_stem(const char *name, char *stem, size_t size) {
-    data_stem(name, stem, size);
-    for (char *at = stem; *at; at++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *at))
-            *at = '_';
-}
-
 void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
                          char *text, size_t size) {
     const KernelConfig *config = &shown->config;
     bool other = drawn_by && drawn_by != config->kernel;
     char scene[48];
-    file_stem(state->menu.scenes.names[shown->scene], scene, sizeof scene);
+    data_stem(state->menu.scenes.names[shown->scene], scene, sizeof scene); /* may be a path */
+    for (char *at = scene; *at; at++)
+        if (!isalnum((unsigned char)*at) && *at != '_' && *at != '-')
+            *at = '_';
     snprintf(text, size, "%s-%s%s%s-%s-%s-t%06.2f-%03lld.png", scene, config->kernel->name,
              other ? "-by-" : "", other ? drawn_by->name : "", bev_dtypes[config->dtype].name,
              bev_aligns[config->align].name, shown->time_s, (long long)state->snapshots);
@@ -244,13 +240,6 @@ static unsigned on_click(State *state, const Event *event) {
     return control_pin_at(state, "pinned ", x, y);
 }
 
-static unsigned on_drag(State *state, const Event *event) {
-    state->viewport.center_x -= event->x;
-    state->viewport.center_y -= event->y;
-    control_fit_viewport(state);
-    return STEP_REDRAW;
-}
-
 static unsigned on_window(State *state, bool on) {
     state->has_window = on;
     state->fullscreen = state->fullscreen && on;
@@ -278,7 +267,10 @@ unsigned state_step(State *state, const Event *event) {
     case EVENT_CLICK:
         return on_click(state, event);
     case EVENT_DRAG:
-        return on_drag(state, event);
+        state->viewport.center_x -= event->x;
+        state->viewport.center_y -= event->y;
+        control_fit_viewport(state);
+        return STEP_REDRAW;
     case EVENT_WHEEL:
         return control_zoom_about(state, state->viewport.zoom * pow(ZOOM_STEP, event->steps),
                                   event->x, event->y);

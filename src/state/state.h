@@ -200,14 +200,6 @@ typedef struct {
 
 enum { MOST_SHOWN_WARPS = 128 }; /* so many warps have their steps recorded */
 
-/* A control's request for a lesson. The code of lessons, above the state, carries it out. */
-/* clang-format off */
-typedef enum {
-    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_WORKFLOW, WISH_NEXT,
-    WISH_BACK, WISH_SKIP
-} LessonWish;
-/* clang-format on */
-
 /* The part of the grid that is in view, in cells. x grows forward and y to the left, as in the map.
  * The centre of a cell lies at +0.5. */
 typedef struct {
@@ -294,9 +286,9 @@ struct State {
     int glossary_row; /* the word that the glossary was opened at; -1: none */
     int undo_wish;    /* with STEP_UNDO: how many steps */
 
-    LessonWish lesson_wish;      /* with STEP_LESSON: what was asked for */
-    char lesson_name[64];        /* WISH_OPEN: which lesson; "": the next one */
-    int finding;                 /* WISH_EXPLAIN: which finding, from 0 */
+    Action lesson_wish;          /* with STEP_LESSON: the control that asks; ACTION_ESCAPE: to close */
+    char lesson_name[64];        /* ACTION_LESSON: which lesson; "": the next one */
+    int finding;                 /* ACTION_EXPLAIN: which finding, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
 
     bool tours;       /* a tour is played: its pages are computed before they open */

@@ -37,7 +37,6 @@ enum { FRAME_ASKED = STEP_RUN | STEP_LOOK }; /* the bits that ask the engine for
 static void write_picture(Loop *loop, const State *state, const char *path) {
     Image image = {.w = 0};
     Err err;
-    char text[320];
     const bool frame = loop->recording[0] != '\0';
     int w = SNAPSHOT_W, h = SNAPSHOT_H;
     double scale =
@@ -46,13 +45,12 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
                                        app_picture(&loop->app), &image, &err) ||
                          !image_write(&image, path, frame, &err);
     image_free(&image);
-    snprintf(text, sizeof text, "wrote %.250s: this page (bevscope snapshot: a figure)", path);
+    snprintf(loop->written, sizeof loop->written,
+             "wrote %.250s: this page (bevscope snapshot: a figure)", path);
     if (loop->picture_lost)
-        err_line(&err, loop->lost, sizeof loop->lost);
-    if (loop->picture_lost && !(frame && loop->frame_lost))
-        app_note(&loop->app, loop->lost);
-    else if (!loop->picture_lost && !frame)
-        app_note(&loop->app, text);
+        err_line(&err, loop->written, sizeof loop->written);
+    if (!frame || (loop->picture_lost && !loop->frame_lost))
+        app_note(&loop->app, loop->written);
     loop->frame_lost |= loop->picture_lost;
 }
 
@@ -140,10 +138,11 @@ static void await_frame(Loop *loop, unsigned bits) {
         return;
     slow_asked(&loop->slow, scene, !app->frame || app->frame->state.job.scene != scene,
                app->request, clock_ms());
-    if (!loop->echoes)
+    if (bits & STEP_REDRAW)
+        loop->echo_ms = 0;
+    else if (!loop->echo_ms)
         loop->echo_ms = clock_ms() + ECHO_MS;
-    loop->echoes = !(bits & STEP_REDRAW);
-    if (loop->echoes && loop->gave_way)
+    if (loop->echo_ms && loop->gave_way)
         loop->window_dirty = false; /* drawing the old frame would delay the new one */
 }
 
@@ -170,7 +169,7 @@ static void show_slow_work(Loop *loop) {
 
 /* Returns the milliseconds until the echo of a key; INFINITY: no key waits. */
 static double echo_in_ms(const Loop *loop) {
-    return loop->echoes ? loop->echo_ms - clock_ms() : INFINITY;
+    return loop->echo_ms ? loop->echo_ms - clock_ms() : INFINITY;
 }
 
 void loop_take_frame(Loop *loop) {
@@ -182,7 +181,8 @@ void loop_take_frame(Loop *loop) {
     }
     slow_answered(&loop->slow, app->frame->request, clock_ms());
     slow_shown(&loop->slow, app_live(app));
-    loop->echoes = loop->echoes && app->frame->request < app->request;
+    if (app->frame->request >= app->request)
+        loop->echo_ms = 0;
     loop_serve(loop);
     draw_all(loop);
 }
@@ -331,12 +331,11 @@ static void read_keys(Loop *loop) {
 
 static void open_window(Loop *loop) {
     Err err;
-    const char *font_missing;
     if (loop->options->no_window || sdl_window_impossible())
         return;
     if (sdl_window_open(&loop->window, "bevscope", &err)) {
         app_step(&loop->app, &(Event){.kind = EVENT_WINDOW, .on = true});
-        font_missing = pen_font_missing();
+        const char *font_missing = pen_font_missing();
         if (font_missing)
             app_note(&loop->app, font_missing);
     } else
@@ -394,18 +393,12 @@ static bool stop_for_key(void *context) {
     return loop->gave_way;
 }
 
-/* Returns the rule that stops a drawing of the window when a key arrives. Two drawings are never
- * stopped: one that answers a key, and one after a stopped drawing. Held keys must not stop the
- * world. */
-static GiveUp give_up_drawing(Loop *loop) {
-    bool owed =
-        loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
-    return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
-}
-
-/* Draws the window. Returns false where a key stopped the drawing. */
+/* Draws the window. Returns false where a key stopped the drawing. Two drawings are never stopped:
+ * one that answers a key, and one after a stopped drawing. Held keys must not stop the world. */
 static bool draw_window(Loop *loop) {
-    const GiveUp give_up = give_up_drawing(loop);
+    const EngineFrame *frame = loop->app.frame;
+    bool owed = frame && pace_answers(&loop->pace, SCREEN_WINDOW, frame->request);
+    const GiveUp give_up = {owed || loop->gave_way ? NULL : stop_for_key, loop};
     Err err;
     loop->window_ms = clock_ms();
     loop->gave_way = false;
@@ -422,26 +415,24 @@ static bool draw_window(Loop *loop) {
     return true;
 }
 
-/* Draws the screens that need drawing, each at most once in a few milliseconds. */
-static void draw_screens(Loop *loop) {
-    double now = clock_ms();
-    bool window_due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
-    if (window_due && !draw_window(loop))
-        return;
-    bool term_due = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS &&
-                    term_rest_ms(loop->term) <= 0;
-    if (term_due && !term_is_full(loop->term)) /* a slow terminal gets fewer drawings */
-        draw_terminal(loop);
+/* Return the milliseconds until a screen may be drawn; INFINITY: it needs no drawing, or a slow
+ * terminal takes none now. */
+static double window_in_ms(const Loop *loop) {
+    bool needed = loop->window && loop->window_dirty;
+    return needed ? loop->window_ms + DRAWING_MS - clock_ms() : INFINITY;
 }
 
-/* Returns the milliseconds until a screen that needs drawing may be drawn; INFINITY: none does. */
-static double draw_in_ms(const Loop *loop) {
-    double wait = INFINITY, now = clock_ms();
-    if (loop->term && loop->term_dirty && !term_is_full(loop->term))
-        wait = fmax(loop->term_ms + DRAWING_MS - now, term_rest_ms(loop->term));
-    if (loop->window && loop->window_dirty)
-        wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
-    return wait;
+static double terminal_in_ms(const Loop *loop) {
+    bool needed = loop->term && loop->term_dirty && !term_is_full(loop->term);
+    return needed ? fmax(loop->term_ms + DRAWING_MS - clock_ms(), term_rest_ms(loop->term))
+                  : INFINITY;
+}
+
+/* Draws the screens that need drawing, each at most once in a few milliseconds. */
+static void draw_screens(Loop *loop) {
+    bool goes_on = window_in_ms(loop) > 0 || draw_window(loop);
+    if (goes_on && terminal_in_ms(loop) <= 0)
+        draw_terminal(loop);
 }
 
 /* ---- lines where there is no terminal: words on standard input are answered by the log ------- */
@@ -493,19 +484,23 @@ static void print_greeting(Loop *loop) {
     loop->greeted = true;
 }
 
+/* Prints the selection's figures in one line. */
+static void put_figures(const Loop *loop, FILE *out) {
+    char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
+    text_put(text ? text : "", out);
+    free(text);
+    fflush(out);
+}
+
 /* Prints the plain line once, when the first figures take long. */
 static void say_what_waits(Loop *loop) {
     if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
         return;
     loop->waits = true;
-    char *text = isatty(STDERR_FILENO) && !loop->printed[0]
-                     ? dashboard_plain(&loop->app.state, app_live(&loop->app))
-                     : NULL;
-    if (text) {
+    if (isatty(STDERR_FILENO) && !loop->printed[0]) {
         fputs("bevscope: ", stderr);
-        text_put(text, stderr);
+        put_figures(loop, stderr);
     }
-    free(text);
 }
 
 static void print_controls(void) {
@@ -534,23 +529,20 @@ static void print_glossary(const char *word) {
 
 /* Prints a panel as text. For an unknown name, prints the names of all panels that have a text. */
 static void print_panel(const Loop *loop, const char *name) {
-    const LiveData *live = app_live(&loop->app);
-    char names[256] = "", *found = NULL;
-    for (int i = 1; live && !found && i < PANEL_COUNT; i++) {
-        char *text =
-            dashboard_panel_text((LessonPanel)i, &loop->app.state, live, app_picture(&loop->app));
+    char names[256] = "";
+    for (int i = 1; i < PANEL_COUNT; i++) {
+        char *text = dashboard_panel_text((LessonPanel)i, &loop->app.state, app_live(&loop->app),
+                                          app_picture(&loop->app));
+        bool found = text && !strcmp(lesson_panels[i], name);
         if (text)
             text_add(names, sizeof names, " %s", lesson_panels[i]);
-        if (text && !strcmp(lesson_panels[i], name))
-            found = text;
-        else
-            free(text);
+        if (found)
+            text_put(text, stdout);
+        free(text);
+        if (found)
+            return;
     }
-    if (found)
-        text_put(found, stdout);
-    else
-        printf("show: no panel is called \"%s\"; there are:%s\n", name, names);
-    free(found);
+    printf("show: no panel is called \"%s\"; there are:%s\n", name, names);
 }
 
 /* Prints the text of a word that would open a screen of the terminal. Returns false for other
@@ -701,7 +693,7 @@ static struct timespec time_to_wait(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     const double now = clock_ms();
     wait = fmin(wait, world_tick_in_ms(loop, now));
-    wait = fmin(wait, fmin(draw_in_ms(loop), echo_in_ms(loop)));
+    wait = fmin(wait, fmin(window_in_ms(loop), fmin(terminal_in_ms(loop), echo_in_ms(loop))));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
     wait = fmin(wait, fmin(tip_due_in_ms(&loop->hover, now), slow_in_ms(&loop->slow, now)));
     if (loop->window)
@@ -746,7 +738,7 @@ static void run_live(Loop *loop) {
     char message[512]; /* a line from standard error */
     while (!loop->quit) {
         if (echo_in_ms(loop) <= 0) { /* draws the control's new value with the old picture */
-            loop->echoes = false;
+            loop->echo_ms = 0;
             draw_all(loop);
         }
         show_slow_work(loop);
@@ -782,7 +774,7 @@ static bool open_all(Loop *loop, Err *err) {
     if (!app_open(&loop->app, &loop->options->app, &engine, err))
         return false;
     await_frame(loop, loop_serve(loop));
-    loop->echoes = false;
+    loop->echo_ms = 0;
     if (!plain && !open_terminal(loop, err))
         return false;
     if (!loop->options->no_terminal && !loop->options->app.tour)
@@ -793,8 +785,7 @@ static bool open_all(Loop *loop, Err *err) {
 }
 
 /* Prints a line on standard error, but waits only SAY_MS for a terminal that does not read. */
-static void say_on_stderr(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say_on_stderr(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static void say_on_stderr(const char *format, ...) {
     char line[512];
     va_list args;
     va_start(args, format);
@@ -804,28 +795,20 @@ static void say_on_stderr(const char *format, ...) {
                  (size_t)length < sizeof line ? (size_t)length : sizeof line - 1, SAY_MS);
 }
 
-static void say_quit(const Pace *pace) {
+static void say_quit(const Loop *loop) {
+    const Pace pace = pace_figures(&loop->pace);
     char text[400] = "", shown[sizeof text + 16];
-    if (pace->first_us.source)
+    if (pace.first_us.source)
         text_add(text, sizeof text, "; first picture after %s",
-                 text_of_unit(UNIT_US, pace->first_us.value).text);
-    if (pace->fps.source)
-        text_add(text, sizeof text, ", %.1f moments a second", pace->fps.value);
-    if (pace->keys)
+                 text_of_unit(UNIT_US, pace.first_us.value).text);
+    if (pace.fps.source)
+        text_add(text, sizeof text, ", %.1f moments a second", pace.fps.value);
+    if (pace.keys)
         text_add(text, sizeof text, ", key to picture %s, p99 %s (%lld keys)",
-                 text_of_unit(UNIT_US, pace->key_us.value).text,
-                 text_of_unit(UNIT_US, pace->key_p99_us.value).text, (long long)pace->keys);
+                 text_of_unit(UNIT_US, pace.key_us.value).text,
+                 text_of_unit(UNIT_US, pace.key_p99_us.value).text, (long long)pace.keys);
     text_for_locale(text, shown, sizeof shown);
     say_on_stderr("bevscope: quit%s\n", shown);
-}
-
-static void say_goodbye(const Loop *loop, bool had_terminal) {
-    const Pace pace = pace_figures(&loop->pace);
-    if (loop->signal)
-        say_on_stderr("bevscope: %s, everything was put back\n",
-                      loop->hung_up ? "the terminal is gone" : rescue_what(loop->signal));
-    else if (had_terminal)
-        say_quit(&pace);
 }
 
 bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
@@ -841,18 +824,17 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
         *err = loop->app.err;
         ok = false;
     }
-    if (ok && !loop->signal && !had_terminal) { /* the selection's figures */
-        char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
-        text_put(text ? text : "", stdout);
-        free(text);
-        fflush(stdout);
-    }
+    if (ok && !loop->signal && !had_terminal)
+        put_figures(loop, stdout);
     if (loop->term) /* the user sees the end of the display at once */
         term_close(loop->term);
     if (loop->picture_lost) /* the display may have ended before anybody read it */
-        say_on_stderr("bevscope: %s\n", loop->lost);
-    if (ok)
-        say_goodbye(loop, had_terminal);
+        say_on_stderr("bevscope: %s\n", loop->written);
+    if (ok && loop->signal)
+        say_on_stderr("bevscope: %s, everything was put back\n",
+                      loop->hung_up ? "the terminal is gone" : rescue_what(loop->signal));
+    else if (ok && had_terminal)
+        say_quit(loop);
     if (loop->window)
         sdl_window_close(loop->window);
     end->signal = loop->signal;

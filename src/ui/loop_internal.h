@@ -90,19 +90,18 @@ typedef struct {
     double term_ms, window_ms;     /* when each was drawn last */
     bool gave_way;                 /* the window's last drawing gave way to a key */
     bool quit;
-    bool hung_up, input_ended;   /* the terminal hung up; standard input ended */
-    int signal;                  /* the signal that asks to leave; 0: none */
-    bool echoes;                 /* a key that waits for its picture is acknowledged, */
-    double echo_ms;              /* at this time */
-    double start_ms;             /* when the display began */
-    double tick_ms, moment_ms;   /* the last tick; the next moment of the world */
+    bool hung_up, input_ended; /* the terminal hung up; standard input ended */
+    int signal;                /* the signal that asks to leave; 0: none */
+    double echo_ms;            /* when a key that waits for its picture is acknowledged; 0: none */
+    double start_ms;           /* when the display began */
+    double tick_ms, moment_ms; /* the last tick; the next moment of the world */
     double polled_ms, pumped_ms; /* the last look for keys in the terminal; in the window */
     double typed_ms;             /* the next input of the terminal was typed after this time */
     char recording[64];          /* folder of the recording; "": none */
     int64_t recorded;            /* number of the frame written last */
     bool frame_lost;             /* the user knows that a picture could not be written */
     bool picture_lost;           /* the newest picture could not be written */
-    char lost[320];              /* why it was lost */
+    char written[320];           /* what became of it: the line of the log */
     char line[512];              /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */

@@ -176,16 +176,13 @@ bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spot
 
 static const double TIP_MS = 400;
 
-static bool same_origin(const Origin *a, const Origin *b) {
-    return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype &&
-           a->word == b->word;
-}
-
 bool hover_move(Hover *hover, const Spots *spots, double x, double y) {
     const Box *box = spots_box(spots, x, y);
-    const Origin *figure = spots_figure(spots, x, y); /* a blank keeps the one before */
-    bool same = box && hover->over && !memcmp(box, &hover->box, sizeof *box) &&
-                (!figure || same_origin(figure, &hover->figure));
+    const Origin *figure = spots_figure(spots, x, y), *before = &hover->figure;
+    const bool same_figure = /* a blank keeps the one before */
+        !figure || (figure->topic == before->topic && figure->kernel == before->kernel &&
+                    figure->dtype == before->dtype && figure->word == before->word);
+    const bool same = box && hover->over && !memcmp(box, &hover->box, sizeof *box) && same_figure;
     bool was = hover->over;
     hover->x = x;
     hover->y = y;

@@ -22,9 +22,20 @@ static bool path_of(const Script *script, const char *name, char path[4096], Err
            err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
 }
 
-static bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
+/* Writes an image, if it was made, and frees it. */
+static bool write_image(const Script *script, const char *name, bool made, Image *image, Err *err) {
     char path[4096];
-    return path_of(script, name, path, err) && image_write(image, path, false, err);
+    bool ok = made && path_of(script, name, path, err) && image_write(image, path, false, err);
+    image_free(image);
+    return ok;
+}
+
+/* Writes what a window shows of the state. */
+static bool write_window(const Script *script, const char *name, const State *state, Err *err) {
+    Image image = {0};
+    bool made = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(state), state,
+                             app_live(&script->app), app_picture(&script->app), &image, err);
+    return write_image(script, name, made, &image, err);
 }
 
 static bool write_text(const Script *script, const char *name, Err *err) {
@@ -45,25 +56,17 @@ static bool write_frame(Script *script, Err *err) {
     if (!write_text(script, name, err))
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
-    bool ok = cells_image(&script->cells, 1, &image, err) &&
-              script_write_image(script, name, &image, err);
-    image_free(&image);
     progress_done(1);
-    return ok;
+    return write_image(script, name, cells_image(&script->cells, 1, &image, err), &image, err);
 }
 
 static bool write_snapshot(Script *script, Err *err) {
     char name[256];
-    Image image = {0};
     const LiveData *live = app_live(&script->app);
     State bare = script->app.state;
     bare.bare = true;
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
-    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&bare), &bare, live,
-                           app_picture(&script->app), &image, err) &&
-              script_write_image(script, name, &image, err);
-    image_free(&image);
-    return ok;
+    return write_window(script, name, &bare, err);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -225,12 +228,6 @@ bool script_size(const char *text, int *columns, int *rows, Err *err) {
                    "takes COLUMNSxROWS, each from 1 to %d, not '%.40s'", CELLS_MAX_EDGE, text);
 }
 
-static bool make_folder(const char *path, Err *err) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return true;
-    return err_set(err, ERR_FAILED, path, "", "cannot be made: %s", strerror(errno));
-}
-
 bool script_open(Script *script, const ScriptOptions *options, Err *err) {
     const EngineOptions engine = {
         .where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
@@ -256,9 +253,10 @@ bool script_run(const ScriptOptions *options, Err *err) {
     char *text = NULL;
     size_t length;
     const char *path = strcmp(options->file, "-") ? options->file : "/dev/stdin";
-    bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
-              make_folder(options->frames, err) && script_open(&script, options, err) &&
-              play_script(&script, text, err);
+    bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err);
+    if (ok && mkdir(options->frames, 0777) < 0 && errno != EEXIST)
+        ok = err_set(err, ERR_FAILED, options->frames, "", "cannot be made: %s", strerror(errno));
+    ok = ok && script_open(&script, options, err) && play_script(&script, text, err);
     free(text);
     script_close(&script);
     return ok;
@@ -438,44 +436,36 @@ static void put_text(FILE *out, const char *ascii) {
         fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
 }
 
-/* Writes a row of a page as Markdown. */
+/* Writes a row of a page as Markdown. Code, drawings and choices are blocks of rows. */
 static void put_row(FILE *out, const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind;
-    const char *bold = kind == PANE_QUESTION ? "**" : "";
-    const char *text = pane_row(body, row);
-    bool code = is_block(kind);
-    bool first = code && body->rows[row - 1].kind != kind;
-    bool last = code && (row + 1 == body->count || body->rows[row + 1].kind != kind);
-    if (kind == PANE_CHOICE)
+    const char *bold = kind == PANE_QUESTION ? "**" : "", *text = pane_row(body, row);
+    const bool code = is_block(kind), choice = kind == PANE_CHOICE;
+    bool first = !row || body->rows[row - 1].kind != kind;
+    bool last = row + 1 == body->count || body->rows[row + 1].kind != kind;
+    if (choice)
         fprintf(out, "%d. ", atoi(text));
-    if (first)
+    if (code && first)
         fputs(kind == PANE_CODE ? "```c\n" : "```\n", out);
     fputs(kind == PANE_TERM ? "> " : bold, out);
     if (code)
         fputs(text, out);
     else
-        put_text(out, kind == PANE_CHOICE ? text + 3 : text);
+        put_text(out, choice ? text + 3 : text);
     fprintf(out, "%s\n", bold);
-    if (last)
+    if (code && last)
         fputs("```\n", out);
-    if (!code || last)
-        fputs(kind == PANE_CHOICE ? "" : "\n", out);
+    if ((!code && !choice) || last)
+        fputs("\n", out);
 }
 
-/* Whether the row is left out of Markdown: it belongs to the screen or to a learner's answer. */
-static bool is_of_screen(PaneKind kind) {
-    return kind == PANE_KEYS || kind == PANE_INPUT || kind == PANE_NOTE || kind == PANE_RIGHT ||
-           kind == PANE_WRONG || kind == PANE_HINT;
-}
-
+/* Leaves out what belongs to the screen or to a learner's answer. */
 static void put_rows(FILE *out, const PaneText *body) {
-    for (int i = 0; i < body->count; i++) {
-        if (!is_of_screen(body->rows[i].kind))
+    const unsigned left_out = 1u << PANE_KEYS | 1u << PANE_INPUT | 1u << PANE_NOTE |
+                              1u << PANE_RIGHT | 1u << PANE_WRONG | 1u << PANE_HINT;
+    for (int i = 0; i < body->count; i++)
+        if (!(left_out >> body->rows[i].kind & 1))
             put_row(out, body, i);
-        if (body->rows[i].kind == PANE_CHOICE &&
-            (i + 1 == body->count || body->rows[i + 1].kind != PANE_CHOICE))
-            fputs("\n", out);
-    }
 }
 
 /* Writes the window's picture without the lesson, where the picture has changed. */
@@ -483,22 +473,16 @@ static bool put_picture(Export *export, Err *err) {
     Script *script = export->script;
     const State *state = &script->app.state;
     char name[300], drawn[sizeof export->drawn];
-    Image image = {0};
+    State alone = *state;
     snprintf(drawn, sizeof drawn, "%llu %d %d %d", (unsigned long long)state->job.serial,
              (int)state->chart, state->view, (int)state->compare);
     if (!strcmp(drawn, export->drawn))
         return true;
     memcpy(export->drawn, drawn, sizeof drawn);
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
-    LessonPane pane = script->app.state.lesson;
-    script->app.state.lesson.open = false;
-    bool ok = window_image(1280, 860, 1, state, app_live(&script->app), app_picture(&script->app),
-                           &image, err) &&
-              script_write_image(script, name, &image, err);
-    script->app.state.lesson = pane;
-    image_free(&image);
+    alone.lesson.open = false;
     fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);
-    return ok;
+    return write_window(script, name, &alone, err);
 }
 
 /* Gives some valid answer. Markdown shows the right answer whatever was given. */

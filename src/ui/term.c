@@ -508,11 +508,6 @@ double term_rest_ms(const Term *term) {
     return term->rested_ms - clock_ms();
 }
 
-static bool same_image(const Image *a, const Image *b) {
-    return a->w == b->w && a->h == b->h &&
-           (!a->w || !memcmp(a->rgba, b->rgba, 4 * (size_t)a->w * (size_t)a->h));
-}
-
 /* Removes a picture that is hidden or has moved. The caller tells kitty to remove the picture,
  * where this returns true. For the other protocols all cells are written again. */
 static bool remove_image(Term *term, const Image *image, Area place) {
@@ -546,8 +541,11 @@ bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *er
     MemoryStream written = {.length = 0};
     bool ok = clear_if_unknown(term, cells, &everything, err) &&
               direct_bytes(cells, &term->shown, everything, term->colors, &written, err);
-    bool fresh = ok && !same_image(&term->image, image),
-         changed = written.length || fresh || removed;
+    const bool same_size = term->image.w == image->w && term->image.h == image->h;
+    const size_t bytes_shown = 4 * (size_t)image->w * (size_t)image->h;
+    bool fresh =
+        ok && (!same_size || (image->w && memcmp(term->image.rgba, image->rgba, bytes_shown)));
+    bool changed = written.length || fresh || removed;
     send_mode(term, changed, drawing_begins);
     send_mode(term, removed, pixels_remove);
     data_write_all(fileno(term->out), written.bytes, written.length);

@@ -63,22 +63,11 @@ static void wrong_answer(const LessonQuestion *question, const char *right, char
 
 /* What the machine found to be right. */
 static void keep_answer(const LessonRun *run) {
-    const LessonQuestion *question = lesson_run_question(run);
     Answer *answer = &answers[run->page];
-    char *text = answer->right;
-    const size_t size = sizeof answer->right;
     answer->was_right = run->verdict == VERDICT_RIGHT;
     answer->recorded = strstr(run->solution, "(recorded)") != NULL;
-    text[0] = '\0';
-    if (run->verdict == VERDICT_VOID)
-        return;
-    if (question->asks == ASKS_NUMBER)
-        snprintf(text, size, "%.17g", run->right_number.number);
-    else if (question->asks == ASKS_CHOICE)
-        snprintf(text, size, "%d", run->right_choice + 1);
-    else
-        for (int i = 0; i < question->choice_count; i++)
-            snprintf(text + 2 * i, size - 2 * (size_t)i, "%d ", run->right_order[i] + 1);
+    snprintf(answer->right, sizeof answer->right, "%s",
+             run->verdict == VERDICT_VOID ? "" : run->right_answer);
 }
 
 /* ONCE: some answers, and no question again. */
@@ -94,7 +83,7 @@ static int unexplained(const LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
     int count = 0;
     for (int i = 0; question->asks == ASKS_CHOICE && i < question->choice_count; i++)
-        if (i != run->right_choice && !question->choices[i].wrong) {
+        if (run->right_answer[0] != '1' + i && !question->choices[i].wrong) {
             tap_note("no `wrong` below \"%s\"", question->choices[i].text);
             count++;
         }
@@ -293,7 +282,7 @@ static bool judged_alike(bool wrong, Err *err) {
     if (!act(INPUT_ANSWER, text, err))
         return false;
     bool number = question->asks == ASKS_NUMBER;
-    bool same = !number || fabs(run->right_number.number - strtod(right, NULL)) <= 1e-9;
+    bool same = !number || fabs(strtod(run->right_answer, NULL) - strtod(right, NULL)) <= 1e-9;
     bool measured = answers[run->page].recorded && !strstr(run->solution, "(recorded)");
     return (same && run->verdict == (wrong ? VERDICT_WRONG : VERDICT_RIGHT)) ||
            (measured && run->verdict != VERDICT_VOID) ||

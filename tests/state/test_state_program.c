@@ -30,20 +30,20 @@ TAP_SUITE(state_program_glossary) {
 }
 
 STATE_SUITE(state_program_lessons) {
-    tap_ok(use("lesson 2") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
+    tap_ok(use("lesson 2") & STEP_LESSON && state.lesson_wish == ACTION_LESSON &&
                !strcmp(state.lesson_name, "2"),
            "a lesson is asked for by its name");
     tap_ok(!(use("next") & STEP_LESSON), "nothing goes on where none is open");
-    tap_ok(use("explain 2") & STEP_LESSON && state.lesson_wish == WISH_EXPLAIN &&
+    tap_ok(use("explain 2") & STEP_LESSON && state.lesson_wish == ACTION_EXPLAIN &&
                state.finding == 1,
            "or by the finding that it explains");
     tap_ok(!(use("explain 11") & STEP_LESSON) && state.finding == 1,
            "of which there are not so many");
     state.lesson.open = true;
-    tap_ok(use("skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
-    tap_ok(use("lesson") & STEP_LESSON && state.lesson_wish == WISH_CLOSE,
+    tap_ok(use("skip") & STEP_LESSON && state.lesson_wish == ACTION_SKIP, "skip");
+    tap_ok(use("lesson") & STEP_LESSON && state.lesson_wish == ACTION_ESCAPE,
            "its key closes the lesson that is open");
-    tap_ok(use("lesson next") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
+    tap_ok(use("lesson next") & STEP_LESSON && state.lesson_wish == ACTION_LESSON &&
                !state.lesson_name[0],
            "the next one by its word");
     use("dtype fp8; yaw 3; chart mrc; play on");
