@@ -286,7 +286,7 @@ struct State {
     int glossary_row; /* the word that the glossary was opened at; -1: none */
     int undo_wish;    /* with STEP_UNDO: how many steps */
 
-    Action lesson_wish;          /* with STEP_LESSON: the control that asks; ACTION_ESCAPE: to close */
+    Action lesson_wish;          /* with STEP_LESSON: who asks; ACTION_ESCAPE: to close it */
     char lesson_name[64];        /* ACTION_LESSON: which lesson; "": the next one */
     int finding;                 /* ACTION_EXPLAIN: which finding, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
