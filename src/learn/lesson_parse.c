@@ -628,12 +628,11 @@ static void make_pages(Lesson *lesson) {
 }
 
 int lesson_page(const Lesson *lesson, const char *mark) {
-    for (int page = 0; page < lesson->page_count; page++)
-        for (int i = 0; i < lesson->pages[page].count; i++) {
-            const LessonStep *step = &lesson->steps[lesson->pages[page].first + i];
-            if (step->kind == LESSON_MARK && !strcmp(step->text, mark))
-                return page;
-        }
+    for (int i = 0, page = 0; i < lesson->step_count; i++) {
+        page += i == lesson->pages[page].first + lesson->pages[page].count;
+        if (lesson->steps[i].kind == LESSON_MARK && !strcmp(lesson->steps[i].text, mark))
+            return page;
+    }
     return -1;
 }
 
