@@ -10,8 +10,7 @@
 #include "src/scene/scatter.h"
 #include "src/scene/scene.h"
 #include "src/view/bev/picture.h"
-#include "src/view/panel/pen_sheet.h"
-#include "src/view/panel/race.h"
+#include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>

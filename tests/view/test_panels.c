@@ -2,7 +2,6 @@
 /* Every panel in cells, where nothing is drawn twice, and in pixels, where each text has a place.
  */
 #include "src/view/panel/panel.h"
-#include "src/view/panel/pen_sheet.h"
 #include "tests/view/page_texts.h"
 #include "tests/support/screen.h"
 

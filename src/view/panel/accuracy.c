@@ -26,31 +26,22 @@ static const Column columns[COL_COUNT] = {
     [COL_ATOL] = {"at 1e-2", 7, 2, true},
 };
 
+/* A verdict of a gate. NVIDIA's tolerance has no colours: healthy formats of few bits exceed it. */
 static const struct {
-    const char *text;
+    const char *gate, *tolerance;
     Ink ink;
-} verdicts[] = {[LIVE_UNKNOWN] = {"", INK_MUTED},
-                [LIVE_PASS] = {"pass", INK_GOOD},
-                [LIVE_FAIL] = {"FAIL", INK_BAD},
-                [LIVE_SKIP] = {"skip", INK_MUTED}};
+} verdicts[] = {[LIVE_UNKNOWN] = {"", "skip", INK_MUTED},
+                [LIVE_PASS] = {"pass", "within", INK_GOOD},
+                [LIVE_FAIL] = {"FAIL", "above", INK_BAD},
+                [LIVE_SKIP] = {"skip", "skip", INK_MUTED}};
 
 static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
     CellStyle style = table->style;
     table->style.ink = verdicts[verdict].ink;
     if (verdict == LIVE_FAIL)
         table->style.attributes |= CELL_BOLD;
-    table_cell(table, column, verdicts[verdict].text);
+    table_cell(table, column, verdicts[verdict].gate);
     table->style = style;
-}
-
-/* Writes whether NVIDIA's tolerance holds, without a verdict's colour: healthy formats of few bits
- * exceed it. */
-static void tolerance_cell(Table *table, const LiveAccuracy *accuracy) {
-    const LiveVerdict verdict = live_tolerance(accuracy);
-    table_cell(table, COL_ATOL,
-               verdict == LIVE_FAIL   ? "above"
-               : verdict == LIVE_PASS ? "within"
-                                      : "skip");
 }
 
 static void error_cell(Table *table, int column, double value) {
@@ -58,6 +49,9 @@ static void error_cell(Table *table, int column, double value) {
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
+    verdict_cell(table, COL_A, accuracy->gate_a);
+    verdict_cell(table, COL_B, accuracy->gate_b);
+    verdict_cell(table, COL_C, accuracy->gate_c);
     error_cell(table, COL_MAX, accuracy->max_abs);
     error_cell(table, COL_REL, accuracy->rel_l2);
     table_number(table, COL_COSINE, "%.6f", accuracy->cosine);
@@ -68,6 +62,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy
                accuracy->output ? accuracy->output
                : placed         ? state_cell_place(data->state, accuracy->worst_cell).text
                                 : "none");
+    table_cell(table, COL_ATOL, verdicts[live_tolerance(accuracy)].tolerance);
 }
 
 /* Returns why the format has no figures. NULL: it has some. */
@@ -82,12 +77,12 @@ static const char *reason_of(const PanelData *data, BevDtype dtype) {
 
 static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dtype) {
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const KernelConfig *config = &data->state->job.config;
-    bool selected = dtype == config->dtype;
+    const char *reason = reason_of(data, dtype);
+    const Area row = {area.x, table->y, area.w, 1};
+    bool selected = dtype == data->state->job.config.dtype;
     if (selected)
-        sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
-    sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_DTYPE, 0,
-               bev_dtypes[dtype].name);
+        sheet_paper(table->sheet, row, INK_SELECTED);
+    sheet_spot(table->sheet, row, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
     table->style = (CellStyle){.ink = selected          ? INK_ACCENT
                                       : accuracy->stale ? INK_MUTED
                                                         : INK_TEXT,
@@ -96,18 +91,11 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table_cell(
         table, COL_DTYPE,
         short_text("%s%s", bev_dtypes[dtype].title, live_accuracy_mark(data->live, dtype)).text);
-    const char *reason = reason_of(data, dtype);
     if (reason) {
         table->style.ink = INK_MUTED;
-        sheet_text(table->sheet, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
-                   table->style, reason);
-    } else {
-        verdict_cell(table, COL_A, accuracy->gate_a);
-        verdict_cell(table, COL_B, accuracy->gate_b);
-        verdict_cell(table, COL_C, accuracy->gate_c);
+        sheet_line(table->sheet, area_behind(row, table->x[COL_A] - row.x), table->style, reason);
+    } else
         draw_figures(table, data, accuracy);
-        tolerance_cell(table, accuracy);
-    }
     table->y++;
 }
 
@@ -134,10 +122,10 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         !source ? short_text("not checked")
                 : short_text("%s%s%s%s", backward ? "" : by.text, source_names[source],
                              backward ? " against FP64" : "", marks.text);
-    bool too_long = sheet_width(sheet, title.text) + sheet_width(sheet, note.text) + 4 > area.w;
     sheet->origin.dtype = config->dtype;
-    area = sheet_title(sheet, area, title.text,
-                       too_long && marks.text[0] ? marks.text + 2 : note.text);
+    area = sheet_title(
+        sheet, area, title.text,
+        sheet_note(sheet, area, title.text, note.text, marks.text[0] ? marks.text + 2 : note.text));
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);

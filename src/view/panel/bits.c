@@ -4,8 +4,6 @@
 
 #include "kernels/codec.h"
 #include "src/view/panel/panel.h"
-#include "src/view/panel/steps_rows.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +23,8 @@ typedef struct {
     const PanelData *data;
     BitsPage page;
     double value;
-    Rows rows;
+    Sheet *sheet;
+    Area left; /* the rows that are not drawn yet */
 } View;
 
 /* ---- the bits -------------------------------------------------------------------------------- */
@@ -33,9 +32,9 @@ typedef struct {
 /* Returns the column of a bit: cells of one width, and a gap between two parts. */
 static int column_of(const View *view, int bit, int *width) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
-    int cell = (view->rows.area.w - 4) / format->bits;
+    int cell = (view->left.w - 4) / format->bits;
     cell = cell > CELL_MOST ? CELL_MOST : cell < 1 ? 1 : cell;
-    int gap = cell > 1 ? 2 : 1, x = view->rows.area.x + (format->bits - 1 - bit) * cell;
+    int gap = cell > 1 ? 2 : 1, x = view->left.x + (format->bits - 1 - bit) * cell;
     for (int other = format->bits - 1; other > bit; other--)
         x += bits_part(view->page.dtype, other) != bits_part(view->page.dtype, other - 1) ? gap : 0;
     *width = cell;
@@ -44,8 +43,8 @@ static int column_of(const View *view, int bit, int *width) {
 
 /* Draws the code's bits over their letters: sign, exponent, fraction. A click flips one. */
 static void draw_bits(View *view) {
-    Sheet *sheet = view->rows.sheet;
-    Area digits = rows_next(&view->rows), letters = rows_next(&view->rows);
+    Sheet *sheet = view->sheet;
+    Area digits = area_row(&view->left), letters = area_row(&view->left);
     for (int bit = bev_dtypes[view->page.dtype].bits - 1; digits.h && bit >= 0; bit--) {
         BitsPart part = bits_part(view->page.dtype, bit);
         int width, x = column_of(view, bit, &width);
@@ -54,9 +53,8 @@ static void draw_bits(View *view) {
         if (bit == view->page.at)
             sheet_paper(sheet, (Area){x, digits.y, 1, 1}, INK_SELECTED);
         style.attributes |= bit == view->page.at ? CELL_REVERSE : 0;
-        sheet_text(sheet, x, digits.y, 1, style, view->page.code >> bit & 1 ? "1" : "0");
-        if (letters.h)
-            sheet_text(sheet, x, letters.y, 1, cell_style(parts[part].ink), letter);
+        sheet_line(sheet, (Area){x, digits.y, 1, 1}, style, view->page.code >> bit & 1 ? "1" : "0");
+        sheet_line(sheet, (Area){x, letters.y, 1, letters.h}, cell_style(parts[part].ink), letter);
         sheet_spot(sheet, (Area){x, digits.y, width, digits.h + letters.h}, ACTION_BITS_FLIP, 0,
                    short_text("%d", bit).text);
     }
@@ -64,28 +62,28 @@ static void draw_bits(View *view) {
 
 /* Draws "^ bit 3, exponent; flipped: 28", on the side that has room. */
 static void draw_chosen(View *view) {
-    Sheet *sheet = view->rows.sheet;
+    Sheet *sheet = view->sheet;
     const BitsPage *page = &view->page;
     int width, x = column_of(view, page->at, &width);
-    Area row = rows_next(&view->rows);
+    Area row = area_row(&view->left);
     const ShortText text = short_text(
         "bit %d, %s; flipped: %s", page->at, bits_parts[bits_part(page->dtype, page->at)],
         bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
-    if (!row.h)
-        return;
-    int length = sheet_width(sheet, text.text), room = row.x + row.w - x - 2;
-    sheet_text(sheet, x, row.y, 1, cell_bold(INK_TITLE), "^");
-    if (length <= room || x - row.x <= length)
-        sheet_text(sheet, x + 2, row.y, room, cell_style(INK_MUTED), text.text);
+    int length = sheet_width(sheet, text.text);
+    const Area before = area_columns(&row, x - row.x);
+    sheet_line(sheet, area_columns(&row, 2), cell_bold(INK_TITLE), "^");
+    if (length <= row.w || before.w <= length)
+        sheet_line(sheet, row, cell_style(INK_MUTED), text.text);
     else
-        sheet_right(sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text.text);
+        sheet_right(sheet, (Area){before.x, before.y, before.w - 1, before.h},
+                    cell_style(INK_MUTED), text.text);
 }
 
 /* Draws "S sign 0 + E exponent 15 F fraction 6 of 8". */
 static void draw_parts(View *view) {
     const BitsPage *page = &view->page;
-    Area row = rows_next(&view->rows);
-    for (BitsPart part = 0; part < PART_COUNT && row.h && row.w > 0; part++) {
+    Area row = area_row(&view->left);
+    for (BitsPart part = 0; part < PART_COUNT; part++) {
         ShortText of = {""};
         if (!bits_width(page->dtype, part))
             continue;
@@ -94,11 +92,10 @@ static void draw_parts(View *view) {
             of = short_text(" of %lld", 1LL << bits_width(page->dtype, part));
         else if (part == PART_SIGN)
             of = short_text(" %c", field ? '-' : '+');
-        int used = sheet_text(
-            view->rows.sheet, row.x, row.y, row.w, cell_bold(parts[part].ink),
+        int used = sheet_line(
+            view->sheet, row, cell_bold(parts[part].ink),
             short_text("%c %s %u%s", parts[part].letter, bits_parts[part], field, of.text).text);
-        row.x += used + 3;
-        row.w -= used + 3;
+        area_columns(&row, used + 3);
     }
 }
 
@@ -116,7 +113,7 @@ static void draw_value(View *view) {
                  view->value == format->largest    ? ", the largest"
                  : view->value == -format->largest ? ", the least"
                                                    : "");
-    rows_say(&view->rows, cell_bold(INK_TITLE), text.text);
+    sheet_line(view->sheet, area_row(&view->left), cell_bold(INK_TITLE), text.text);
 }
 
 /* Returns "below 416, 32 less", or why there is nothing. */
@@ -136,11 +133,11 @@ static ShortText neighbour(const View *view, int step) {
 
 static void draw_neighbours(View *view) {
     const ShortText below = neighbour(view, -1), above = neighbour(view, 1);
-    rows_say(&view->rows, cell_style(INK_TEXT),
-             isnan(view->value) ? "not a number: no neighbours"
-             : lesson_asks(&view->data->state->lesson)
-                 ? "below and above: step to see"
-                 : short_text("%s; %s", below.text, above.text).text);
+    sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT),
+               isnan(view->value) ? "not a number: no neighbours"
+               : lesson_asks(&view->data->state->lesson)
+                   ? "below and above: step to see"
+                   : short_text("%s; %s", below.text, above.text).text);
 }
 
 /* Draws what the value becomes with the scale of its tensor in the frame. */
@@ -170,24 +167,24 @@ static void draw_scale(View *view) {
                  (double)scales->tensor[page->of], name, by,
                  bev_dtypes[page->dtype].block ? ", x 1 of its block" : "",
                  page->of == BITS_FEATURES ? most : scaled);
-    rows_say(&view->rows, cell_style(INK_TEXT), text);
+    sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT), text);
 }
 
 void bits_draw(Sheet *sheet, Area area, const PanelData *data) {
-    View view = {.data = data, .page = state_bits(data->state)};
+    View view = {.data = data, .page = state_bits(data->state), .sheet = sheet};
     const BitsPage *page = &view.page;
     view.value = bev_code_value(page->dtype, page->code);
     const ShortText title = short_text("Bits: %s", bits_title(page->dtype).text);
     const ShortText note = short_text("%s, code %u = 0x%0*x", bits_names[page->of], page->code,
                                       (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
-    view.rows = (Rows){sheet, sheet_title(sheet, area, title.text, note.text), 0};
+    view.left = sheet_title(sheet, area, title.text, note.text);
     bool roomy = area.h >= BITS_ROOMY;
     void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
                                     draw_value, draw_neighbours, draw_scale};
     static const bool blank[] = {true, false, true, true, false, true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (roomy && blank[i])
-            rows_next(&view.rows);
+            area_row(&view.left);
         rows[i](&view);
     }
 }

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The place is the same for every scene: as of six cameras of the usual shape. */
 enum { USUAL_CAMERAS = 6 };
@@ -96,7 +97,7 @@ static void draw_name(Sheet *sheet, Area row, const PanelData *data, int camera)
     if (sheet_width(sheet, text) > row.w)
         snprintf(text, sizeof text, "%.*s", row.w, off ? faults + 2 : "");
     Ink ink = off ? INK_BAD : chosen ? INK_ACCENT : INK_MUTED;
-    sheet_text(sheet, row.x, row.y, row.w, chosen ? cell_bold(ink) : cell_style(ink), text);
+    sheet_line(sheet, row, chosen ? cell_bold(ink) : cell_style(ink), text);
 }
 
 void cameras_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -178,10 +179,37 @@ void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     view_draw(sheet, area, data, camera, pixel);
 }
 
-/* Whether there are camera views. Operator scenes have bars in their place (operator.c). */
+/* Whether there are camera views. Operator scenes have bars in their place. */
 bool camera_shown(const PanelData *data) {
     const State *state = data->state;
     return !state->scene.has_operator &&
            (state->job.steps || state->job.config.kernel->direction == BEV_BACKWARD ||
             (state->strip != STRIP_IMAGE && data->live->frame.rig));
+}
+
+/* ---- an operator scene ----------------------------------------------------------------------- */
+
+void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const OperatorSpec *spec = &data->state->scene.operator_spec;
+    const OperatorBars *bars = data->live->frame.bars;
+    char text[160];
+    area = sheet_title(sheet, area, "No cameras", operator_kinds[spec->kind].title);
+    operator_describe(spec, text, sizeof text);
+    int rows = sheet_paragraph_rows(sheet, area, INK_TEXT, text);
+    if (rows < area.h || !bars)
+        sheet_paragraph(sheet, area, INK_TEXT, text);
+    area = area_below(area, rows);
+    if (!bars || area.h < 1)
+        return;
+    operator_bars_title(spec, bars, text, sizeof text);
+    if (area.h > 2 && sheet_width(sheet, text) <= area.w) {
+        sheet_line(sheet, area, cell_style(INK_MUTED), text);
+        area = area_below(area, 1);
+    }
+    double *heights = malloc((size_t)bars->count * sizeof *heights);
+    for (int i = 0; heights && i < bars->count; i++)
+        heights[i] = operator_bar_height(bars, i);
+    if (heights)
+        sheet_bars(sheet, area, heights, bars->count, INK_ACCENT);
+    free(heights);
 }

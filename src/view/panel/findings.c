@@ -16,11 +16,10 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     const int key_w = wide ? WORD_W : KEY_W, gain_w = advice->of ? OTHER_W : GAIN_W;
     const ShortText word = short_text(":%s %s", keys[command->action].word, command->argument);
     sheet_spot(sheet, row, command->action, 0, command->argument);
-    sheet_text(sheet, row.x, row.y, key_w, cell_style(first ? INK_ACCENT : INK_MUTED),
+    sheet_line(sheet, area_columns(&row, key_w), cell_style(first ? INK_ACCENT : INK_MUTED),
                first                                           ? "Enter"
                : wide && sheet_width(sheet, word.text) < key_w ? word.text
                                                                : "click");
-    row.x += key_w, row.w -= key_w;
     ShortText what = short_text("%s", advice->finding.advice);
     const ShortText gain = short_text(
         "%s%s%s%s%.1f %s", wide ? ": " : "", advice->of ? advice->of : "", advice->of ? " " : "",
@@ -29,14 +28,14 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     const int room = row.w - (wide ? sheet_width(sheet, gain.text) : gain_w);
     if (aside && sheet_width(sheet, what.text) > room)
         *aside = '\0';
-    int used = sheet_text(sheet, row.x, row.y, room, cell_style(INK_TEXT), what.text);
-    if (!wide) {
-        sheet_right(sheet, row.x, row.y, row.w, cell_bold(INK_TEXT), gain.text);
-        return;
-    }
-    used += sheet_text(sheet, row.x + used, row.y, row.w - used, cell_bold(INK_TEXT), gain.text);
-    if (row.w - used >= EFFECT_W)
-        sheet_right(sheet, row.x, row.y, row.w, cell_style(INK_MUTED),
+    Area advised = {row.x, row.y, room, 1};
+    area_columns(&row, sheet_line(sheet, advised, cell_style(INK_TEXT), what.text));
+    if (!wide)
+        sheet_right(sheet, row, cell_bold(INK_TEXT), gain.text);
+    else
+        area_columns(&row, sheet_line(sheet, row, cell_bold(INK_TEXT), gain.text));
+    if (wide && row.w >= EFFECT_W)
+        sheet_right(sheet, row, cell_style(INK_MUTED),
                     command->action == ACTION_EXPLAIN ? "(opens a lesson)" : "(tries it)");
 }
 

@@ -106,7 +106,7 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     left[DTYPE].tight = left[ALIGN].tight = true;
     int right_w, right_count = sizeof right / sizeof *right;
     Sheet quiet = sheet_quiet(sheet);
-    const Area endless = {.w = INT_MAX};
+    const Area endless = {.w = INT_MAX, .h = 1};
     while ((right_w = pieces_draw(&quiet, endless, right, right_count)) > area.w / 3 &&
            right_count > 1)
         right_count--;
@@ -232,10 +232,8 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     if (!sheet->pixels)
         sheet_say(sheet, &area, INK_ACCENT, data->state->tip);
-    if (waiting[0] && area.h > 0) {
-        sheet_line(sheet, area, cell_style(INK_ACCENT), waiting);
-        area = area_below(area, 1);
-    }
+    if (waiting[0])
+        sheet_line(sheet, area_row(&area), cell_style(INK_ACCENT), waiting);
     for (int i = 0; i < log->count && area.h > 0; i++) {
         char text[LOG_LENGTH];
         text_micro(data->state->lesson.covers ? log->lines[i].said : log->lines[i].text, text,
@@ -244,7 +242,7 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
             shorten(sheet, text, area.w);
         sheet_say(sheet, &area, i ? INK_MUTED : INK_TEXT, text);
     }
-    if (!log->count && area.h > 0)
+    if (!log->count)
         sheet_line(sheet, area, cell_style(INK_MUTED),
                    "Every control says here what it did and what changed.");
 }
@@ -255,30 +253,30 @@ static int hint_width(const Sheet *sheet, const KeyHint *hint) {
     return sheet_width(sheet, hint->key.name) + sheet_width(sheet, hint->label) + 3;
 }
 
-static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
+static void hint_draw(Sheet *sheet, Area at, const KeyHint *hint) {
     unsigned attributes = CELL_BOLD | (sheet->color ? 0 : CELL_REVERSE);
-    int key_w = sheet_width(sheet, hint->key.name), label_w = sheet_width(sheet, hint->label);
-    sheet_paper(sheet, (Area){x, y, key_w + 2, 1}, INK_KEY);
-    sheet_text(sheet, x + 1, y, key_w, (CellStyle){.ink = INK_TITLE, .attributes = attributes},
-               hint->key.name);
-    sheet_text(sheet, x + key_w + 3, y, label_w, cell_style(INK_MUTED), hint->label);
     if (hint->action < ACTION_COUNT)
-        sheet_spot(sheet, (Area){x, y, key_w + label_w + 3, 1}, hint->action, 1, "");
+        sheet_spot(sheet, at, hint->action, 1, "");
+    const Area key = area_columns(&at, sheet_width(sheet, hint->key.name) + 2);
+    sheet_paper(sheet, key, INK_KEY);
+    sheet_line(sheet, area_behind(key, 1), (CellStyle){.ink = INK_TITLE, .attributes = attributes},
+               hint->key.name);
+    sheet_line(sheet, area_behind(at, 1), cell_style(INK_MUTED), hint->label);
 }
 
 /* Draws the hints for the open part, as many as fit; at the right end palette and help, always. */
 void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     KeyHint hints[KEY_HINTS];
+    const int count = keys_hints(state, hints);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    int count = keys_hints(state, hints), x = area.x, end = area.x + area.w;
     for (int i = count - 1; i >= count - 2; i--) {
-        end -= hint_width(sheet, &hints[i]);
-        hint_draw(sheet, end, area.y, &hints[i]);
-        end -= HINT_GAP;
+        const int w = hint_width(sheet, &hints[i]);
+        hint_draw(sheet, area_behind(area, area.w - w), &hints[i]);
+        area.w -= w + HINT_GAP;
     }
-    for (int i = 0; i < count - 2 && x + hint_width(sheet, &hints[i]) <= end; i++) {
-        hint_draw(sheet, x, area.y, &hints[i]);
-        x += hint_width(sheet, &hints[i]) + HINT_GAP;
+    for (int i = 0; i < count - 2 && hint_width(sheet, &hints[i]) <= area.w; i++) {
+        hint_draw(sheet, area_columns(&area, hint_width(sheet, &hints[i])), &hints[i]);
+        area_columns(&area, HINT_GAP);
     }
 }
 

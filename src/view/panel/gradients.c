@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEAD_ROWS = 4, BAR_X = 22, NAME_W = 8, VALUE_W = 12 };
+enum { HEAD_ROWS = 4, NAME_W = 8, VALUE_W = 13 };
 
 /* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
 static ShortText loss_text(const Sheet *sheet, const GridLoss *loss, int width) {
@@ -33,12 +33,10 @@ static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin
     const Rig *rig = data->live->frame.rig;
     const ShortText name = rig ? short_text("%.1f m", frustum_depth_m(&rig->frustum, bin))
                                : short_text("bin %lld", (long long)bin);
-    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(INK_MUTED), name.text);
-    sheet_right(sheet, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT),
+    sheet_right(sheet, area_columns(&line, NAME_W), cell_style(INK_MUTED), name.text);
+    sheet_right(sheet, area_columns(&line, VALUE_W), cell_style(INK_TEXT),
                 short_text("%+.3g", value).text);
-    if (line.w > BAR_X)
-        sheet_bar(sheet, line.x + BAR_X, line.y, line.w - BAR_X, fabs(value), largest,
-                  value < 0 ? INK_WARN : INK_ACCENT);
+    sheet_bar(sheet, area_behind(line, 1), fabs(value), largest, value < 0 ? INK_WARN : INK_ACCENT);
 }
 
 /* Returns the gradient of a pixel's first bin. The next bin's lies a plane behind it. */

@@ -223,7 +223,7 @@ static int draw_pixel_number(Sheet *sheet, Area area, const Message *message) {
     int width = NUMBER_ROWS * sheet_width(&large, text.text) + 2;
     if (!message->number.text[0] || 3 * width > area.w)
         return 0;
-    sheet_text(&large, 0, 0, large.columns, cell_bold(message->ink), text.text);
+    sheet_line(&large, (Area){0, 0, large.columns, 1}, cell_bold(message->ink), text.text);
     return width;
 }
 
@@ -239,7 +239,8 @@ static int draw_number(Sheet *sheet, Area area, const Message *message) {
         return 0;
     sheet_figure(sheet, (Area){area.x, area.y, width + 2, big_rows(zoom)});
     big_text(sheet, area.x, area.y, zoom, message->number.text, style);
-    sheet_text(sheet, area.x + width + 1, area.y + big_rows(zoom) - 1, 1, style, "\u00d7");
+    sheet_line(sheet, (Area){area.x + width + 1, area.y + big_rows(zoom) - 1, 1, 1}, style,
+               "\u00d7");
     return width + 4;
 }
 
@@ -252,7 +253,7 @@ static int draw_sentence(Sheet *sheet, Area area, const Message *message) {
         if (sheet_width(&large, message->sentence.text) * 9 / 8 > large.columns) /* bold is wider */
             continue;
         large.top += (2 - sizes[i]) * sheet->row_h;
-        sheet_text(&large, 0, 0, large.columns, style, message->sentence.text);
+        sheet_line(&large, (Area){0, 0, large.columns, 1}, style, message->sentence.text);
         return 2;
     }
     sheet_line(sheet, area_below(area, sheet->pixels), style, message->sentence.text);

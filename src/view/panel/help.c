@@ -9,15 +9,13 @@ enum { KEYS_W = 13, WORD_W = 12, VALUE_W = 12, TEXT_W = HELP_TEXT_W };
 
 /* A narrow row has no value. */
 static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
-    int x = row.x + KEYS_W, value_w = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W ? 0 : VALUE_W;
-    sheet_text(sheet, row.x, row.y, KEYS_W - 1, cell_bold(INK_ACCENT), keys_label(control).text);
-    sheet_text(sheet, x, row.y, WORD_W - 1, cell_style(INK_TEXT), control->word);
-    x += WORD_W;
-    if (value_w)
-        sheet_text(sheet, x, row.y, value_w, cell_bold(INK_TITLE),
+    const bool narrow = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W;
+    sheet_cell(sheet, &row, KEYS_W, cell_bold(INK_ACCENT), keys_label(control).text);
+    sheet_cell(sheet, &row, WORD_W, cell_style(INK_TEXT), control->word);
+    if (!narrow)
+        sheet_line(sheet, area_columns(&row, VALUE_W), cell_bold(INK_TITLE),
                    state_value(state, control->action).text);
-    x += value_w + 1;
-    sheet_text(sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), control->help);
+    sheet_line(sheet, area_behind(row, 1), cell_style(INK_MUTED), control->help);
 }
 
 /* The word that the glossary was opened at stands on the paper of a selection. */
@@ -27,9 +25,7 @@ static void draw_word(Sheet *sheet, Area area, const GlossaryRow *row, bool open
         sheet_paper(sheet, area, INK_SELECTED);
         word.attributes |= sheet->color ? 0 : CELL_REVERSE;
     }
-    sheet_text(sheet, area.x, area.y, GLOSSARY_WORD_MAX, word, row->word);
-    area.x += GLOSSARY_INDENT;
-    area.w -= GLOSSARY_INDENT;
+    sheet_line(sheet, area_columns(&area, GLOSSARY_INDENT), word, row->word);
     sheet_paragraph(sheet, area, INK_TEXT, row->text);
 }
 
@@ -40,9 +36,8 @@ static bool has_heading(int entry, int first) {
 
 static int entry_rows(const Sheet *sheet, int w, const State *state, int entry, int first) {
     enum { MOST_ROWS = 32 };
-    Sheet quiet = sheet_quiet(sheet);
     const Area text = {0, 0, w - GLOSSARY_INDENT, MOST_ROWS};
-    return state->glossary ? sheet_paragraph_rows(&quiet, text, INK_TEXT, glossary[entry].text)
+    return state->glossary ? sheet_paragraph_rows(sheet, text, INK_TEXT, glossary[entry].text)
                            : 1 + has_heading(entry, first);
 }
 
@@ -74,8 +69,7 @@ static void draw_entries(Sheet *sheet, Area area, const State *state) {
             draw_word(sheet, row, &glossary[entry], entry == state->glossary_row);
         } else {
             if (rows > 1)
-                sheet_text(sheet, row.x, row.y, row.w, cell_bold(INK_TITLE),
-                           key_groups[control->group]);
+                sheet_line(sheet, row, cell_bold(INK_TITLE), key_groups[control->group]);
             draw_control(sheet, area_below(row, rows - 1), state, control);
         }
         area = area_below(area, rows);
@@ -92,8 +86,7 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
         short_text("%s%s closes; : finds everything else", scrolls ? "PgUp PgDn scroll, " : "",
                    key_of(ACTION_ESCAPE).name);
     const ShortText note = short_text("%s; %s", brief.text, mouse);
-    const bool fits = sheet_width(sheet, title) + sheet_width(sheet, note.text) + 4 <= area.w;
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    area = sheet_title(sheet, area, title, fits ? note.text : brief.text);
+    area = sheet_title(sheet, area, title, sheet_note(sheet, area, title, note.text, brief.text));
     draw_entries(sheet, area_below(area, sheet->pixels), state);
 }

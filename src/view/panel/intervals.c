@@ -27,32 +27,32 @@ static Buckets buckets_of(const MapIntervals *intervals, int rows) {
     return of;
 }
 
-enum { NAME_W = 9, COUNT_W = 7 };
+enum { NAME_W = 9, COUNT_W = 8 };
+
+/* Draws a figure of a bucket, and its bar, in half of the row behind the bucket's name. */
+static void draw_figure(Sheet *sheet, Area half, const char *text, double value, double most,
+                        Ink ink) {
+    sheet_right(sheet, area_columns(&half, COUNT_W), cell_style(INK_TEXT), text);
+    sheet_bar(sheet, area_behind(half, 1), value, most, ink);
+}
 
 /* Draws a bucket's number of intervals, and its share of the points, which are the work. */
 static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, const Buckets *of,
                         int bucket) {
-    int64_t count = 0, points = 0;
-    const int end = bucket + of->group;
+    double count = 0, points = 0;
+    const int end = bucket + of->group, half = (line.w - NAME_W) / 2;
     for (int i = bucket; i < end && i < LENGTH_BUCKETS; i++) {
-        count += intervals->intervals[i];
-        points += intervals->points[i];
+        count += (double)intervals->intervals[i];
+        points += (double)intervals->points[i];
     }
     const double all = (double)intervals->stats.points;
     const bool longest = end >= of->end;
-    sheet_right(sheet, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED),
+    sheet_right(sheet, area_columns(&line, NAME_W), cell_style(longest ? INK_WARN : INK_MUTED),
                 short_text(end == 1 ? "%d" : "%d-%d", 1 << bucket, (1 << end) - 1).text);
-    int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
-    sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT),
-                text_of_unit(UNIT_COUNT, (double)count).text);
-    x += COUNT_W + 1;
-    sheet_bar(sheet, x, line.y, bar_w, (double)count, of->most * of->group,
-              longest ? INK_WARN : INK_INDEX);
-    x += bar_w + 1;
-    sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT),
-                short_text("%.0f %%", 100.0 * (double)points / all).text);
-    sheet_bar(sheet, x + COUNT_W + 1, line.y, bar_w, (double)points,
-              fmax(0.5 * all, (double)points), longest ? INK_WARN : INK_FEATURES);
+    draw_figure(sheet, area_columns(&line, half), text_of_unit(UNIT_COUNT, count).text, count,
+                of->most * of->group, longest ? INK_WARN : INK_INDEX);
+    draw_figure(sheet, area_columns(&line, half), short_text("%.0f %%", 100 * points / all).text,
+                points, fmax(0.5 * all, points), longest ? INK_WARN : INK_FEATURES);
 }
 
 /* Slices of a grid leave cells without a point, and short intervals. */
@@ -89,28 +89,26 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
                            camera < scene->camera_count ? scene->cameras[camera] : "pixel",
                            (long long)(stats->longest_cell % shape->feat_w),
                            (long long)(stats->longest_cell % pixels / shape->feat_w));
-    ShortText text =
+    const ShortText least = short_text("longest %d", stats->longest);
+    const ShortText brief = short_text("%s, %.3g x the median", least.text, times);
+    const ShortText whole =
         short_text("longest %s %d points, %.3g x the median (%s)",
                    intervals->of_pixels ? "list" : "interval", stats->longest, times, where.text);
-    if (sheet_width(sheet, text.text) > area.w)
-        text = short_text("longest %d, %.3g x the median", stats->longest, times);
-    if (sheet_width(sheet, text.text) > area.w)
-        text = short_text("longest %d", stats->longest);
-    sheet_line(sheet, area, cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT), text.text);
+    const char *const texts[] = {whole.text, brief.text, least.text, NULL};
+    sheet_line(sheet, area, cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT),
+               sheet_shortened(sheet, area.w, texts));
 }
 
 static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {
-    enum { OVER_COUNT = 5 }; /* a title begins so many columns before its bars */
-    int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, title_w = bar_w + OVER_COUNT;
-    int first_x = line.x + NAME_W + 1 + COUNT_W - OVER_COUNT;
-    int second_x = first_x + 1 + bar_w + 1 + COUNT_W;
-    CellStyle style = cell_style(INK_MUTED);
-    sheet_right(sheet, line.x, line.y, NAME_W, style, "length");
-    sheet_text(sheet, first_x, line.y, title_w, style,
+    enum { INDENT = 3 }; /* a title begins before its bars */
+    const CellStyle style = cell_style(INK_MUTED);
+    const int half = (line.w - NAME_W) / 2, title_w = half - INDENT - 1;
+    sheet_right(sheet, area_columns(&line, NAME_W), style, "length");
+    sheet_line(sheet, area_behind(area_columns(&line, half), INDENT), style,
                of_pixels                             ? "pixels"
                : title_w >= (int)strlen("intervals") ? "intervals"
                                                      : "cells");
-    sheet_text(sheet, second_x, line.y, title_w, style,
+    sheet_line(sheet, area_behind(area_columns(&line, half), INDENT), style,
                title_w >= (int)strlen("share of points") ? "share of points" : "points");
 }
 
@@ -133,15 +131,55 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     draw_summary(sheet, area, intervals, data->live->frame.shape.nz);
     const int rows = area.h - 3;
     const Buckets of = buckets_of(intervals, rows > 0 ? rows : 1);
-    Area line = {area.x, area.y + 1, area.w, 1};
+    area_row(&area);
     if (rows >= 3 || rows >= of.end - of.first) {
-        draw_titles(sheet, line, intervals->of_pixels);
-        for (int bucket = of.first; bucket < of.end; bucket += of.group) {
-            line.y++;
-            draw_bucket(sheet, line, intervals, &of, bucket);
-        }
-        line.y++;
+        draw_titles(sheet, area_row(&area), intervals->of_pixels);
+        for (int bucket = of.first; bucket < of.end; bucket += of.group)
+            draw_bucket(sheet, area_row(&area), intervals, &of, bucket);
     }
-    if (area.h >= 2)
-        draw_longest(sheet, line, data);
+    draw_longest(sheet, area, data);
+}
+
+/* ---- the points of a cell -------------------------------------------------------------------- */
+
+enum { BUCKET_W = 5 };
+
+void points_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const MapIntervals *intervals = &data->live->intervals;
+    const ScatterStats *stats = &intervals->stats;
+    const char *of = intervals->of_pixels ? "pixel" : "cell";
+    const Buckets lengths = buckets_of(intervals, LENGTH_BUCKETS);
+    const int room = area.w / BUCKET_W, buckets = lengths.end < room ? lengths.end : room;
+    ShortText note = {""};
+    double heights[LENGTH_BUCKETS];
+    if (intervals->known)
+        note =
+            short_text("%s %ss, median %d", text_of_unit(UNIT_COUNT, (double)stats->intervals).text,
+                       of, stats->median);
+    area = sheet_title(sheet, area, short_text("Points of a %s", of).text, note.text);
+    if (!intervals->known)
+        return;
+    for (int i = 0; i < buckets; i++)
+        heights[i] = sqrt((double)intervals->intervals[i] / lengths.most);
+    Area bars = area_columns(&area, buckets * BUCKET_W);
+    area_columns(&area, 1);
+    if (buckets)
+        sheet_bars(sheet, area_row(&bars), heights, buckets, INK_INDEX);
+    for (int i = 0; i < buckets; i++)
+        sheet_line(sheet, area_columns(&bars, BUCKET_W), cell_style(INK_MUTED),
+                   short_text("%d", 1 << i).text);
+    const ShortText brief = short_text("one %s has %d", of, stats->longest);
+    const ShortText whole = short_text(
+        "%s%s", brief.text, live_longest_empty(data->live) ? ", all of probability 0" : "");
+    const bool fits = sheet_width(sheet, whole.text) <= area.w;
+    if (sheet_width(sheet, brief.text) > area.w)
+        return;
+    sheet_right(sheet, area, cell_bold(INK_WARN), fits ? whole.text : brief.text);
+    if (intervals->of_pixels || stats->longest_cell < 0)
+        return;
+    sheet_spot(sheet, (Area){area.x, area.y, area.w, 2}, ACTION_FULLEST, 0, "");
+    const ShortText pins = short_text(":fullest or a click pins %s",
+                                      state_cell_place(data->state, stats->longest_cell).text);
+    if (sheet_width(sheet, pins.text) <= area.w)
+        sheet_right(sheet, area_below(area, 1), cell_style(INK_MUTED), pins.text);
 }

@@ -55,7 +55,7 @@ static double value_of(const Reading *reading) {
 static void draw_bar(Table *table, double median, const Ladder *ladder) {
     const double share = 0.7;
     Ink ink = table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink;
-    int x = table->x[COL_BAR], w = table->columns[COL_BAR].width;
+    int w = table->columns[COL_BAR].width;
     bool some_cut = ladder->longest_us > ladder->scale_us * (1 + 1e-9);
     double beyond = log(median / ladder->scale_us) / log(ladder->longest_us / ladder->scale_us);
     int scale_w = some_cut ? (int)lround(share * w) : w;
@@ -63,10 +63,9 @@ static void draw_bar(Table *table, double median, const Ladder *ladder) {
                     ? scale_w + (int)lround((w - scale_w) * beyond)
                     : scale_w;
     double full = bar_w > scale_w ? median / 2 : ladder->scale_us; /* half: an arrow ends it */
-    OriginTopic topic = table->sheet->origin.topic;
     table->sheet->origin.topic = ORIGIN_BAR;
-    sheet_bar(table->sheet, x, table->y, bar_w, median, full, ink);
-    table->sheet->origin.topic = topic;
+    sheet_bar(table->sheet, (Area){table->x[COL_BAR], table->y, bar_w, 1}, median, full, ink);
+    table->sheet->origin.topic = ORIGIN_LATENCY;
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
@@ -98,21 +97,21 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
 static void draw_row(Table *table, Area area, const PanelData *data, const Ladder *ladder,
                      int number) {
     const LiveKernel *row = ladder->kernels[number];
+    const Area line = {area.x, table->y, area.w, 1};
     bool selected = row->kernel == data->state->job.config.kernel;
     sheet_origin(table->sheet, ORIGIN_LATENCY, row->kernel);
-    sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_KERNEL, 0,
-               kernel_word(row->kernel));
+    sheet_spot(table->sheet, line, ACTION_KERNEL, 0, kernel_word(row->kernel));
     if (selected)
-        sheet_paper(table->sheet, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
+        sheet_paper(table->sheet, line, INK_SELECTED);
     table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};
     table_number(table, COL_NUMBER, selected && !table->sheet->color ? ">%.0f" : "%.0f",
                  number + 1);
     table_cell(table, COL_KERNEL, row->kernel->title);
     if (!row->median_us.source) {
-        const char *why = unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32);
-        int x = table->x[COL_MEDIAN], w = area.x + area.w - x;
-        sheet_text(table->sheet, x, table->y, w, table->style,
-                   sheet_width(table->sheet, why) <= w ? why : "not for this problem");
+        const Area at = area_behind(line, table->x[COL_MEDIAN] - line.x);
+        const char *const why[] = {unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32),
+                                   "not for this problem", NULL};
+        sheet_line(table->sheet, at, table->style, sheet_shortened(table->sheet, at.w, why));
     } else {
         draw_figures(table, data, row, ladder);
         table_cell(table, COL_BITS,
@@ -168,9 +167,8 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
     /* Where the note is too long, "measured" is left out: the marks need their explanations
      * more. */
     const char *marks = strchr(note, ',');
-    bool too_long =
-        marks && sheet_width(sheet, title.text) + sheet_width(sheet, note) + 4 > area->w;
-    *area = sheet_title(sheet, *area, title.text, too_long ? marks + 2 : note);
+    *area = sheet_title(sheet, *area, title.text,
+                        sheet_note(sheet, *area, title.text, note, marks ? marks + 2 : note));
 }
 
 /* Leaves out the columns that no row has a figure for, as drawing the rows on a quiet sheet tells.

@@ -8,72 +8,63 @@
 
 /* Draws a square of a colour, and what it means. */
 static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
-    if (area->h < 1)
-        return;
-    sheet_key(sheet, area->x, area->y, ink_rgb(color), 0x25a0);
-    sheet_text(sheet, area->x + 2, area->y, area->w - 2, cell_style(INK_TEXT), text);
-    *area = area_below(*area, 1);
+    Area row = area_row(area);
+    sheet_key(sheet, &row, ink_rgb(color), 0x25a0);
+    sheet_line(sheet, row, cell_style(INK_TEXT), text);
 }
 
 /* Draws the colours of the classes, in as many rows as they take. */
 static void draw_classes(Sheet *sheet, Area *area) {
-    int x = area->x, end = area->x + area->w;
+    Area row = area_row(area);
     for (int class = 0; class < CLASS_COUNT; class ++) {
         const uint8_t *c = world_classes[class].color;
-        int w = 3 + sheet_width(sheet, world_classes[class].name);
-        if (x + w > end && x > area->x) {
-            *area = area_below(*area, 1);
-            x = area->x;
-        }
-        if (area->h < 1)
-            return;
-        sheet_key(sheet, x, area->y, ink_rgb((Rgb){c[0], c[1], c[2]}), 0x25a0);
-        sheet_text(sheet, x + 2, area->y, w - 3, cell_style(INK_MUTED), world_classes[class].name);
-        x += w + 1;
+        const char *name = world_classes[class].name;
+        if (3 + sheet_width(sheet, name) > row.w && row.x > area->x)
+            row = area_row(area);
+        sheet_key(sheet, &row, ink_rgb((Rgb){c[0], c[1], c[2]}), 0x25a0);
+        sheet_line(sheet, row, cell_style(INK_MUTED), name);
+        area_columns(&row, sheet_width(sheet, name) + 2);
     }
-    *area = area_below(*area, 1);
 }
 
 /* ---- colour bar ------------------------------------------------------------------------------ */
 
 /* Draws a bar of colours. Without a map they go from the background to white, by strength. */
-static void draw_bar(Sheet *sheet, Area *area, const Colormap *map, bool light) {
+static void draw_bar(Sheet *sheet, Area row, const Colormap *map, bool light) {
+    const PanelTheme *theme = &panel_themes[light];
     Image bar;
     Err ignored; /* without memory the place stays empty */
     int w, h;
-    sheet_pixels(sheet, (Area){area->x, area->y, area->w, 1}, &w, &h);
-    if (area->h < 1 || w < 1 || !image_init(&bar, w, h, &ignored))
+    sheet_pixels(sheet, row, &w, &h);
+    if (row.h < 1 || w < 1 || !image_init(&bar, w, h, &ignored))
         return;
     for (int i = 0; i < w * h; i++) {
         double t = (i % w + 0.5) / w;
-        const PanelTheme *theme = &panel_themes[light];
         Rgb strong = rgb_blend(theme->background, theme->line, decode_strength(t));
         image_set(&bar, i % w, i / w, map ? colormap_on(map, t, light) : strong);
     }
-    sheet_picture(sheet, (Area){area->x, area->y, area->w, 1}, &bar);
+    sheet_picture(sheet, row, &bar);
     image_free(&bar);
-    *area = area_below(*area, 1);
 }
 
 /* Draws exact numbers at the two ends, and round ones between them where there is room. */
-static void draw_labels(Sheet *sheet, Area *area, const ValueRange *range) {
+static void draw_labels(Sheet *sheet, Area row, const ValueRange *range) {
     enum { EACH_W = 10 };
     CellStyle style = cell_style(INK_MUTED);
-    const Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, area->w / EACH_W);
+    const Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, row.w / EACH_W);
     const ShortText lo = short_text("%s%.3g", range->below ? "< " : "", range->lo);
     const ShortText hi = short_text("%.3g%s", range->hi, range->above ? " <" : "");
-    int free_from = area->x + sheet_line(sheet, *area, style, lo.text) + 1;
-    int end = area->x + area->w - sheet_width(sheet, hi.text);
-    sheet_right(sheet, area->x, area->y, area->w, style, hi.text);
+    int free_from = row.x + sheet_line(sheet, row, style, lo.text) + 1;
+    int end = row.x + row.w - sheet_width(sheet, hi.text);
+    sheet_right(sheet, row, style, hi.text);
     for (int i = 0; i < ticks.count && !ticks.exponent; i++) {
         int w = sheet_width(sheet, ticks.label[i]);
-        int x = area->x + (int)lround(range_position(range, ticks.at[i]) * area->w) - w / 2;
+        int x = row.x + (int)lround(range_position(range, ticks.at[i]) * row.w) - w / 2;
         if (x < free_from || x + w >= end)
             continue;
-        sheet_text(sheet, x, area->y, w, style, ticks.label[i]);
+        sheet_line(sheet, (Area){x, row.y, w, 1}, style, ticks.label[i]);
         free_from = x + w + 1;
     }
-    *area = area_below(*area, 1);
 }
 
 /* Returns the cell with the largest value, or -1. */
@@ -91,9 +82,9 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
     const ValueRange *range = &bev->range;
     const CellField *field = &bev->field;
     const bool both_signs = range->lo < 0 && range->logarithmic;
-    draw_bar(sheet, area, bev->colormap, bev->light);
+    draw_bar(sheet, area_row(area), bev->colormap, bev->light);
     if (area->h > 0 && range->hi > range->lo)
-        draw_labels(sheet, area, range);
+        draw_labels(sheet, area_row(area), range);
     ShortText text =
         short_text("%s%s%s", views[field->view].unit,
                    both_signs && bev->difference ? ", logarithmic; orange: more, blue: less"
@@ -161,7 +152,7 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_components(sheet, &area, field, view->legend == LEGEND_CHANNELS);
     if (isfinite(field->full_mass)) {
         sheet_origin(sheet, ORIGIN_MASS, NULL);
-        draw_bar(sheet, &area, NULL, bev->light);
+        draw_bar(sheet, area_row(&area), NULL, bev->light);
         sheet_say(
             sheet, &area, INK_MUTED,
             short_text("strength: accumulated depth weight, 0 to %.2g and more", field->full_mass)

@@ -99,7 +99,7 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     text_micro(ascii, micro, sizeof micro);
     if (line->first && line->row->marked)
         sheet_sign(sheet, x, y, 0x203a, cell_bold(INK_ACCENT));
-    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line),
+    sheet_line(sheet, (Area){x + line->indent, y, w - line->indent, 1}, style_of(sheet, line),
                (kind == PANE_CODE ? ascii : micro) + before);
 }
 
@@ -135,15 +135,6 @@ static int draw_rows(Sheet *sheet, Area area, const PaneText *body, bool blanks,
 
 int lesson_want(Sheet *sheet, const PanelData *data, int width) {
     return draw_rows(sheet, (Area){.w = width}, &data->state->lesson.body, true, 0) + 3;
-}
-
-/* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
-static ShortText progress_note(const Sheet *sheet, const LessonPane *pane, int width) {
-    const ShortText place =
-        pane->steps ? short_text("%d of %d", pane->step, pane->steps) : (ShortText){""};
-    const ShortText score = short_text("%s, %d of %d right", place.text, pane->right, pane->asked);
-    bool room = sheet_width(sheet, pane->title) + sheet_width(sheet, score.text) + 4 <= width;
-    return pane->steps && pane->asked && room ? score : place;
 }
 
 /* Returns the line at the top: a text is read from its beginning; with a question or a verdict the
@@ -185,7 +176,14 @@ static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
 
 void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *pane = &data->state->lesson;
-    area = sheet_title(sheet, area, pane->title, progress_note(sheet, pane, area.w).text);
+    const ShortText place =
+        pane->steps ? short_text("%d of %d", pane->step, pane->steps) : (ShortText){""};
+    const ShortText score =
+        pane->steps && pane->asked
+            ? short_text("%s, %d of %d right", place.text, pane->right, pane->asked)
+            : place;
+    area = sheet_title(sheet, area, pane->title,
+                       sheet_note(sheet, area, pane->title, score.text, place.text));
     if (pane->body.count && area.h > 1)
         area.h -= draw_keys(sheet, area, pane);
     const Area text = {area.x, area.y, area.w - 2, area.h}; /* room for the arrows */

@@ -115,7 +115,8 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     table->style = cell_style(INK_MUTED);
     table_name(table, 0, "kernel", "kernel traffic");
     const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype);
-    sheet_text(table->sheet, table->x[1], table->y, width - table->x[1], table->style, why);
+    sheet_line(table->sheet, (Area){table->x[1], table->y, width - table->x[1], 1}, table->style,
+               why);
     table->y++;
 }
 
@@ -123,10 +124,11 @@ static void requested_row(Table *table, const PanelData *data, int width) {
 static void draw_keys(const Table *table) {
     for (int i = 0; 2 + i < table->count; i++)
         if (table_has(table, 2 + i)) {
-            int end = table->x[2 + i] + table->columns[2 + i].width;
-            sheet_key(table->sheet,
-                      end - sheet_width(table->sheet, table->columns[2 + i].title) - 2,
-                      table->y - 1, tensors[i].ink, tensors[i].texture);
+            const Column *column = &table->columns[2 + i];
+            const int end =
+                table->x[2 + i] + column->width - sheet_width(table->sheet, column->title);
+            Area key = {end - 2, table->y - 1, 2, 1};
+            sheet_key(table->sheet, &key, tensors[i].ink, tensors[i].texture);
         }
 }
 
@@ -164,8 +166,8 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 /* Draws how many requests hit the predicted GPU's L2. */
-static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
-                          const PredictedKernel *predicted) {
+static void draw_requests(Sheet *sheet, Area area, const PanelData *data) {
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     if (!predicted)
         return;
     ShortText line = short_text("%s: L2 hits %s%.1f %% (each write is one), %s",
@@ -209,15 +211,11 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
                backward ? "kernel traffic" : "gather traffic", gather);
     if (!backward)
         requested_row(&table, data, area.x + area.w);
-    Area line = {area.x, table.y, area.w, 1};
-    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    if (line.y < area.y + area.h && draw_moved(sheet, line, data))
-        line.y++;
-    if (line.y < area.y + area.h)
-        draw_requests(sheet, line, data, predicted);
-    line.y++;
-    if (line.y < area.y + area.h)
-        draw_counted(sheet, line, data);
+    area = area_below(area, table.y - area.y);
+    if (draw_moved(sheet, area, data))
+        area_row(&area);
+    draw_requests(sheet, area_row(&area), data);
+    draw_counted(sheet, area, data);
 }
 
 /* ---- does it stay in the L2? ---------------------------------------------------------------- */
@@ -225,7 +223,7 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 enum {
     MOST_GPUS = 3,
     MARK_W = 2,
-    NAME_W = 14,
+    NAME_W = 13,
     SIZE_W = 9,
     VERDICT_W = 24,
     BRIEF_W = 19,
@@ -283,9 +281,8 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
     static const Ink inks[] = {INK_TEXT, INK_GOOD, INK_WARN, INK_BAD};
     const bool whole = row.w >= WHOLE_FROM_W;
-    const int verdict_w = whole ? VERDICT_W : BRIEF_W, size_w = whole ? SIZE_W : 0;
-    const int name_x = row.x + MARK_W, bar_x = name_x + NAME_W + size_w;
-    const int bar_w = row.w - (bar_x - row.x) - verdict_w - 1;
+    const int verdict_w = whole ? VERDICT_W : BRIEF_W;
+    Area at = area_behind(row, MARK_W);
     const Stays stays = stays_on(data, cache);
     const PredictedKernel *of = prediction_kernel(data->state, data->live);
     sheet_origin(sheet, ORIGIN_CACHES, NULL);
@@ -293,54 +290,46 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
         sheet_spot(sheet, row, ACTION_GPU, 0, cache->word);
     if (cache->chosen)
         sheet_sign(sheet, row.x, row.y, 0x25b8, cell_style(INK_TEXT));
-    sheet_text(sheet, name_x, row.y, NAME_W - 1, cell_style(INK_TEXT), cache->name);
-    sheet_right(sheet, name_x + NAME_W - 1, row.y, size_w, cell_style(INK_MUTED),
+    sheet_line(sheet, area_columns(&at, NAME_W), cell_style(INK_TEXT), cache->name);
+    sheet_right(sheet, area_columns(&at, whole ? SIZE_W : 0), cell_style(INK_MUTED),
                 short_text("%.4g MiB", cache->bytes / (1 << 20)).text);
+    const Area bar = area_behind(area_columns(&at, at.w - verdict_w - 1), 1);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     sheet->origin.word = of ? "touched bytes" : NULL;
-    const double touched = total(segments), columns = bar_w / (FULL * cache->bytes);
-    if (bar_w > 0)
-        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes,
-                    cache->bytes);
-    const bool beyond = gathered * columns >= bar_w; /* an arrow follows */
-    const int tick = beyond ? bar_w - 4 : (int)(gathered * columns);
-    if (whole && tick > touched * columns && tick != (int)(bar_w / FULL)) {
-        sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
+    const double touched = total(segments), columns = bar.w / (FULL * cache->bytes);
+    sheet_stack(sheet, bar, segments, TENSORS, FULL * cache->bytes, cache->bytes);
+    const bool beyond = gathered * columns >= bar.w; /* an arrow follows */
+    const int tick = beyond ? bar.w - 4 : (int)(gathered * columns);
+    if (whole && tick > touched * columns && tick != (int)(bar.w / FULL)) {
+        sheet_sign(sheet, bar.x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
         if (beyond)
-            sheet_sign(sheet, bar_x + tick + 2, row.y, 0x2192, cell_style(INK_TITLE));
+            sheet_sign(sheet, bar.x + tick + 2, row.y, 0x2192, cell_style(INK_TITLE));
     }
-    sheet_text(sheet, row.x + row.w - verdict_w, row.y, PERCENT_W, cell_style(INK_TEXT),
+    sheet_line(sheet, area_behind(at, 1), cell_style(INK_TEXT),
                short_text("%s%.0f %%", prediction_about(of), 100 * touched / cache->bytes).text);
     if (!stays)
         return;
     const ShortText full = short_text("%s: %s", of->title, verdicts[stays]);
     const bool fits = whole && sheet_width(sheet, full.text) <= verdict_w - PERCENT_W;
-    sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]),
-                fits ? full.text : verdicts[stays]);
+    sheet_right(sheet, row, cell_bold(inks[stays]), fits ? full.text : verdicts[stays]);
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */
 static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *segments) {
     const bool backward = segments[TENSORS - 1].value > 0;
     const int count = backward ? TENSORS : TENSORS - 1;
-    int x = row.x, end = row.x + row.w;
     for (int i = 0; i < count; i++) {
         const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
-        if (x + 2 + sheet_width(sheet, name) > end)
+        if (2 + sheet_width(sheet, name) > row.w)
             break;
-        sheet_key(sheet, x, row.y, tensors[i].ink, tensors[i].texture);
-        x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), name);
+        sheet_key(sheet, &row, tensors[i].ink, tensors[i].texture);
+        area_columns(&row, 2 + sheet_line(sheet, row, cell_style(INK_MUTED), name));
     }
     const UnitText bytes = text_of_unit(UNIT_BYTES, gathered);
-    const ShortText texts[] = {
-        short_text("\u25cb gather traffic, without reuse %s, | L2 full", bytes.text),
-        short_text("\u25cb without reuse %s, | L2 full", bytes.text),
-        {"| L2 full"}};
-    int i = 0;
-    while (i < 3 && sheet_width(sheet, texts[i].text) > end - x)
-        i++;
-    if (i < 3)
-        sheet_right(sheet, x, row.y, end - x, cell_style(INK_MUTED), texts[i].text);
+    const ShortText brief = short_text("\u25cb without reuse %s, | L2 full", bytes.text);
+    const ShortText whole = short_text("\u25cb gather traffic, %s", brief.text + strlen("\u25cb "));
+    const char *const texts[] = {whole.text, brief.text, "| L2 full", "", NULL};
+    sheet_right(sheet, row, cell_style(INK_MUTED), sheet_shortened(sheet, row.w, texts));
 }
 
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -373,11 +362,8 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
         return;
     Cache caches[MOST_GPUS];
     int count = list_caches(data, caches);
-    for (int i = 0; i < count && i < area.h; i++)
-        draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, data, &caches[i], segments,
-                   gathered);
-    if (area.h > count)
-        draw_legend(sheet, (Area){area.x, area.y + count, area.w, 1}, gathered, segments);
-    if (area.h > count + 1)
-        draw_moved(sheet, (Area){area.x, area.y + count + 1, area.w, 1}, data);
+    for (int i = 0; i < count && area.h > 0; i++)
+        draw_cache(sheet, area_row(&area), data, &caches[i], segments, gathered);
+    draw_legend(sheet, area_row(&area), gathered, segments);
+    draw_moved(sheet, area, data);
 }

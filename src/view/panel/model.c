@@ -11,20 +11,23 @@ enum { FULL_NAMES_W = 64 };
 
 /* Draws the terms of the latency. They overlap in time: each has a bar of its own. */
 static void draw_terms(Sheet *sheet, Area row, const char *about, const Prediction *p) {
-    int w = row.w / TERM_COUNT, bar_w = w >= 32 ? w - 24 : 0, x = row.x;
+    enum { WORDS_W = 24, BAR_FROM_W = 32 };
+    const int w = row.w / TERM_COUNT;
+    const bool brief = row.w < FULL_NAMES_W, bars = w >= BAR_FROM_W;
     for (int term = 0; term < TERM_COUNT; term++) {
         bool limits = term == (int)p->limiter;
-        bool brief = term == TERM_DEPENDENT_LOADS && row.w < FULL_NAMES_W;
-        const ShortText text = short_text("%s %s%s", brief ? "loads" : term_names[term], about,
-                                          text_of_figure(UNIT_US, p->term_us[term]).text);
-        if (sheet_width(sheet, text.text) > row.x + row.w - x)
+        const bool loads = term == TERM_DEPENDENT_LOADS;
+        const ShortText text = short_text("%s %s%s", brief && loads ? "loads" : term_names[term],
+                                          about, text_of_figure(UNIT_US, p->term_us[term]).text);
+        const int text_w = sheet_width(sheet, text.text);
+        if (text_w > row.w)
             return;
-        sheet_text(sheet, x, row.y, row.x + row.w - x,
-                   limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT), text.text);
-        if (bar_w)
-            sheet_bar(sheet, x + 23, row.y, bar_w, p->term_us[term], p->term_us[p->limiter],
+        Area at = area_columns(&row, bars ? w - 1 : text_w + 1);
+        sheet_line(sheet, at, limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT), text.text);
+        area_columns(&row, 1);
+        if (bars)
+            sheet_bar(sheet, area_behind(at, WORDS_W - 1), p->term_us[term], p->term_us[p->limiter],
                       limits ? INK_WARN : INK_MUTED);
-        x += bar_w ? w : sheet_width(sheet, text.text) + 2;
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/view/panel/origin.h"
+#include "src/view/panel/spots.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,13 @@ static void fill_answer(Answer *answer) {
 /* ---- figures of a kernel -------------------------------------------------------------------- */
 
 /* Writes the source of a figure of the kernel's row, or why it is unknown. */
-static bool timed(Answer *answer, const LiveKernel *row, const Reading *figure) {
+static bool timed(Answer *answer) {
+    const LiveKernel *row = answer->row;
+    const OriginTopic topic = answer->origin->topic;
+    const Reading *figure = !row                        ? NULL
+                            : topic == ORIGIN_BANDWIDTH ? &row->effective_gb_s
+                            : topic == ORIGIN_PREPARE   ? &row->prepare_us
+                                                        : &row->median_us;
     if (!row || !figure->source) {
         WRITE(answer, detail, "%s", unknown_reason(UNKNOWN_LATENCY, answer->live, row, BEV_FP32));
         return false;
@@ -54,18 +60,6 @@ static bool timed(Answer *answer, const LiveKernel *row, const Reading *figure) 
     else
         WRITE(answer, source, "%s %s", latency_origin(row).text, answer->here);
     return true;
-}
-
-static bool latency(Answer *answer) {
-    return timed(answer, answer->row, answer->row ? &answer->row->median_us : NULL);
-}
-
-static bool bandwidth(Answer *answer) {
-    return timed(answer, answer->row, answer->row ? &answer->row->effective_gb_s : NULL);
-}
-
-static bool prepare(Answer *answer) {
-    return timed(answer, answer->row, answer->row ? &answer->row->prepare_us : NULL);
 }
 
 static bool compiled(Answer *answer) {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { KEY_W = 6 };
+enum { KEY_W = 6, MARK_W = 2 };
 
 /* Returns the rows with the title and the line below them. */
 int palette_want(Sheet *sheet, const PanelData *data, int width) {
@@ -57,7 +57,7 @@ static int wider_text(const Sheet *sheet, int w, const char *text) {
 
 /* Chooses the widths of the palette's columns for the rows that are shown. */
 static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w) {
-    enum { VALUE_MOST = 20, MARK = 2 };
+    enum { VALUE_MOST = 20 };
     Widths widths = {0, 0, 0};
     bool keys_shown = false;
     for (int i = 0; i < count; i++) {
@@ -67,7 +67,7 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
     }
     widths.name = widths.name < w * 3 / 5 ? widths.name : w * 3 / 5;
     widths.value = widths.value < VALUE_MOST ? widths.value : VALUE_MOST;
-    widths.help = w - MARK - widths.name - widths.value - (keys_shown ? KEY_W : 0);
+    widths.help = w - MARK_W - widths.name - widths.value - (keys_shown ? KEY_W : 0);
     return widths;
 }
 
@@ -76,26 +76,23 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
 static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, bool chosen,
                      bool tries) {
     const Command *command = &line->row->command;
-    int x = area.x + 2;
+    const Area key = area_behind(area, area.w - KEY_W);
     CellStyle name = cell_style(line->usable ? INK_TEXT : INK_MUTED);
-    if (chosen) {
-        sheet_paper(sheet, area, INK_SELECTED);
-        name = cell_bold(line->usable ? INK_ACCENT : INK_MUTED);
-        sheet_text(sheet, area.x, area.y, 1, cell_bold(INK_ACCENT), ">");
-    }
-    sheet_text(sheet, x, area.y, widths.name - 1, name, line->row->name);
-    x += widths.name;
-    sheet_text(sheet, x, area.y, widths.value - 1,
-               chosen && tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE), line->value.text);
-    x += widths.value;
-    if (widths.help > 8)
-        sheet_text(sheet, x, area.y, widths.help - 1, cell_style(INK_MUTED), line->help);
-    sheet_right(sheet, area.x + area.w - KEY_W, area.y, KEY_W, cell_style(INK_ACCENT),
-                line->key.name);
     if (line->row->kind == PALETTE_GROUP)
         sheet_spot(sheet, area, ACTION_COMMANDS, 0, line->row->name);
     else
         sheet_spot(sheet, area, command->action, command->step, command->argument);
+    if (chosen) {
+        sheet_paper(sheet, area, INK_SELECTED);
+        name = cell_bold(line->usable ? INK_ACCENT : INK_MUTED);
+    }
+    sheet_cell(sheet, &area, MARK_W, cell_bold(INK_ACCENT), chosen ? ">" : "");
+    sheet_cell(sheet, &area, widths.name, name, line->row->name);
+    sheet_cell(sheet, &area, widths.value,
+               chosen && tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE), line->value.text);
+    if (widths.help > 8)
+        sheet_cell(sheet, &area, widths.help, cell_style(INK_MUTED), line->help);
+    sheet_right(sheet, key, cell_style(INK_ACCENT), line->key.name);
 }
 
 /* Draws what Enter and Tab do: "Enter, or a script: dtype; Tab: dtype NAME". */
@@ -116,10 +113,9 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
                  argument, tries ? "; now at " : "");
     else
         snprintf(text, sizeof text, "Enter, or a script: %s", row->name);
-    int used = sheet_line(sheet, area, cell_style(INK_MUTED), text);
+    area_columns(&area, sheet_line(sheet, area, cell_style(INK_MUTED), text) + 1);
     if (tries)
-        sheet_text(sheet, area.x + used + 1, area.y, area.w - used - 1, cell_bold(INK_WARN),
-                   line->value.text);
+        sheet_line(sheet, area, cell_bold(INK_WARN), line->value.text);
 }
 
 /* Returns "2 of 12". Where there is no row: the reason, or that no row has what was typed. */

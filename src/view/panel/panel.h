@@ -4,7 +4,7 @@
  *
  * To add a panel
  *   1. a row of panels.inc: the rows that it would like, when it is shown, and where its figures
- *      come from (a topic of origin.h, a new one with its sentence in origin.inc);
+ *      come from (a topic of origin.inc);
  *   2. name_draw() in a file of this folder, which src/view/local.mk names;
  *   3. new data: a field of LiveData (src/state/live_data.h), filled in src/live; of the device:
  *      LiveDevice, in live_gpu_describe() (live_gpu.c). Sensors come from below: `sensors_unknown`
@@ -17,6 +17,7 @@
  * both back ends, if it is shown with the data of tests/support/live_fixture.h. */
 #pragma once
 
+#include "src/cachesim/schedule.h"
 #include "src/state/live_data.h"
 #include "src/view/bev/picture.h"
 #include "src/view/panel/sheet.h"
@@ -85,6 +86,19 @@ bool steps_are_two(const PanelData *data);
  * that strip on a screen of `w` columns. */
 void cameras_draw(Sheet *sheet, Area area, const PanelData *data);
 int cameras_rows(int w);
+
+typedef struct {
+    const Race *race;
+    const Image *bev;  /* the picture of the grid, a pixel a cell; NULL: cells are grey */
+    const char *where; /* whose map: "canonical, FP16, nearest" */
+} RaceView;
+
+/* Draws a row a kernel and a column a moment: the moments at which the kernels end. */
+void race_moments_draw(Sheet *sheet, Area area, const RaceView *view);
+
+/* Draws when each multiprocessor works, of the slowest latency-bound kernel and of the fastest
+ * kernel. */
+void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view);
 
 /* Draws the page of the race, or of the straggler: all that stands between head and log. */
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data);

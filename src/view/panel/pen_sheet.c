@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/view/panel/pen_sheet.h"
+#include "src/view/panel/sheet.h"
 
 #include <math.h>
-
-static Pen *pen_of(Sheet *sheet) {
-    return sheet->surface;
-}
 
 static Rgb color_of(const Sheet *sheet, Ink ink) {
     return ink_color(ink, sheet->light, false);
@@ -40,31 +36,31 @@ static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign a
     TextStyle look = aligned(style_of(sheet, style), align);
     Box box = sheet_box(sheet, (Area){x, y, w, 1});
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
-    if (look.bold && pen_text_width(pen_of(sheet), &look, text) > room)
+    if (look.bold && pen_text_width(sheet->surface, &look, text) > room)
         look.bold = false; /* its width was that of plain text */
     const bool right = align == ALIGN_RIGHT, reverse = style.attributes & CELL_REVERSE;
     if (w <= 0)
         return 0;
     if (reverse || style.paper != INK_DEFAULT) {
-        double used = fmin(pen_text_width(pen_of(sheet), &look, text), room);
+        double used = fmin(pen_text_width(sheet->surface, &look, text), room);
         pen_fill(
-            pen_of(sheet), (Box){box.x + (right ? box.w - used : 0) - 2, box.y, used + 4, box.h},
+            sheet->surface, (Box){box.x + (right ? box.w - used : 0) - 2, box.y, used + 4, box.h},
             reverse ? color_of(sheet, style.ink) : ink_color(style.paper, sheet->light, true), 1);
     }
-    return columns_of(sheet, pen_text(pen_of(sheet), right ? box.x + box.w : box.x,
+    return columns_of(sheet, pen_text(sheet->surface, right ? box.x + box.w : box.x,
                                       baseline_of(sheet, y), room, &look, text));
 }
 
 static void title(Sheet *sheet, Area area, const char *title, const char *note) {
     Box box = sheet_box(sheet, (Area){area.x, area.y, area.w, 1});
-    TextStyle heading = style_heading(pen_of(sheet));
+    TextStyle heading = style_heading(sheet->surface);
     heading.size = 0.72 * sheet->row_h;
     TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
     double used =
-        pen_text(pen_of(sheet), box.x, baseline_of(sheet, area.y), box.w, &heading, title);
+        pen_text(sheet->surface, box.x, baseline_of(sheet, area.y), box.w, &heading, title);
     double room = box.w - used - 2 * sheet->column_w;
-    if (note[0] && pen_text_width(pen_of(sheet), &muted, note) <= room)
-        pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), room, &muted, note);
+    if (note[0] && pen_text_width(sheet->surface, &muted, note) <= room)
+        pen_text(sheet->surface, box.x + box.w, baseline_of(sheet, area.y), room, &muted, note);
 }
 
 /* ---- signs ---------------------------------------------------------------------------------- */
@@ -82,14 +78,14 @@ static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
         return false;
     box.y += glyph == 0x2584 ? box.h / 2 : 0;
     box.h /= glyph == 0x2588 ? 1 : 2;
-    pen_fill(pen_of(sheet), (Box){box.x, box.y, box.w - 1, box.h - (glyph != 0x2588)}, color, 1);
+    pen_fill(sheet->surface, (Box){box.x, box.y, box.w - 1, box.h - (glyph != 0x2588)}, color, 1);
     return true;
 }
 
 /* Draws the content of a place in a row: nothing ('.'), something, or the thing that a character
  * names. */
 static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
-    Pen *pen = pen_of(sheet);
+    Pen *pen = sheet->surface;
     Box box = tile_of(sheet, x, y);
     bool named = glyph != '.' && glyph != '#' && glyph != '=';
     pen_fill(pen, box, color_of(sheet, glyph == '.' ? INK_RULE : style.ink), 1);
@@ -115,9 +111,9 @@ static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     if (glyph == ' ' || block(sheet, x, y, glyph, color))
         return;
     if (glyph == 0x25a0)
-        pen_fill(pen_of(sheet), (Box){box.x, box.y + 2, box.w + 1, box.w + 1}, color, 1);
+        pen_fill(sheet->surface, (Box){box.x, box.y + 2, box.w + 1, box.w + 1}, color, 1);
     else if (glyph == '|')
-        pen_fill(pen_of(sheet), (Box){box.x + box.w / 2, box.y, 1, box.h}, color, 1);
+        pen_fill(sheet->surface, (Box){box.x + box.w / 2, box.y, 1, box.h}, color, 1);
     else if (glyph < 0x80 && glyph != '>' && glyph != '+')
         tile(sheet, x, y, glyph, style);
     else {
@@ -129,9 +125,9 @@ static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
 /* ---- bars ----------------------------------------------------------------------------------- */
 
 static void paper(Sheet *sheet, Area area, Ink paper) {
-    Rgb page = pen_of(sheet)->theme->page;
-    pen_fill(pen_of(sheet), sheet_box(sheet, area),
-             paper == INK_DEFAULT ? page : ink_color(paper, sheet->light, true), 1);
+    const Pen *pen = sheet->surface;
+    pen_fill(sheet->surface, sheet_box(sheet, area),
+             paper == INK_DEFAULT ? pen->theme->page : ink_color(paper, sheet->light, true), 1);
 }
 
 static void arrow(Pen *pen, double x, Box box, Rgb color) {
@@ -145,7 +141,7 @@ static void arrow(Pen *pen, double x, Box box, Rgb color) {
 /* Draws segments one behind the other in a bar, with a line at the limit. */
 static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                   double limit) {
-    Pen *pen = pen_of(sheet);
+    Pen *pen = sheet->surface;
     Box box = sheet_box(sheet, row);
     box.y += 0.17 * box.h;
     box.h *= 0.66;
@@ -177,7 +173,7 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
         }
     for (int i = 0; i < count; i++) {
         double h = fmax(fabs(heights[i]) * room, 1);
-        pen_fill(pen_of(sheet),
+        pen_fill(sheet->surface,
                  (Box){box.x + i * each, heights[i] < 0 ? foot : foot - h,
                        fmax(each - 1, 0.75 * each), h},
                  color_of(sheet, ink), 1);
@@ -188,12 +184,12 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
 
 static void frame(Sheet *sheet, Area area) {
     Box box = sheet_box(sheet, area);
-    pen_frame(pen_of(sheet), (Box){box.x - 6, box.y - 2, box.w + 12, box.h + 6},
+    pen_frame(sheet->surface, (Box){box.x - 6, box.y - 2, box.w + 12, box.h + 6},
               color_of(sheet, INK_WARN), 1, 2);
 }
 
 static void box(Sheet *sheet, Area area) {
-    Pen *pen = pen_of(sheet);
+    Pen *pen = sheet->surface;
     pen_fill(pen, sheet_box(sheet, area), pen->theme->page, 1);
     pen_frame(pen, sheet_box(sheet, area), pen->theme->rule, 1, 1.5);
 }
@@ -206,12 +202,12 @@ static int chart_rows(const ChartSpec *spec) {
 }
 
 static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    plot_draw(pen_of(sheet), sheet_box(sheet, area), spec, note);
+    plot_draw(sheet->surface, sheet_box(sheet, area), spec, note);
 }
 
 static void picture(Sheet *sheet, Area area, const Image *image) {
     Box box = sheet_box(sheet, area);
-    pen_picture(pen_of(sheet), (Box){box.x, box.y, image->w, image->h}, image);
+    pen_picture(sheet->surface, (Box){box.x, box.y, image->w, image->h}, image);
 }
 
 static const SheetBackEnd in_pixels = {width, write, sign, paper,      title, stack,

@@ -28,46 +28,32 @@ static ShortText entry_text(const LiveData *live, Stage stage) {
                       us->value / pool->value);
 }
 
-/* The place of the legend's next entry. On a quiet sheet rows are only counted. */
-typedef struct {
-    Sheet *sheet;
-    Area area;
-    int x, rows;
-} Legend;
-
-/* Puts an entry on this row, or whole on the next one where it does not fit. STAGE_COUNT: an entry
- * without a colour. */
-static void put_entry(Legend *legend, Stage stage, const char *text) {
-    Sheet *sheet = legend->sheet;
-    Area area = legend->area;
-    int mark = stage < STAGE_COUNT ? 2 : 0, width = sheet_width(sheet, text) + mark;
-    if (legend->x + width > area.x + area.w) {
-        legend->x = area.x;
-        legend->rows++;
-    }
-    int y = area.y + legend->rows - 1;
-    if (legend->rows <= area.h) {
-        if (mark)
-            sheet_key(sheet, legend->x, y, looks[stage].ink, looks[stage].texture);
-        sheet_text(sheet, legend->x + mark, y, width, cell_style(mark ? INK_TEXT : INK_MUTED),
-                   text);
-    }
-    legend->x += width + 2;
+/* Puts an entry behind the others, or whole into the next row where it does not fit. STAGE_COUNT:
+ * an entry without a colour. */
+static void put_entry(Sheet *sheet, Area *row, Area *below, Stage stage, const char *text) {
+    const bool colored = stage < STAGE_COUNT;
+    const int width = sheet_width(sheet, text);
+    if (width + (colored ? 2 : 0) > row->w)
+        *row = area_row(below);
+    if (colored)
+        sheet_key(sheet, row, looks[stage].ink, looks[stage].texture);
+    sheet_line(sheet, *row, cell_style(colored ? INK_TEXT : INK_MUTED), text);
+    area_columns(row, width + 2);
 }
 
-/* Draws each known stage with its time, then the time from key to picture. Returns its rows. */
-static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
-    Legend legend = {sheet, area, area.x, 1};
+/* Draws each known stage with its time, then the time from key to picture. */
+static void draw_legend(Sheet *sheet, Area area, const PanelData *data) {
     const Pace *pace = &data->state->pace;
+    Area row = area_row(&area);
     for (int i = 0; i < STAGE_COUNT; i++)
         if (data->live->stages_us[legend_order[i]].source)
-            put_entry(&legend, legend_order[i], entry_text(data->live, legend_order[i]).text);
+            put_entry(sheet, &row, &area, legend_order[i],
+                      entry_text(data->live, legend_order[i]).text);
     if (pace->keys)
-        put_entry(&legend, STAGE_COUNT,
+        put_entry(sheet, &row, &area, STAGE_COUNT,
                   short_text("key to picture %s, p99 %s", reading_text(UNIT_US, &pace->key_us).text,
                              reading_text(UNIT_US, &pace->key_p99_us).text)
                       .text);
-    return legend.rows;
 }
 
 /* Whether any stage has a time. Scripts have no clock, and so no times. */
@@ -95,6 +81,6 @@ void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
                    some_stale ? ", ! stale: not counted" : "", stand_in ? ", pooled by " : "",
                    stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note.text);
-    sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
-    draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
+    sheet_stack(sheet, area_row(&area), segments, STAGE_COUNT, total, NAN);
+    draw_legend(sheet, area, data);
 }

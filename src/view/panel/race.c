@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The race and the straggler. The grids fill in the order in which the kernels' blocks write. */
-#include "src/view/panel/race.h"
-
 #include "kernels/threads.h"
 #include "src/view/bev/raster.h"
 #include "src/view/panel/panel.h"
@@ -174,33 +172,34 @@ static ShortText finding_text(const Race *race) {
 
 static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Schedule *lane,
                       double us) {
-    bool done = us >= lane->latency_us;
-    int used = sheet_line(sheet, area, cell_bold(lane_ink(view->race, lane)), lane->rung->title);
-    sheet_right(sheet, area.x + used + 1, area.y, area.w - used - 1,
-                done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED),
+    const bool done = us >= lane->latency_us;
+    Area head = area_row(&area);
+    area_columns(&head,
+                 sheet_line(sheet, head, cell_bold(lane_ink(view->race, lane)), lane->rung->title) +
+                     1);
+    sheet_right(sheet, head, done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED),
                 done ? "done" : short_text("%.0f %%", floor(100 * schedule_done(lane, us))).text);
-    grid_draw(sheet, area_below(area, 1), view, lane, us, false);
+    grid_draw(sheet, area, view, lane, us, false);
 }
 
 /* Draws the kernels' latencies on one scale, as far as the race has run; where there is room, below
  * each bar what takes the time. */
 static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     enum { NAME_W = 16, TIME_W = 10 };
-    int each = (int)fmin(area.h / race->count, 3), w = area.w - NAME_W - TIME_W;
+    const int each = (int)fmin(area.h / race->count, 3);
     for (int i = 0; i < race->count; i++) {
         const Schedule *lane = &race->lanes[i];
-        int y = area.y + i * each;
-        bool done = us >= lane->latency_us;
-        sheet_text(sheet, area.x, y, NAME_W - 1, cell_bold(lane_ink(race, lane)),
-                   lane->rung->title);
-        sheet_bar(sheet, area.x + NAME_W, y, w, fmin(us, lane->latency_us), race_end_us(race),
-                  lane_ink(race, lane));
-        sheet_right(sheet, area.x + NAME_W + w, y, TIME_W,
-                    done ? cell_bold(INK_TEXT) : cell_style(INK_MUTED),
-                    us_text(lane->latency_us).text);
+        const Ink ink = lane_ink(race, lane);
+        Area row = {area.x, area.y + i * each, area.w, 1};
+        sheet_cell(sheet, &row, NAME_W, cell_bold(ink), lane->rung->title);
         if (each > 1)
-            sheet_text(sheet, area.x + NAME_W, y + 1, area.w - NAME_W, cell_style(INK_MUTED),
+            sheet_line(sheet, (Area){row.x, row.y + 1, row.w, 1}, cell_style(INK_MUTED),
                        lane->reason);
+        sheet_bar(sheet, area_columns(&row, row.w - TIME_W), fmin(us, lane->latency_us),
+                  race_end_us(race), ink);
+        sheet_right(sheet, row,
+                    us >= lane->latency_us ? cell_bold(INK_TEXT) : cell_style(INK_MUTED),
+                    us_text(lane->latency_us).text);
     }
 }
 
@@ -241,20 +240,19 @@ void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
     area = sheet_title(sheet, area, finding_text(race).text, "");
     sheet_line(sheet, area, cell_style(INK_MUTED), source_text(view).text);
     area = area_below(area, 2);
-    int w = (area.w - NAME_W) / race->count, h = (area.h - 1) / race->count;
+    const int w = (area.w - NAME_W) / race->count, h = (area.h - 1) / race->count;
+    Area head = area_behind(area_row(&area), NAME_W);
     for (int m = 0; m < race->count; m++)
-        sheet_text(sheet, area.x + NAME_W + m * w, area.y, w - 1, cell_bold(INK_TEXT),
-                   us_text(moments[m]).text);
+        sheet_cell(sheet, &head, w, cell_bold(INK_TEXT), us_text(moments[m]).text);
     for (int i = 0; i < race->count; i++) {
         const Schedule *lane = &race->lanes[i];
-        Area row = {area.x, area.y + 1 + i * h, NAME_W - 2, h - 1};
-        sheet_text(sheet, row.x, row.y, row.w, cell_bold(lane_ink(race, lane)), lane->rung->title);
-        sheet_text(sheet, row.x, row.y + 1, row.w, cell_style(INK_TEXT),
-                   us_text(lane->latency_us).text);
-        sheet_paragraph(sheet, area_below(row, 2), INK_MUTED, lane->reason);
+        Area name = {area.x, area.y + i * h, NAME_W - 2, h - 1};
         for (int m = 0; m < race->count; m++)
-            grid_draw(sheet, (Area){area.x + NAME_W + m * w, row.y, w - 1, h - 1}, view, lane,
+            grid_draw(sheet, (Area){area.x + NAME_W + m * w, name.y, w - 1, name.h}, view, lane,
                       moments[m], false);
+        sheet_line(sheet, area_row(&name), cell_bold(lane_ink(race, lane)), lane->rung->title);
+        sheet_line(sheet, area_row(&name), cell_style(INK_TEXT), us_text(lane->latency_us).text);
+        sheet_paragraph(sheet, name, INK_MUTED, lane->reason);
     }
 }
 
@@ -320,10 +318,10 @@ static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double sca
 /* Draws the axis: 0 at the left, the end at the right. */
 static void axis_draw(Sheet *sheet, Area row, double end_us) {
     for (int i = 0; i < 2; i++)
-        sheet_text(sheet, row.x + row.w * i / 2, row.y, row.w / 4, cell_style(INK_MUTED),
+        sheet_line(sheet, (Area){row.x + row.w * i / 2, row.y, row.w / 4, 1}, cell_style(INK_MUTED),
                    us_text(end_us * i / 2).text);
-    sheet_right(sheet, row.x + row.w / 2, row.y, row.w - row.w / 2, cell_style(INK_MUTED),
-                us_text(end_us).text);
+    sheet_right(sheet, (Area){row.x + row.w / 2, row.y, row.w - row.w / 2, 1},
+                cell_style(INK_MUTED), us_text(end_us).text);
 }
 
 static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,

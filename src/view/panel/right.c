@@ -29,8 +29,8 @@ static void draw_axis(Sheet *sheet, Area area) {
         if (at < free_from || (power % 2 == 0 && power != -2))
             continue;
         free_from = at + w + 1;
-        sheet_text(sheet, at, area.y, w, power == -2 ? cell_bold(INK_TITLE) : cell_style(INK_MUTED),
-                   text.text);
+        sheet_line(sheet, (Area){at, area.y, w, 1},
+                   power == -2 ? cell_bold(INK_TITLE) : cell_style(INK_MUTED), text.text);
     }
 }
 
@@ -105,7 +105,8 @@ static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtyp
     sheet->origin.dtype = dtype;
     if (covers_limit(plot, &label))
         sheet_paper(sheet, (Area){label.begin, y, w, 1}, INK_DEFAULT);
-    sheet_right(sheet, label.begin, y, w, selected ? cell_bold(INK_ACCENT) : cell_style(INK_TEXT),
+    sheet_right(sheet, (Area){label.begin, y, w, 1},
+                selected ? cell_bold(INK_ACCENT) : cell_style(INK_TEXT),
                 short_text("%s%s%s", left ? "" : sign, behind.text, left ? sign : "").text);
     sheet_figure(sheet, (Area){label.begin, y, w, 1});
     sheet_spot(sheet, (Area){label.begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);

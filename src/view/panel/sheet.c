@@ -9,6 +9,7 @@ Sheet sheet_quiet(const Sheet *sheet) {
     Sheet quiet = *sheet;
     quiet.quiet = true;
     quiet.bottom = 0;
+    quiet.spots = NULL;
     return quiet;
 }
 
@@ -37,14 +38,30 @@ Area area_below(Area area, int rows) {
     return (Area){area.x, area.y + rows, area.w, area.h - rows};
 }
 
+Area area_behind(Area area, int columns) {
+    area_columns(&area, columns);
+    return area;
+}
+
+Area area_row(Area *area) {
+    const Area row = {area->x, area->y, area->w, area->h > 0};
+    *area = area_below(*area, row.h);
+    return row;
+}
+
+Area area_columns(Area *area, int columns) {
+    const int w = (int)fmax(fmin(columns, area->w), 0);
+    area->x += w, area->w -= w;
+    return (Area){area->x - w, area->y, w, area->h};
+}
+
 Box sheet_box(const Sheet *sheet, Area area) {
     return (Box){sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
                  area.w * sheet->column_w, area.h * sheet->row_h};
 }
 
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument) {
-    if (!sheet->quiet)
-        spots_add(sheet->spots, sheet_box(sheet, area), action, step, argument);
+    spots_add(sheet->spots, sheet_box(sheet, area), action, step, argument);
 }
 
 void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel) {
@@ -52,8 +69,7 @@ void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel) {
 }
 
 void sheet_figure(Sheet *sheet, Area area) {
-    if (!sheet->quiet)
-        spots_add_figure(sheet->spots, sheet_box(sheet, area), &sheet->origin);
+    spots_add_figure(sheet->spots, sheet_box(sheet, area), &sheet->origin);
 }
 
 static bool has_digit(const char *text) {
@@ -66,45 +82,47 @@ int sheet_width(const Sheet *sheet, const char *text) {
     return sheet->back->width(sheet, text);
 }
 
-static int put_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
-                    const char *text) {
-    if (note_if_quiet(sheet, y, 1))
-        return (int)fmin(sheet_width(sheet, text), w);
-    int used = sheet->back->text(sheet, x, y, w, style, align, text);
+static int put_text(Sheet *sheet, Area area, CellStyle style, TextAlign align, const char *text) {
+    if (area.h < 1)
+        return 0;
+    if (note_if_quiet(sheet, area.y, 1))
+        return (int)fmin(sheet_width(sheet, text), area.w);
+    int used = sheet->back->text(sheet, area.x, area.y, area.w, style, align, text);
+    int x = align == ALIGN_RIGHT ? area.x + area.w - used : area.x;
     if (has_digit(text))
-        sheet_figure(sheet, (Area){align == ALIGN_RIGHT ? x + w - used : x, y, used, 1});
+        sheet_figure(sheet, (Area){x, area.y, used, 1});
     return used;
 }
 
-int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return put_text(sheet, x, y, w, style, ALIGN_LEFT, text);
-}
-
-void sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    if (!note_if_quiet(sheet, y, 1))
-        put_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
-}
-
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text) {
-    return sheet_text(sheet, area.x, area.y, area.w, style, text);
+    return put_text(sheet, area, style, ALIGN_LEFT, text);
 }
 
-/* Places of the blanks; returns how many. */
-static int find_blanks(const char *text, int length, int blanks[], int max) {
-    int count = 0;
-    for (int i = 0; i < length && count < max; i++)
-        if (text[i] == ' ')
-            blanks[count++] = i;
-    return count;
+void sheet_cell(Sheet *sheet, Area *row, int columns, CellStyle style, const char *text) {
+    Area cell = area_columns(row, columns);
+    cell.w--;
+    sheet_line(sheet, cell, style, text);
+}
+
+void sheet_right(Sheet *sheet, Area area, CellStyle style, const char *text) {
+    put_text(sheet, area, style, ALIGN_RIGHT, text);
+}
+
+const char *sheet_shortened(const Sheet *sheet, int w, const char *const texts[]) {
+    while (texts[1] && sheet_width(sheet, texts[0]) > w)
+        texts++;
+    return texts[0];
 }
 
 int sheet_fit(const Sheet *sheet, const char *text, int w) {
     enum { LONGEST = 512 };
     char begin[LONGEST];
-    int blanks[LONGEST], length = (int)strlen(text);
+    int blanks[LONGEST], fitting = 0, end = 0, length = (int)strlen(text);
     if (sheet_width(sheet, text) <= w)
         return length;
-    int fitting = 0, end = find_blanks(text, length < LONGEST ? length : LONGEST, blanks, LONGEST);
+    for (int i = 1; i < length && i < LONGEST; i++)
+        if (text[i] == ' ')
+            blanks[end++] = i;
     while (fitting < end) { /* so many blanks end a line that fits; widths grow */
         int middle = (fitting + end) / 2;
         snprintf(begin, sizeof begin, "%.*s", blanks[middle], text);
@@ -113,7 +131,7 @@ int sheet_fit(const Sheet *sheet, const char *text, int w) {
         else
             end = middle;
     }
-    return fitting && blanks[fitting - 1] ? blanks[fitting - 1] : length;
+    return fitting ? blanks[fitting - 1] : length;
 }
 
 int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
@@ -122,8 +140,7 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
         char line[512];
         int length = row == area.h - 1 ? (int)strlen(text) : sheet_fit(sheet, text, area.w);
         snprintf(line, sizeof line, "%.*s", length, text);
-        if (!note_if_quiet(sheet, area.y + row, 1))
-            sheet_text(sheet, area.x, area.y + row, area.w, cell_style(ink), line);
+        sheet_line(sheet, area_below(area, row), cell_style(ink), line);
         text += length;
         text += *text == ' ';
     }
@@ -134,7 +151,7 @@ void sheet_say(Sheet *sheet, Area *area, Ink ink, const char *text) {
     *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
 }
 
-int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text) {
+int sheet_paragraph_rows(const Sheet *sheet, Area area, Ink ink, const char *text) {
     Sheet quiet = sheet_quiet(sheet);
     return sheet_paragraph(&quiet, area, ink, text);
 }
@@ -158,6 +175,11 @@ Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
     return area_below(area, 1);
 }
 
+const char *sheet_note(const Sheet *sheet, Area area, const char *title, const char *note,
+                       const char *brief) {
+    return sheet_width(sheet, title) + sheet_width(sheet, note) + 4 <= area.w ? note : brief;
+}
+
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
@@ -165,8 +187,10 @@ void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
         sheet->back->sign(sheet, x, y, glyph, style);
 }
 
-void sheet_key(Sheet *sheet, int x, int y, Ink ink, uint32_t texture) {
-    sheet_sign(sheet, x, y, sheet->color ? 0x25a0 : texture, cell_style(ink));
+void sheet_key(Sheet *sheet, Area *row, Ink ink, uint32_t texture) {
+    const Area at = area_columns(row, 2);
+    if (at.h > 0)
+        sheet_sign(sheet, at.x, at.y, sheet->color ? 0x25a0 : texture, cell_style(ink));
 }
 
 void sheet_paper(Sheet *sheet, Area area, Ink paper) {
@@ -174,17 +198,18 @@ void sheet_paper(Sheet *sheet, Area area, Ink paper) {
         sheet->back->paper(sheet, area, paper);
 }
 
-void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
-                 double scale, double limit) {
-    if (note_if_quiet(sheet, y, 1) || w <= 0 || scale <= 0)
+void sheet_stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
+                 double limit) {
+    if (row.h < 1 || note_if_quiet(sheet, row.y, 1) || row.w <= 0 || scale <= 0)
         return;
-    sheet->back->stack(sheet, (Area){x, y, w, 1}, segments, count, scale, limit);
-    sheet_figure(sheet, (Area){x, y, w, 1});
+    row.h = 1;
+    sheet->back->stack(sheet, row, segments, count, scale, limit);
+    sheet_figure(sheet, row);
 }
 
-void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, Ink ink) {
+void sheet_bar(Sheet *sheet, Area row, double value, double scale, Ink ink) {
     Segment segment = {value, ink, 0x2588};
-    sheet_stack(sheet, x, y, w, &segment, 1, scale, NAN);
+    sheet_stack(sheet, row, &segment, 1, scale, NAN);
 }
 
 void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s) {
@@ -198,11 +223,10 @@ void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double t
     for (int x = 0; x < row.w && !sheet->pixels; x++)
         sheet_sign(sheet, row.x + x, row.y, x < filled ? 0x2501 : 0x2500,
                    cell_style(x < filled ? INK_ACCENT : INK_RULE));
-    if (!sheet->spots)
-        return;
-    sheet->spots->time = sheet_box(sheet, row);
-    sheet->spots->from_s = from_s;
-    sheet->spots->to_s = to_s;
+    if (sheet->spots) {
+        sheet->spots->time = sheet_box(sheet, row);
+        sheet->spots->from_s = from_s, sheet->spots->to_s = to_s;
+    }
 }
 
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
@@ -236,7 +260,7 @@ void sheet_picture(Sheet *sheet, Area area, const Image *image) {
 
 void sheet_camera(Sheet *sheet, Area area, int w, int h, int camera) {
     Box box = sheet_box(sheet, area);
-    if (!sheet->quiet && sheet->spots)
+    if (sheet->spots)
         sheet->spots->cameras[camera] = (Box){box.x, box.y, w, sheet->pixels ? h : ceil(h / 2.0)};
 }
 
@@ -264,6 +288,7 @@ static int total_width(const Column *columns, int count, int rank) {
 static void put_cell(Table *table, int column, const char *text, bool figure) {
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;
+    const Area at = {table->x[column], table->y, c->width, 1};
     OriginTopic topic = sheet->origin.topic;
     table->filled |= text[0] ? 1U << column : 0;
     if (!table_has(table, column) || note_if_quiet(sheet, table->y, 1))
@@ -271,11 +296,11 @@ static void put_cell(Table *table, int column, const char *text, bool figure) {
     if (table->topics && table->topics[column])
         sheet->origin.topic = table->topics[column];
     if (c->left)
-        sheet_text(sheet, table->x[column], table->y, c->width, table->style, text);
+        sheet_line(sheet, at, table->style, text);
     else
-        sheet_right(sheet, table->x[column], table->y, c->width, table->style, text);
+        sheet_right(sheet, at, table->style, text);
     if (figure && sheet->origin.topic)
-        sheet_figure(sheet, (Area){table->x[column], table->y, c->width, 1});
+        sheet_figure(sheet, at);
     sheet->origin.topic = topic;
 }
 

@@ -54,25 +54,40 @@ struct Sheet {
     Origin origin;                     /* of the figures that are drawn next */
 };
 
+enum { SHEET_ROW = 18 }; /* usual height of a row; its text is two thirds as high */
+
+/* A sheet in that box, with rows of `row_h` and columns that fill its width. */
+Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots);
+
 /* Returns a sheet over the area whose cells are `times` as large; of pixels only. */
 Sheet sheet_magnified(const Sheet *sheet, Area area, double times);
 
 /* Returns a quiet sheet, which draws nothing and finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);
 
-/* Returns the area without its first rows. */
+/* Return the area without its first rows, or without its first columns. */
 Area area_below(Area area, int rows);
+Area area_behind(Area area, int columns);
+/* Return the first row, or the first columns, and take them off the area. A row of height 0 says
+ * that none was left: texts and bars leave it out. */
+Area area_row(Area *area);
+Area area_columns(Area *area, int columns);
 Box sheet_box(const Sheet *sheet, Area area);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* Returns the columns that a text takes. */
 int sheet_width(const Sheet *sheet, const char *text);
-int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
-/* Ends at column x + w - 1. */
-void sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
-/* Writes a text from the left of the area's first row. */
+/* Write a text into the area's first row, from its left, or to its right end. sheet_line returns
+ * the columns that the text takes. */
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text);
+void sheet_right(Sheet *sheet, Area area, CellStyle style, const char *text);
+
+/* Returns the first text that `w` columns hold, else the last one. NULL ends the texts. */
+const char *sheet_shortened(const Sheet *sheet, int w, const char *const texts[]);
+
+/* Writes a text into the next columns of a row, of which the last one stays blank. */
+void sheet_cell(Sheet *sheet, Area *row, int columns, CellStyle style, const char *text);
 
 /* Bytes of the words that fit into `w` columns; all of them where no word fits. */
 int sheet_fit(const Sheet *sheet, const char *text, int w);
@@ -83,7 +98,7 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
 /* Writes a paragraph into the first rows of the area, which then is what lies below. */
 void sheet_say(Sheet *sheet, Area *area, Ink ink, const char *text);
 /* Returns the rows of that paragraph. */
-int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
+int sheet_paragraph_rows(const Sheet *sheet, Area area, Ink ink, const char *text);
 
 /* Writes as many figures of a line as there is room for. Commas separate figures; `line` is cut at
  * one. */
@@ -95,18 +110,22 @@ void sheet_cut_figures(Sheet *sheet, int w, char *line);
 
 /* "Title ------------ note": the first row of a panel. Returns the area below. */
 Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note);
+/* Returns the note if it has room behind that title, else the brief one. */
+const char *sheet_note(const Sheet *sheet, Area area, const char *title, const char *note,
+                       const char *brief);
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style);
-/* A square in an ink; its texture on screens without colour. */
-void sheet_key(Sheet *sheet, int x, int y, Ink ink, uint32_t texture);
+/* Draws a square in an ink, or its texture on screens without colour, and takes two columns off the
+ * row. */
+void sheet_key(Sheet *sheet, Area *row, Ink ink, uint32_t texture);
 /* Blanks rows and lays them on `paper`, for the next drawing. */
 void sheet_paper(Sheet *sheet, Area area, Ink paper);
-void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
-                 double scale, double limit);
+void sheet_stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
+                 double limit);
 /* Draws a stack of one segment. */
-void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, Ink ink);
+void sheet_bar(Sheet *sheet, Area row, double value, double scale, Ink ink);
 /* Draws a bar from one moment to another, filled up to `at_s`. The mouse drags it. */
 void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s);
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink);

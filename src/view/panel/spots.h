@@ -3,9 +3,38 @@
  * figures. */
 #pragma once
 
-#include "src/state/state.h"
 #include "src/view/draw/pen.h"
-#include "src/view/panel/origin.h"
+#include "src/state/live_data.h"
+
+/* ---- where a figure comes from: its source, its inputs, its date ------------------------------ */
+
+/* Subjects of figures: the rows of origin.inc. */
+typedef enum {
+    ORIGIN_NONE,
+#define TOPIC(id, ...) ORIGIN_##id,
+#include "src/view/panel/origin.inc"
+#undef TOPIC
+    ORIGIN_COUNT
+} OriginTopic;
+
+typedef struct {
+    OriginTopic topic;
+    const BevKernel *kernel; /* NULL: the selection's */
+    BevDtype dtype;
+    const char *word; /* what is asked about; NULL or unknown to the glossary: origin_word() */
+} Origin;
+
+enum { ORIGIN_TEXT_MAX = 320 };
+
+/* One or two sentences that begin with the source: "measured", "recorded", "model", "published",
+ * "computed", "set" or "n/a". Never empty. */
+void origin_text(const State *state, const LiveData *live, const Origin *origin,
+                 char text[ORIGIN_TEXT_MAX]);
+
+/* Returns the word of the glossary for the figures of a topic; NULL: none. */
+const char *origin_word(OriginTopic topic);
+
+/* ---- places ---------------------------------------------------------------------------------- */
 
 enum { SPOTS_MAX = 128, FIGURES_MAX = 1024 };
 

@@ -67,7 +67,7 @@ void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
         side_steps(sheet, second, &other, state->step_at);
     } else if (live->baseline_text[0]) {
         first.h--;
-        sheet_text(sheet, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
+        sheet_line(sheet, (Area){area.x, area.y + first.h, area.w, 1}, cell_style(INK_MUTED),
                    live->baseline_text);
     } else if (both) {
         Sheet quiet = sheet_quiet(sheet);

@@ -13,8 +13,10 @@ static ShortText number_text(float value) {
     return isfinite(value) ? short_text(format, (double)value + 0.0) : short_text("%8s", "n/a");
 }
 
-static StepValues values_of(const StepsView *view) {
-    return (StepValues){view->values->depth, view->values->feat};
+/* Writes a number to the right end of the next columns of a row, which may be fewer. */
+static void put_number(StepPage *page, Area *row, int columns, CellStyle style, float value) {
+    const ShortText text = number_text(value);
+    sheet_right(page->sheet, area_columns(row, columns), style, text.text + strspn(text.text, " "));
 }
 
 /* ---- how sums meet --------------------------------------------------------------------------- */
@@ -29,30 +31,29 @@ static ShortText queue_text(uint32_t lanes) {
 }
 
 /* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane. */
-static void queue_rows(Rows *rows, const StepsView *view, int number) {
-    const Steps *steps = view->steps;
-    const Step *step = &steps->steps[number];
+static void queue_rows(StepPage *page) {
+    const Steps *steps = page->view->steps;
     uint32_t longest = 0, seen = 0;
     int of_lane = 0;
     for (int lane = 0; lane < STEP_LANES; lane++) {
-        uint32_t queue = seen >> lane & 1 ? 0 : steps_queue(steps, number, lane);
+        uint32_t queue = seen >> lane & 1 ? 0 : steps_queue(steps, page->number, lane);
         seen |= queue;
-        bool wanted = lane == view->lane && queue;
+        bool wanted = lane == page->view->lane && queue;
         if (__builtin_popcount(queue) > __builtin_popcount(longest) || wanted) {
             longest = queue;
             of_lane = lane;
         }
     }
-    const StepPoint *point = step_lane_point(steps, step, of_lane);
+    const StepPoint *point = step_lane_point(steps, page->step, of_lane);
     if (!longest || !point)
         return;
     int turns = __builtin_popcount(longest);
     const char *plural = turns == 1 ? "" : "s";
-    rows_label(rows, "queue", cell_bold(INK_WARN), queue_text(longest).text);
-    rows_label(rows, "", cell_style(INK_WARN),
+    page_label(page, "queue", cell_bold(INK_WARN), queue_text(longest).text);
+    page_label(page, "", cell_style(INK_WARN),
                short_text("%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns, plural,
-                          cell_letter(steps, step, point->cell),
-                          step_lane_channel(steps, point, of_lane), turns, plural)
+                          cell_letter(page, point->cell), step_lane_channel(steps, point, of_lane),
+                          turns, plural)
                    .text);
 }
 
@@ -66,216 +67,187 @@ static int head_lane(const StepsView *view, const StepTree *tree) {
 }
 
 /* Writes a row of the tree: how many sums are left, and which lanes hold them. */
-static void tree_row(Rows *rows, const StepsView *view, const Step *step, const StepTree *tree,
-                     int level) {
+static void tree_row(StepPage *page, const StepTree *tree, int level) {
     char signs[STEP_LANES];
-    Area row = rows_next(rows);
-    uint32_t counts = tree->counts[level];
-    int lane = head_lane(view, tree);
-    if (!row.h)
-        return;
-    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED),
-               level ? short_text("down %-4d", 1 << (level - 1)).text : "product");
-    for (int i = 0; i < STEP_LANES; i++)
-        signs[i] = counts >> i & 1 ? cell_letter(view->steps, step, tree->cells[i]) : '.';
-    lanes_draw(rows->sheet, row, signs, view->lane);
+    const uint32_t counts = tree->counts[level];
+    const int lane = head_lane(page->view, tree);
     const ShortText sum = number_text(tree->sums[level][lane]);
-    sheet_text(rows->sheet, row.x + LABEL_W + STEP_LANES + 2, row.y,
-               row.w - LABEL_W - STEP_LANES - 2, cell_style(INK_OUTPUT),
-               short_text("%2d sums; lane %d: %s", __builtin_popcount(counts), lane,
+    for (int i = 0; i < STEP_LANES; i++)
+        signs[i] = counts >> i & 1 ? cell_letter(page, tree->cells[i]) : '.';
+    page_lanes(page, level ? short_text("down %-4d", 1 << (level - 1)).text : "product", signs,
+               cell_style(INK_OUTPUT),
+               short_text(" %2d sums; lane %d: %s", __builtin_popcount(counts), lane,
                           sum.text + strspn(sum.text, " "))
                    .text);
 }
 
 /* Draws the levels of a warp's reduction by shuffles, and how many lanes add in the end. */
-static void tree_rows(Rows *rows, const StepsView *view, int number, const StepTree *tree) {
+static void tree_rows(StepPage *page, const StepTree *tree) {
     int heads = __builtin_popcount(tree->counts[TREE_LEVELS - 1]),
         adds = __builtin_popcount(tree->adds);
     for (int level = 0; level < TREE_LEVELS; level++)
-        tree_row(rows, view, &view->steps->steps[number], tree, level);
+        tree_row(page, tree, level);
     const char *format = adds == heads
                              ? "5 shuffles, then %d lane%s: one atomic a channel"
                              : "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's";
-    rows_label(rows, "atomics", cell_style(INK_WARN),
+    page_label(page, "atomics", cell_style(INK_WARN),
                short_text(format, adds, adds == 1 ? " adds" : "s add").text);
 }
 
-void meeting_rows(Rows *rows, const StepsView *view, int number) {
+void meeting_rows(StepPage *page) {
+    const StepsView *view = page->view;
     StepTree tree;
     if (!view->steps->form->sums)
         return;
-    StepValues values = view->values ? values_of(view) : (StepValues){NULL, NULL};
-    if (steps_tree(view->steps, view->values ? &values : NULL, number, &tree))
-        tree_rows(rows, view, number, &tree);
+    if (steps_tree(view->steps, view->values ? &page->values : NULL, page->number, &tree))
+        tree_rows(page, &tree);
     else
-        queue_rows(rows, view, number);
+        queue_rows(page);
 }
 
 /* ---- V4's small matrices --------------------------------------------------------------------- */
 
-enum { MATRIX = 16 };
+enum { MATRIX = 16, NUMBER_W = 9, FEATURES_W = 2 + 2 * NUMBER_W, EQUALS_W = 3, PLACE_W = 8 };
 
-/* A step of a tile: which of the 16 image rows count for which of the 16 cells, and the sums of the
- * channel that a warp takes first. */
+/* The sums of a tile's cell: that of the channel which a warp takes first. Lane 4 k holds those of
+ * cells k and k + 8. Without values there are cells only. */
 typedef struct {
-    bool lit[MATRIX][MATRIX]; /* [image row][cell] */
-    int32_t cells[MATRIX];    /* -1: no point so far */
-    float features[MATRIX];
-    float sums[MATRIX];
-    int channel;
-    StepPixel top; /* the slab's first image row */
-} Product;
+    int32_t cell; /* -1: no point so far */
+    float sum;
+} TileSum;
 
-/* Collects the matrices that a step of V4 multiplies: lit depths, features, sums. */
-static void product_of(const StepsView *view, int number, Product *product) {
-    const Steps *steps = view->steps;
-    const Step *step = &steps->steps[number];
-    memset(product, 0, sizeof *product);
-    memset(product->cells, 0xff, sizeof product->cells);
-    for (int i = 0; i < step->point_count; i++) {
-        const StepPoint *point = &steps->points[step->first_point + i];
-        product->lit[point->row][point->column] = true;
-        product->cells[point->column] = point->cell;
-        product->channel = point->first;
-        if (view->values)
-            product->features[point->row] =
-                view->values->feat[point->feat * steps->shape.channels + point->first];
-    }
-    product->top = step_pixel(&steps->shape, steps->points[step->first_point].depth);
-    product->top.h -= steps->points[step->first_point].row;
-    if (!view->values)
-        return;
-    LaneRegisters lanes[STEP_LANES];
-    StepValues values = values_of(view);
-    steps_lanes(steps, &values, number, lanes);
-    for (int k = 0; k < MATRIX / 2; k++) {
-        product->sums[k] = lanes[4 * k].sum;
-        product->sums[k + MATRIX / 2] = lanes[4 * k].upper_sum;
-        product->cells[k] = lanes[4 * k].cell;
-        product->cells[k + MATRIX / 2] = lanes[4 * k].upper_cell;
-    }
+static TileSum tile_sum(const StepPage *page, int k) {
+    const LaneRegisters *held = &page->lanes[k % (MATRIX / 2) * 4];
+    if (page->view->values)
+        return k < MATRIX / 2 ? (TileSum){held->cell, held->sum}
+                              : (TileSum){held->upper_cell, held->upper_sum};
+    for (int i = 0; i < page->step->point_count; i++)
+        if (page->points[i].column == k)
+            return (TileSum){.cell = page->points[i].cell};
+    return (TileSum){.cell = -1};
 }
 
-/* Writes a number in `w` columns from `x` of a row. The row may end before. */
-static void put_value(Sheet *sheet, Area row, int x, int w, CellStyle style, const char *text) {
-    w = x + w > row.w ? row.w - x : w;
-    sheet_right(sheet, row.x + x, row.y, w, style, text + strspn(text, " "));
-}
-
-/* Columns of a row behind the matrix. */
-enum { FEATURES_X = 5 + MATRIX + 3, FEATURE_W = 9, SUMS_X = 5 + MATRIX + 24, PRODUCT_W = 17 };
-
-/* Draws one sum of the product, under the place of its cell. */
-static void matrix_sum(Sheet *sheet, Area row, int x, int w, const StepsView *view, int32_t cell,
-                       float sum) {
-    CellStyle style = cell_style(cell == view->cell ? INK_ACCENT : INK_OUTPUT);
-    CellPlace place = cell_place(&view->steps->shape, cell, ",");
-    int x_width = (int)strcspn(place.text, ","), indent = x_width < 3 ? 3 - x_width : 0;
-    if (cell < 0)
-        sheet_text(sheet, row.x + x + 2, row.y, row.w - x - 2, style, ".");
-    else {
-        sheet_text(sheet, row.x + x + indent, row.y, row.w - x - indent, style, place.text);
-        put_value(sheet, row, x + w - 9, 8, style, number_text(sum).text);
-    }
+/* Draws one sum of the product behind the place of its cell. */
+static void matrix_sum(StepPage *page, Area *row, TileSum of) {
+    CellStyle style = cell_style(of.cell == page->view->cell ? INK_ACCENT : INK_OUTPUT);
+    CellPlace place = cell_place(&page->view->steps->shape, of.cell, ",");
+    const int x_width = (int)strcspn(place.text, ",");
+    Area at = area_columns(row, PLACE_W);
+    area_columns(&at, of.cell < 0 ? 2 : x_width < 3 ? 3 - x_width : 0);
+    sheet_line(page->sheet, at, style, of.cell < 0 ? "." : place.text);
+    at = area_columns(row, NUMBER_W);
+    if (of.cell >= 0)
+        put_number(page, &at, NUMBER_W - 1, style, of.sum);
 }
 
 /* Draws two image rows as half blocks, their features, and two of the sums. */
-static void matrix_row(Rows *rows, const StepsView *view, const Product *product, int line) {
-    Sheet *sheet = rows->sheet;
-    Area row = rows_next(rows);
+static void matrix_row(StepPage *page, int64_t image_row, int line) {
+    Sheet *sheet = page->sheet;
+    Area row = area_row(&page->left);
+    uint32_t lit[2] = {0, 0}; /* bit k: the image row counts for cell k */
+    float features[2] = {0, 0};
+    for (int i = 0; i < page->step->point_count; i++) {
+        const StepPoint *point = &page->points[i];
+        const int64_t feature = (int64_t)point->feat * page->view->steps->shape.channels;
+        if (point->row / 2 != line)
+            continue;
+        lit[point->row % 2] |= 1U << point->column;
+        if (page->view->values)
+            features[point->row % 2] = page->values.feat[feature + point->first];
+    }
     if (!row.h)
         return;
-    put_value(sheet, row, 0, 4, cell_style(INK_MUTED),
-              short_text("%lld", (long long)product->top.h + 2 * line).text);
+    sheet_right(sheet, area_columns(&row, 4), cell_style(INK_MUTED),
+                short_text("%lld", (long long)image_row + 2 * line).text);
+    area_columns(&row, 1);
     for (int k = 0; k < MATRIX; k++) {
-        bool up = product->lit[2 * line][k], down = product->lit[2 * line + 1][k];
+        const bool up = lit[0] >> k & 1, down = lit[1] >> k & 1;
         uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
-        CellStyle style = cell_style(!(up || down)                     ? INK_MUTED
-                                     : product->cells[k] == view->cell ? INK_ACCENT
-                                                                       : INK_DEPTH);
-        sheet_sign(sheet, row.x + 5 + k, row.y, glyph, style);
+        CellStyle style = cell_style(!(up || down)                                ? INK_MUTED
+                                     : tile_sum(page, k).cell == page->view->cell ? INK_ACCENT
+                                                                                  : INK_DEPTH);
+        sheet_sign(sheet, row.x + k, row.y, glyph, style);
     }
-    if (row.w < SUMS_X)
+    area_columns(&row, MATRIX + 1);
+    if (row.w < FEATURES_W + EQUALS_W)
         return;
-    sheet_text(sheet, row.x + FEATURES_X - 2, row.y, 1, cell_style(INK_FEATURES), "x");
-    sheet_text(sheet, row.x + SUMS_X - 2, row.y, 1, cell_style(INK_MUTED), "=");
+    sheet_line(sheet, area_columns(&row, 2), cell_style(INK_FEATURES), "x");
     for (int k = 0; k < 2; k++) {
-        put_value(sheet, row, FEATURES_X + FEATURE_W * k, 8, cell_style(INK_FEATURES),
-                  number_text(product->features[2 * line + k]).text);
-        matrix_sum(sheet, row, SUMS_X + PRODUCT_W * k, PRODUCT_W, view,
-                   product->cells[2 * line + k], product->sums[2 * line + k]);
+        Area at = area_columns(&row, NUMBER_W);
+        put_number(page, &at, NUMBER_W - 1, cell_style(INK_FEATURES), features[k]);
     }
+    sheet_line(sheet, area_columns(&row, EQUALS_W), cell_style(INK_MUTED), " =");
+    for (int k = 0; k < 2; k++)
+        matrix_sum(page, &row, tile_sum(page, 2 * line + k));
 }
 
-void matrix_rows(Rows *rows, const StepsView *view, int number) {
-    Product product;
-    product_of(view, number, &product);
-    StepPixel at = product.top;
-    rows_label(rows, "matrix", cell_style(INK_ACCENT),
+void matrix_rows(StepPage *page) {
+    StepPixel top = step_pixel(&page->view->steps->shape, page->points[0].depth);
+    top.h -= page->points[0].row; /* the slab's first image row */
+    page_label(page, "matrix", cell_style(INK_ACCENT),
                short_text("%s, column %lld, rows %lld to %lld, two a line",
-                          camera_text(view, at.camera).text, (long long)at.w, (long long)at.h,
-                          (long long)at.h + MATRIX - 1)
+                          camera_text(page->view, top.camera).text, (long long)top.w,
+                          (long long)top.h, (long long)top.h + MATRIX - 1)
                    .text);
-    rows_say(rows, cell_style(INK_MUTED),
+    page_say(page, cell_style(INK_MUTED),
              short_text("rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
-                        product.channel)
+                        page->points[0].first)
                  .text);
     for (int line = 0; line < MATRIX / 2; line++)
-        matrix_row(rows, view, &product, line);
+        matrix_row(page, top.h, line);
 }
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
 enum { SUMS_A_ROW = 8, SUM_ROWS = STEP_LANES / SUMS_A_ROW, SUM_W = 9, TABLE_W = 36 };
 
-static bool is_tile(const StepsView *view) {
-    return view->steps->form->owner == BEV_OWNS_TILE;
+static bool is_tile(const StepPage *page) {
+    return page->view->steps->form->owner == BEV_OWNS_TILE;
 }
 
 /* Returns the sign of a lane's cell: a letter of the step's own points. */
-static char sign_of(const StepsView *view, const Step *step, const LaneRegisters *held) {
-    return held->point && !is_tile(view) ? cell_letter(view->steps, step, held->point->cell) : ' ';
+static char sign_of(const StepPage *page, const LaneRegisters *held) {
+    return held->point && !is_tile(page) ? cell_letter(page, held->point->cell) : ' ';
 }
 
-static CellStyle held_style(const Sheet *sheet, const StepsView *view, const Step *step,
-                            const LaneRegisters *held, int lane) {
-    const char sign = sign_of(view, step, held);
+static CellStyle lane_style(const StepPage *page, int lane) {
+    const LaneRegisters *held = &page->lanes[lane];
+    const char sign = sign_of(page, held);
     CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED
-                                 : sign != ' '                     ? steps_lane_ink(sheet, sign)
-                                                                   : INK_OUTPUT);
-    style.attributes = lane == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
+                                 : sign != ' ' ? steps_lane_ink(page->sheet, sign)
+                                               : INK_OUTPUT);
+    style.attributes = lane == page->view->lane ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
 }
 
 /* Writes all lanes' sums, eight a row. `upper`: those of a tile's cells 8 to 15. */
-static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
-                     const LaneRegisters lanes[STEP_LANES], bool upper) {
-    int sum_w = rows->sheet->pixels && rows->area.w < 6 + SUMS_A_ROW * SUM_W
-                    ? (rows->area.w - 6) / SUMS_A_ROW
-                    : SUM_W;
+static void sum_rows(StepPage *page, bool upper) {
+    enum { NAME_W = 6 };
+    const int room = (page->left.w - NAME_W) / SUMS_A_ROW;
+    const int sum_w = page->sheet->pixels && room < SUM_W ? room : SUM_W;
     for (int first = 0; first < STEP_LANES; first += SUMS_A_ROW) {
-        Area row = rows_next(rows);
-        if (!row.h)
-            return;
-        sheet_text(rows->sheet, row.x, row.y, 6, cell_style(INK_MUTED),
+        Area row = area_row(&page->left);
+        sheet_line(page->sheet, area_columns(&row, NAME_W), cell_style(INK_MUTED),
                    short_text("%2d-%d", first, first + SUMS_A_ROW - 1).text);
         for (int lane = first; lane < first + SUMS_A_ROW; lane++) {
-            const LaneRegisters *held = &lanes[lane];
-            bool none = upper ? held->upper_cell < 0 : held->cell < 0;
-            put_value(rows->sheet, row, 6 + (lane - first) * sum_w, 8,
-                      held_style(rows->sheet, view, step, held, lane),
-                      none ? "." : number_text(upper ? held->upper_sum : held->sum).text);
+            const LaneRegisters *held = &page->lanes[lane];
+            Area at = area_columns(&row, sum_w);
+            if ((upper ? held->upper_cell : held->cell) < 0)
+                sheet_right(page->sheet, area_columns(&at, SUM_W - 1), lane_style(page, lane), ".");
+            else
+                put_number(page, &at, SUM_W - 1, lane_style(page, lane),
+                           upper ? held->upper_sum : held->sum);
         }
     }
 }
 
 /* Returns a lane's registers: its cell, channel, depth, feature and sum. */
-static ShortText registers_text(const StepsView *view, const Step *step, const LaneRegisters *held,
-                                int lane) {
+static ShortText registers_text(const StepPage *page, int lane) {
+    const LaneRegisters *held = &page->lanes[lane];
     const ShortText none = {"       ."};
     if (held->channel < 0)
         return short_text("%2d       .        .        .", lane);
-    return short_text("%2d %c %3d %s %s %s", lane, sign_of(view, step, held), held->channel,
+    return short_text("%2d %c %3d %s %s %s", lane, sign_of(page, held), held->channel,
                       (held->point ? number_text(held->depth) : none).text,
                       (held->point ? number_text(held->feature) : none).text,
                       number_text(held->sum).text);
@@ -283,36 +255,31 @@ static ShortText registers_text(const StepsView *view, const Step *step, const L
 
 /* Writes a row for each lane, in columns side by side: letter of the cell, channel, depth, feature,
  * sum. */
-static void table_rows(Rows *rows, const StepsView *view, const Step *step,
-                       const LaneRegisters lanes[STEP_LANES], int columns) {
-    int height = (STEP_LANES + columns - 1) / columns;
-    Area head = rows_next(rows);
-    for (int i = 0; i < columns && head.h; i++)
-        sheet_text(rows->sheet, head.x + i * TABLE_W, head.y, TABLE_W, cell_style(INK_MUTED),
-                   view->steps->form->sums ? "ln    ch    depth  feature  product"
-                                           : "ln    ch    depth  feature      sum");
+static void table_rows(StepPage *page, int columns) {
+    const int height = (STEP_LANES + columns - 1) / columns;
+    Area head = area_row(&page->left);
+    for (int i = 0; i < columns; i++)
+        sheet_line(page->sheet, area_columns(&head, TABLE_W), cell_style(INK_MUTED),
+                   page->view->steps->form->sums ? "ln    ch    depth  feature  product"
+                                                 : "ln    ch    depth  feature      sum");
     for (int i = 0; i < height; i++) {
-        Area row = rows_next(rows);
-        for (int lane = i; lane < STEP_LANES && row.h; lane += height) {
-            int x = row.x + lane / height * TABLE_W;
-            sheet_text(rows->sheet, x, row.y, row.x + row.w - x,
-                       held_style(rows->sheet, view, step, &lanes[lane], lane),
-                       registers_text(view, step, &lanes[lane], lane).text);
-        }
+        Area row = area_row(&page->left);
+        for (int lane = i; lane < STEP_LANES; lane += height)
+            sheet_line(page->sheet, area_columns(&row, TABLE_W), lane_style(page, lane),
+                       registers_text(page, lane).text);
     }
 }
 
 /* Draws the chosen lane: its index registers and its sum. */
-static void lane_row(Rows *rows, const StepsView *view, int number,
-                     const LaneRegisters lanes[STEP_LANES]) {
-    const Step *step = &view->steps->steps[number];
-    const StepPoint *focus = focus_of(view, step);
-    int lane = view->lane >= 0 ? view->lane : focus ? focus->lanes.first : 0;
-    const LaneRegisters *held = &lanes[lane];
+static void lane_row(StepPage *page) {
+    const Steps *steps = page->view->steps;
+    const StepPoint *focus = focus_of(page);
+    const int lane = page->view->lane >= 0 ? page->view->lane : focus ? focus->lanes.first : 0;
+    const LaneRegisters *held = &page->lanes[lane];
     ShortText text = {"has had no point yet"};
     if (held->channel >= 0 && !held->point)
         text = short_text("channel %d of cell %s: %.4g%s", held->channel,
-                          cell_place(&view->steps->shape, held->cell, ",").text, (double)held->sum,
+                          cell_place(&steps->shape, held->cell, ",").text, (double)held->sum,
                           held->joined ? "; all its warps together" : "");
     else if (held->channel >= 0 && held->terms > 1)
         text = short_text("channel %d: %d products more, sum %.4g", held->channel, held->terms,
@@ -321,49 +288,40 @@ static void lane_row(Rows *rows, const StepsView *view, int number,
         text =
             short_text("depth[%d] %.4g x feat[%d].%d %.4g, %s %.4g", held->point->depth,
                        (double)held->depth, held->point->feat, held->channel, (double)held->feature,
-                       view->steps->form->sums ? "adds" : "sum", (double)held->sum);
-    rows_label(rows, short_text("lane %d", lane).text, cell_style(INK_OUTPUT), text.text);
+                       steps->form->sums ? "adds" : "sum", (double)held->sum);
+    page_label(page, short_text("lane %d", lane).text, cell_style(INK_OUTPUT), text.text);
 }
 
 /* Writes the sums of a tile. V4 shares a cell's sums out to four lanes, and a lane holds the sums
  * of two cells. */
-static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
-                      const LaneRegisters lanes[STEP_LANES]) {
-    if (rows_left(rows) < 1 + SUM_ROWS)
-        return;
-    rows_label(rows, "sums", cell_style(INK_MUTED),
-               short_text("lane 4g+q: cell g, channel %dq on%s",
-                          lanes[1].channel - lanes[0].channel,
-                          step->phase == PHASE_STORE ? ", all the tile's warps together" : "")
-                   .text);
-    sum_rows(rows, view, step, lanes, false);
-    if (rows_left(rows) < 1 + SUM_ROWS)
-        return;
-    rows_label(rows, "", cell_style(INK_MUTED), "the same lanes: cell g + 8");
-    sum_rows(rows, view, step, lanes, true);
+static void tile_rows(StepPage *page) {
+    const ShortText lower = short_text(
+        "lane 4g+q: cell g, channel %dq on%s", page->lanes[1].channel - page->lanes[0].channel,
+        page->step->phase == PHASE_STORE ? ", all the tile's warps together" : "");
+    for (int upper = 0; upper < 2 && page->left.h >= 1 + SUM_ROWS; upper++) {
+        page_label(page, upper ? "" : "sums", cell_style(INK_MUTED),
+                   upper ? "the same lanes: cell g + 8" : lower.text);
+        sum_rows(page, upper);
+    }
 }
 
-void register_rows(Rows *rows, const StepsView *view, int number) {
-    const Step *step = &view->steps->steps[number];
-    LaneRegisters lanes[STEP_LANES];
-    StepValues values = values_of(view);
-    bool own = step->phase == PHASE_POINTS || step->phase == PHASE_STORE ||
-               step->phase == PHASE_MULTIPLY || step->phase == PHASE_JOIN ||
-               step->phase == PHASE_MEET;
-    if (!own)
+void register_rows(StepPage *page) {
+    enum {
+        WITH_SUMS = 1 << PHASE_POINTS | 1 << PHASE_STORE | 1 << PHASE_MULTIPLY | 1 << PHASE_JOIN |
+                    1 << PHASE_MEET
+    };
+    if (!(WITH_SUMS >> page->step->phase & 1))
         return;
-    steps_lanes(view->steps, &values, number, lanes);
-    int columns = rows->area.w / TABLE_W;
+    if (is_tile(page)) {
+        tile_rows(page);
+        return;
+    }
+    int columns = page->left.w / TABLE_W;
     int height = columns ? 1 + (STEP_LANES + columns - 1) / columns : STEP_LANES;
-    bool table = view->table && columns > 1 && rows_left(rows) > height;
-    if (is_tile(view))
-        tile_rows(rows, view, step, lanes);
-    else
-        lane_row(rows, view, number, lanes);
-    if (is_tile(view) || (view->steps->form->merges && !table))
-        return; /* the tree shows the sums */
+    const bool table = page->view->table && columns > 1 && page->left.h > height;
+    lane_row(page);
     if (table)
-        table_rows(rows, view, step, lanes, columns);
-    else if (rows_left(rows) >= SUM_ROWS)
-        sum_rows(rows, view, step, lanes, false);
+        table_rows(page, columns);
+    else if (!page->view->steps->form->merges && page->left.h >= SUM_ROWS) /* else the tree does */
+        sum_rows(page, false);
 }

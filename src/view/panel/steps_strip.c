@@ -29,32 +29,6 @@ char lane_sign(int lane) {
     return (char)(lane < 10 ? '0' + lane : 'a' + lane - 10);
 }
 
-Area rows_next(Rows *rows) {
-    Area area = rows->area;
-    area.y += rows->row;
-    area.h = rows->row < rows->area.h;
-    rows->row += area.h;
-    return area;
-}
-
-void rows_say(Rows *rows, CellStyle style, const char *text) {
-    Area row = rows_next(rows);
-    if (row.h)
-        sheet_text(rows->sheet, row.x, row.y, row.w, style, text);
-}
-
-void rows_label(Rows *rows, const char *label, CellStyle style, const char *text) {
-    Area row = rows_next(rows);
-    if (!row.h)
-        return;
-    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), label);
-    sheet_text(rows->sheet, row.x + LABEL_W, row.y, row.w - LABEL_W, style, text);
-}
-
-int rows_left(const Rows *rows) {
-    return rows->area.h - rows->row;
-}
-
 /* ---- instructions ---------------------------------------------------------------------------- */
 
 /* Neighbouring instructions that access the same array alike. */
@@ -115,13 +89,13 @@ static int show_sectors(const Steps *steps, const Group *group, Shown shown[MAX_
 
 /* Sectors side by side, as many characters each as there is room for; a blank between two that lie
  * in different lines. */
-static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, int count) {
-    int signs = SECTOR_WORDS;
-    while (signs > 1 && count * (signs + 1) > w)
+static void strip_draw(Sheet *sheet, Area row, const Shown *shown, int count) {
+    int signs = SECTOR_WORDS, x = row.x;
+    while (signs > 1 && count * (signs + 1) > row.w)
         signs /= 2;
-    for (int s = 0, end = x + w; s < count; s++) {
-        if (x + signs >= end && s + 1 < count) {
-            sheet_sign(sheet, x, y, '>', cell_style(INK_MUTED));
+    for (int s = 0; s < count; s++) {
+        if (x + signs >= row.x + row.w && s + 1 < count) {
+            sheet_sign(sheet, x, row.y, '>', cell_style(INK_MUTED));
             return;
         }
         for (int i = 0; i < signs; i++) {
@@ -130,14 +104,14 @@ static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, in
                 lane = lane < 0 ? shown[s].lanes[word] : lane;
             bool one = lane >= 0 && lane < STEP_LANES;
             char sign = (char)(one ? lane_sign(lane) : lane < 0 ? '.' : '*');
-            sheet_sign(sheet, x++, y, (uint32_t)sign,
+            sheet_sign(sheet, x++, row.y, (uint32_t)sign,
                        one        ? cell_bold(steps_lane_ink(sheet, sign))
                        : lane < 0 ? cell_style(INK_MUTED)
                                   : cell_bold(INK_TEXT));
         }
         if (signs > 1 && s + 1 < count) {
             bool same = shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
-            sheet_sign(sheet, x++, y, same ? '|' : ' ', cell_style(INK_RULE));
+            sheet_sign(sheet, x++, row.y, same ? '|' : ' ', cell_style(INK_RULE));
         }
     }
 }
@@ -160,25 +134,17 @@ static const struct {
               {45, 5, false, 47, "used"},
               {STRIP_X, 0, true, 52, "lanes 0-v per 4 B"}};
 
-void headings_row(Rows *rows) {
-    Area row = rows_next(rows);
-    for (size_t i = 0; row.h && i < sizeof places / sizeof *places; i++)
-        sheet_text(rows->sheet, row.x + places[i].head_x, row.y, row.w - places[i].head_x,
-                   cell_style(INK_MUTED), places[i].head);
-}
-
-static void put_column(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
-    int x = places[column].x, w = places[column].w;
-    if (x + w > row.w)
-        return;
-    if (places[column].left)
-        sheet_text(sheet, row.x + x, row.y, w, style, text);
-    else
-        sheet_right(sheet, row.x + x, row.y, w, style, text);
+void headings_draw(Sheet *sheet, Area row) {
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        Area at = row;
+        area_columns(&at, places[i].head_x);
+        sheet_line(sheet, at, cell_style(INK_MUTED), places[i].head);
+    }
 }
 
 /* Draws a group of accesses. ">" before the name: the group needs the result of earlier loads. */
-static void group_row(Rows *rows, const Steps *steps, const Step *step, const Group *group) {
+static void group_row(StepPage *page, const Group *group) {
+    const Steps *steps = page->view->steps;
     Shown shown[MAX_SHOWN];
     double bytes = 0, sectors = 0, used = 0;
     int repeats = 0, queue = 0, lines = 0, count = show_sectors(steps, group, shown);
@@ -194,11 +160,11 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
             queue = sector->times > queue ? sector->times : queue;
         }
     }
-    Area row = rows_next(rows);
+    Area row = area_row(&page->left);
     if (!row.h)
         return;
-    bool ahead = step->phase == PHASE_MULTIPLY && group->first->array == TRACE_RANKS;
-    bool waits = group->first->wave > 0 || (step->waits && !ahead);
+    bool ahead = page->step->phase == PHASE_MULTIPLY && group->first->array == TRACE_RANKS;
+    bool waits = group->first->wave > 0 || (page->step->waits && !ahead);
     CellStyle style = cell_style(array_ink(group->first->array));
     const double asked = sectors * SECTOR_WORDS * WORD_BYTES;
     const ShortText texts[] = {
@@ -212,17 +178,24 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
         group->first->access >= ACCESS_ADD ? short_text("q%d", queue)
                                            : short_text("%.0f%%", 100 * used / fmax(asked, 1)),
     };
-    for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++)
-        put_column(rows->sheet, row, i, style, texts[i].text);
-    if (row.w > STRIP_X)
-        strip_draw(rows->sheet, row.x + STRIP_X, row.y, row.w - STRIP_X, shown, count);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const Area at = {row.x + places[i].x, row.y, places[i].w, 1};
+        if (places[i].x + places[i].w <= row.w && places[i].left)
+            sheet_line(page->sheet, at, style, texts[i].text);
+        else if (places[i].x + places[i].w <= row.w)
+            sheet_right(page->sheet, at, style, texts[i].text);
+    }
+    area_columns(&row, STRIP_X);
+    if (row.w > 0)
+        strip_draw(page->sheet, row, shown, count);
 }
 
-void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {
-    for (int i = 0; i < step->instruction_count;) {
-        Group group = {&steps->instructions[step->first_instruction + i],
-                       step_alike(steps, step, i)};
-        group_row(rows, steps, step, &group);
+void instruction_rows(StepPage *page) {
+    const Steps *steps = page->view->steps;
+    for (int i = 0; i < page->step->instruction_count;) {
+        Group group = {&steps->instructions[page->step->first_instruction + i],
+                       step_alike(steps, page->step, i)};
+        group_row(page, &group);
         i += group.count;
     }
 }

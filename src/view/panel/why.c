@@ -25,10 +25,10 @@ int why_want(Sheet *sheet, const PanelData *data, int width) {
     return TITLE + KERNELS * (width < BESIDE_W || !sheet->pixels ? 2 : 1) + OTHERS;
 }
 
-/* Where the parts of a row stand; `below`: the reason stands in the row below its bar.
- * `thick`: the bar is a row and a half high. */
+/* The columns of a row: names, bars and reasons; `below`: the reason stands in the row below its
+ * bar. `thick`: the bar is a row and a half high. */
 typedef struct {
-    int name_w, bar_x, bar_w, reason_x, reason_w;
+    int name_w, bar_w, reason_w;
     bool below, thick;
     double scale_us;
 } Columns;
@@ -43,23 +43,17 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
         at.reason_w = (int)fmax(at.reason_w, sheet_width(sheet, story->bars[i].why));
         at.reason_w = (int)fmax(at.reason_w, sheet_width(sheet, story->bars[i].more));
     }
-    int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
-    at.bar_x = area.x + MARK_W + at.name_w + 1;
+    const int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
     bool two_rows = area.h >= 2 * story->count;
     at.below = area.w < BESIDE_W && two_rows;
     at.thick = area.w >= BESIDE_W && two_rows && !sheet->pixels && !sheet->ascii && at.scale_us > 0;
-    if (at.below) {
-        at.bar_w = room;
-        at.reason_x = at.bar_x;
-        at.reason_w = area.x + area.w - at.bar_x;
-        return at;
-    }
-    if (room - at.reason_w < BAR_LEAST)
+    if (at.below)
+        at.reason_w = 0;
+    else if (room - at.reason_w < BAR_LEAST)
         at.reason_w = room - SHORT_W >= BAR_LEAST     ? (int)fmax(SHORT_W, room - BAR_GOOD)
                       : room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W
                                                       : 0;
     at.bar_w = room - at.reason_w;
-    at.reason_x = area.x + area.w - at.reason_w;
     return at;
 }
 
@@ -69,33 +63,29 @@ static bool same_kernel(const BevKernel *a, const BevKernel *b) {
 
 /* Draws the article's figure as a tick, where the scale reaches so far. Between the columns from
  * and to it would overwrite a number: the line below the bars has its figure. */
-static void draw_tick(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int from,
+static void draw_tick(Sheet *sheet, Area bars, const Columns *at, const StoryBar *bar, int from,
                       int to) {
     const bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
-    const int x = on_scale ? at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us) : from;
+    const int x = on_scale ? bars.x + (int)(bars.w * bar->published_us / at->scale_us) : from;
     if (x >= from && x <= to)
         return;
     sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
-    sheet_paper(sheet, (Area){x, y, 1, 1}, INK_DEFAULT);
-    sheet_sign(sheet, x, y, 0x2506, cell_bold(INK_TITLE));
+    sheet_paper(sheet, (Area){x, bars.y, 1, 1}, INK_DEFAULT);
+    sheet_sign(sheet, x, bars.y, 0x2506, cell_bold(INK_TITLE));
 }
 
 /* Draws the reason in the most words that have room: in two rows beside a thick bar. */
-static void draw_reason(Sheet *sheet, int y, const Columns *at, const StoryBar *bar,
-                        CellStyle style) {
+static void draw_reason(Sheet *sheet, Area at, const StoryBar *bar, bool thick, CellStyle style) {
     char whole[160], shorter[112];
-    const bool apart = at->thick && sheet_width(sheet, bar->why) <= at->reason_w;
+    const bool apart = thick && sheet_width(sheet, bar->why) <= at.w;
     const char *more = apart ? "" : bar->more, *comma = more[0] ? ", " : "";
     snprintf(whole, sizeof whole, "%s%s%s", bar->why, comma, more);
     snprintf(shorter, sizeof shorter, "%s%s%s", bar->short_why, comma, more);
-    const char *const texts[] = {whole, shorter, bar->why, bar->short_why, bar->brief};
-    int i = 0;
-    while (i < 4 && sheet_width(sheet, texts[i]) > at->reason_w)
-        i++;
-    if (at->reason_w > 0)
-        sheet_text(sheet, at->reason_x, y + at->below, at->reason_w, style, texts[i]);
+    const char *const texts[] = {whole, shorter, bar->why, bar->short_why, bar->brief, NULL};
+    sheet_line(sheet, at, style, sheet_shortened(sheet, at.w, texts));
+    at.y++;
     if (apart)
-        sheet_text(sheet, at->reason_x, y + 1, at->reason_w, style, bar->more);
+        sheet_line(sheet, at, style, bar->more);
 }
 
 /* Draws a kernel's bar with its time, its published time and its reason. */
@@ -110,20 +100,24 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
         sheet_spot(sheet, row, ACTION_KERNEL, 0, kernel_word(bar->here));
     if (selected)
         sheet_sign(sheet, row.x, row.y, 0x25b8, style);
-    sheet_text(sheet, row.x + MARK_W, row.y, at->name_w, style, bar->kernel->title);
-    draw_reason(sheet, row.y, at, bar, cell_style(selected ? INK_TEXT : INK_MUTED));
+    area_columns(&row, MARK_W);
+    sheet_cell(sheet, &row, at->name_w + 1, style, bar->kernel->title);
+    const Area bars = {row.x, row.y, at->bar_w, 1};
+    Area reason =
+        at->below ? (Area){row.x, row.y + 1, row.w, 1} : area_behind(row, row.w - at->reason_w);
+    draw_reason(sheet, reason, bar, at->thick, cell_style(selected ? INK_TEXT : INK_MUTED));
     if (isnan(bar->us))
         return;
     const ShortText number =
         short_text("%s%s", bar->estimate ? "~" : "", text_of_figure(UNIT_US, bar->us).text);
-    int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
-    sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
-    const int halves = (int)(2 * at->bar_w * bar->us / at->scale_us); /* of a cell, in row two */
+    int length = (int)ceil(bars.w * bar->us / at->scale_us), x = bars.x + length + 1;
+    sheet_bar(sheet, bars, bar->us, at->scale_us, ink);
+    const int halves = (int)(2 * bars.w * bar->us / at->scale_us); /* of a cell, in row two */
     for (int i = 0; at->thick && 2 * i < halves; i++)
-        sheet_sign(sheet, at->bar_x + i, row.y + 1, 2 * i + 1 < halves ? 0x2580 : 0x2598,
+        sheet_sign(sheet, bars.x + i, row.y + 1, 2 * i + 1 < halves ? 0x2580 : 0x2598,
                    cell_style(ink));
-    sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number.text);
-    draw_tick(sheet, row.y, at, bar, x, x + sheet_width(sheet, number.text));
+    sheet_line(sheet, (Area){x, row.y, NUMBER_W - 1, 1}, style, number.text);
+    draw_tick(sheet, bars, at, bar, x, x + sheet_width(sheet, number.text));
 }
 
 static bool is_bar(const Story *story, const BevKernel *kernel) {
@@ -151,7 +145,7 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
                  time.text[0] ? " " : "", time.text);
         others++;
     }
-    int x = row.x + MARK_W, w = row.w - MARK_W;
+    const Area mark = area_columns(&row, MARK_W);
     sheet_origin(sheet, ORIGIN_MODEL, selected);
     if (!is_bar(story, selected)) {
         snprintf(text, sizeof text, "%s: not simulated", selected->title);
@@ -159,18 +153,17 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
             snprintf(text, sizeof text, "%s %s, %s", selected->title,
                      story_time(story, data->state, data->live, selected).text,
                      story->selection.why);
-        sheet_sign(sheet, row.x, row.y, 0x25b8, cell_bold(INK_ACCENT));
-        int used = sheet_text(sheet, x, row.y, w, cell_bold(INK_ACCENT), text);
-        x += used + 2, w -= used + 2;
+        sheet_sign(sheet, mark.x, mark.y, 0x25b8, cell_bold(INK_ACCENT));
+        area_columns(&row, sheet_line(sheet, row, cell_bold(INK_ACCENT), text) + 2);
     }
     const char *here = selected->where == BEV_CPU ? "on this CPU" : "on this GPU";
     snprintf(text, sizeof text, "%d more kernels %s: %s (:all)", others, here, names);
-    if (sheet_width(sheet, text) > w)
-        snprintf(text, sizeof text, "%d more kernels %s (:all)", others, here);
+    const ShortText brief = short_text("%d more kernels %s (:all)", others, here);
+    const char *const texts[] = {text, brief.text, "", NULL};
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    sheet_spot(sheet, (Area){x, row.y, w, 1}, ACTION_ALL, 0, "on");
-    if (others && sheet_width(sheet, text) <= w)
-        sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
+    sheet_spot(sheet, row, ACTION_ALL, 0, "on");
+    if (others)
+        sheet_line(sheet, row, cell_style(INK_MUTED), sheet_shortened(sheet, row.w, texts));
 }
 
 /* Draws the article's times of the chosen GPU: "published for the article's own map: V2 1,738 us,
@@ -195,7 +188,7 @@ static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const 
              note ? note : "");
     sheet_origin(sheet, ORIGIN_PUBLISHED, NULL);
     sheet_sign(sheet, row.x, row.y, 0x2506, cell_bold(INK_TITLE));
-    sheet_figures(sheet, (Area){row.x + MARK_W, row.y, row.w - MARK_W, 1}, INK_MUTED, text);
+    sheet_figures(sheet, area_behind(row, MARK_W), INK_MUTED, text);
     return true;
 }
 
@@ -285,7 +278,7 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
         add_recorded(sheet, text, sizeof text, w, data->live, story, selected);
     }
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
-    sheet_figures(sheet, (Area){row.x + MARK_W, row.y, w, 1}, INK_MUTED, text);
+    sheet_figures(sheet, area_behind(row, MARK_W), INK_MUTED, text);
 }
 
 void why_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -299,9 +292,8 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_bar(sheet, (Area){area.x, area.y + i * step, area.w, 1}, &story, &story.bars[i], &at);
     area = area_below(area, story.count * step);
     if (area.h > 0 && draw_published(sheet, area, data, &story, at.scale_us))
-        area = area_below(area, 1);
+        area_row(&area);
     if (area.h > 0)
-        draw_others(sheet, (Area){area.x, area.y, area.w, 1}, data, &story);
-    if (area.h > 1)
-        draw_cpu(sheet, (Area){area.x, area.y + 1, area.w, 1}, data, &story);
+        draw_others(sheet, area_row(&area), data, &story);
+    draw_cpu(sheet, area, data, &story);
 }

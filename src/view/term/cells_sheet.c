@@ -199,7 +199,7 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
         draw_spans(cells, (Area){end, row.y, bar_w, 1}, spec, bar);
         end += bar_w + 1;
     } else if (sum > 0) { /* else the text says why there is none */
-        sheet_stack(sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
+        sheet_stack(sheet, (Area){end, row.y, bar_w, 1}, segments, spec->part_count, 1, limit);
         int tick = end + (int)(chart_along(&spec->x, bar->tick) * bar_w);
         if (bar->tick > 0 && tick < end + bar_w && is_blank(cells, (Area){tick, row.y, 1, 1}))
             cells_put(cells, tick, row.y, TICK, cell_style(INK_TITLE));

@@ -142,7 +142,7 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
     if (sheet_width(sheet, text) > sheet->columns)
         text = data->state->job.config.kernel->title;
     if (sheet_width(sheet, text) <= sheet->columns)
-        sheet_text(sheet, 0, 0, sheet->columns, cell_bold(INK_ACCENT), text);
+        sheet_line(sheet, (Area){0, 0, sheet->columns, 1}, cell_bold(INK_ACCENT), text);
 }
 
 /* Draws log and key bar, or a caption in their place. Returns their rows. On a low screen the help

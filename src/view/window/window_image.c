@@ -5,7 +5,6 @@
 #include "src/view/bev/strip.h"
 #include "src/view/figure/figure.h"
 #include "src/view/panel/panel.h"
-#include "src/view/panel/pen_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
