@@ -6,7 +6,7 @@
 #include "src/view/draw/pen.h"
 #include "src/state/live_data.h"
 
-/* ---- where a figure comes from: its source, its inputs, its date ------------------------------ */
+/* ---- where a figure comes from: its source, its inputs, its date ----------------------------- */
 
 /* Subjects of figures: the rows of origin.inc. */
 typedef enum {
