@@ -62,45 +62,30 @@ static bool refuse_errno(const char *path, const char *doing, const char *hint, 
     return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
 }
 
-/* Reads the file to its end. The file may be a pipe, so its length is unknown. */
-static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
-                     Err *err) {
-    size_t capacity = 0;
-    for (;;) {
-        if (*length + 1 >= capacity) {
-            capacity = capacity ? 2 * capacity : 16384;
-            char *grown = realloc(*bytes, capacity);
-            if (!grown)
-                return err_set(err, ERR_FAILED, path, "", "no memory for %zu bytes", capacity);
-            *bytes = grown;
-        }
-        ssize_t got = read(fd, *bytes + *length, capacity - 1 - *length);
-        if (got < 0 && errno != EINTR)
-            return refuse_errno(path, "cannot read", "", err);
-        if (got == 0)
-            break;
-        *length += got > 0 ? (size_t)got : 0;
-        if (*length > limit)
-            return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
-    }
-    (*bytes)[*length] = '\0';
-    return true;
-}
-
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err) {
+    FILE *file = fopen(path, "rbe");
     *bytes = NULL;
     *length = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!file)
         return refuse_errno(path, "cannot open", "", err);
-    bool ok = read_all(fd, path, limit, bytes, length, err);
-    close(fd);
+    char *all = malloc(limit + 2); /* the byte beyond the limit, and the NUL */
+    size_t got = all ? fread(all, 1, limit + 1, file) : 0;
+    bool ok = all || err_no_memory(err, path, "");
+    if (ok && ferror(file))
+        ok = refuse_errno(path, "cannot read", "", err);
+    else if (got > limit)
+        ok = err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
+    fclose(file);
     if (!ok) {
-        free(*bytes);
-        *bytes = NULL;
-        *length = 0;
+        free(all);
+        return false;
     }
-    return ok;
+    all[got] = '\0';
+    *bytes = realloc(all, got + 1);
+    if (!*bytes)
+        *bytes = all;
+    *length = got;
+    return true;
 }
 
 FILE *data_open(const char *path, Err *err) {

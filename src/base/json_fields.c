@@ -10,16 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-FieldPath field_path_key(FieldPath parent, const char *key) {
-    FieldPath path;
-    snprintf(path.text, sizeof path.text, "%.80s.%.40s", parent.text, key);
-    return path;
+ShortText field_path_key(ShortText parent, const char *key) {
+    return short_text("%.80s.%.40s", parent.text, key);
 }
 
-FieldPath field_path_index(FieldPath parent, size_t index) {
-    FieldPath path;
-    snprintf(path.text, sizeof path.text, "%.100s[%zu]", parent.text, index);
-    return path;
+ShortText field_path_index(ShortText parent, size_t index) {
+    return short_text("%.100s[%zu]", parent.text, index);
 }
 
 static const char *type_name(const json_t *value) {
@@ -32,7 +28,7 @@ static const char *type_name(const json_t *value) {
 }
 
 /* Refuses a value unless `matches`. `wanted` names the JSON type that the value must have. */
-static bool require_type(const Check *check, FieldPath path, const json_t *value, bool matches,
+static bool require_type(const Check *check, ShortText path, const json_t *value, bool matches,
                          const char *wanted) {
     return matches || FIELD_REFUSE(check, path, "", "is %s, must be %s", type_name(value), wanted);
 }
@@ -48,7 +44,7 @@ static void store_number(const Field *field, void *target, int index, double val
         ((double *)target)[index] = value;
 }
 
-static bool read_number(const Check *check, FieldPath path, const Field *field, const json_t *value,
+static bool read_number(const Check *check, ShortText path, const Field *field, const json_t *value,
                         void *target, int index) {
     bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
     double number = json_number_value(value);
@@ -63,7 +59,17 @@ static bool read_number(const Check *check, FieldPath path, const Field *field, 
     return true;
 }
 
-static bool read_numbers(const Check *check, FieldPath path, const Field *field,
+/* Reads all numbers of an array. */
+static bool read_elements(const Check *check, ShortText path, const Field *field,
+                          const json_t *array, void *target) {
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (!read_number(check, field_path_index(path, i), field, json_array_get(array, i), target,
+                         (int)i))
+            return false;
+    return true;
+}
+
+static bool read_numbers(const Check *check, ShortText path, const Field *field,
                          const json_t *value, void *target) {
     if (!json_is_array(value))
         return FIELD_REFUSE(check, path, "", "is %s, must be an array of %d numbers",
@@ -71,14 +77,10 @@ static bool read_numbers(const Check *check, FieldPath path, const Field *field,
     if (json_array_size(value) != (size_t)field->numbers)
         return FIELD_REFUSE(check, path, "", "has %zu elements, must have %d",
                             json_array_size(value), field->numbers);
-    for (int i = 0; i < field->numbers; i++)
-        if (!read_number(check, field_path_index(path, (size_t)i), field,
-                         json_array_get(value, (size_t)i), target, i))
-            return false;
-    return true;
+    return read_elements(check, path, field, value, target);
 }
 
-static bool read_row(const Check *check, FieldPath path, const Field *field, const json_t *value,
+static bool read_row(const Check *check, ShortText path, const Field *field, const json_t *value,
                      int64_t *target) {
     size_t count = json_is_array(value) ? json_array_size(value) : 0;
     *target = 1;
@@ -89,13 +91,11 @@ static bool read_row(const Check *check, FieldPath path, const Field *field, con
             check, path, "",
             "is %s of %zu elements, must be a number, or an array of 1 to %d numbers",
             type_name(value), count, field->numbers);
-    Field exact = *field;
-    exact.numbers = (int)count;
     *target = (int64_t)count;
-    return read_numbers(check, path, &exact, value, target + 1);
+    return read_elements(check, path, field, value, target + 1);
 }
 
-static bool read_text(const Check *check, FieldPath path, const Field *field, const json_t *value,
+static bool read_text(const Check *check, ShortText path, const Field *field, const json_t *value,
                       char *target) {
     if (!require_type(check, path, value, json_is_string(value), "a string"))
         return false;
@@ -112,7 +112,7 @@ static bool read_text(const Check *check, FieldPath path, const Field *field, co
     return true;
 }
 
-static bool read_word(const Check *check, FieldPath path, const Field *field, const json_t *value,
+static bool read_word(const Check *check, ShortText path, const Field *field, const json_t *value,
                       int *target) {
     const char *words[FIELD_MAX_WORDS + 1];
     int count = 0;
@@ -132,7 +132,7 @@ static bool read_word(const Check *check, FieldPath path, const Field *field, co
     return FIELD_REFUSE(check, path, hint, "unknown word \"%.60s\"", text);
 }
 
-static bool read_list(const Check *check, FieldPath path, const Field *field, const json_t *value,
+static bool read_list(const Check *check, ShortText path, const Field *field, const json_t *value,
                       FieldList *list) {
     if (!require_type(check, path, value, json_is_array(value), "an array of objects"))
         return false;
@@ -151,7 +151,7 @@ static bool read_list(const Check *check, FieldPath path, const Field *field, co
     return true;
 }
 
-static bool read_field(const Check *check, FieldPath path, const Field *field, const json_t *value,
+static bool read_field(const Check *check, ShortText path, const Field *field, const json_t *value,
                        void *target) {
     if (field->type == FIELD_TEXT)
         return read_text(check, path, field, value, target);
@@ -167,7 +167,7 @@ static bool read_field(const Check *check, FieldPath path, const Field *field, c
                           : read_number(check, path, field, value, target, 0);
 }
 
-static bool refuse_unknown_keys(const Check *check, FieldPath path, const FieldTable *table,
+static bool refuse_unknown_keys(const Check *check, ShortText path, const FieldTable *table,
                                 const json_t *object) {
     const char *keys[FIELDS_MAX], *key;
     json_t *value;
@@ -185,7 +185,7 @@ static bool refuse_unknown_keys(const Check *check, FieldPath path, const FieldT
     return true;
 }
 
-bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *value,
+bool fields_read(const Check *check, ShortText path, const FieldTable *table, const json_t *value,
                  void *target) {
     if (!require_type(check, path, value, json_is_object(value), "an object") ||
         !refuse_unknown_keys(check, path, table, value))
@@ -242,7 +242,7 @@ bool fields_read_file(const char *path, size_t limit, const FieldTable *table, v
                       Err *err) {
     json_t *json = fields_load(path, limit, "", err);
     Check check = {path, err};
-    bool ok = json && fields_read(&check, (FieldPath){"$"}, table, json, target);
+    bool ok = json && fields_read(&check, (ShortText){"$"}, table, json, target);
     json_decref(json);
     return ok;
 }

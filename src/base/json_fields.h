@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/base/data.h"
+#include "src/base/units.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -54,16 +55,12 @@ struct FieldTable {
 #define FIELD_TABLE(fields_, type_)                                                                \
     { fields_, sizeof(fields_) / sizeof *(fields_), sizeof(type_) }
 
-/* A place in the document, for error messages: "$.cameras[2].focal_px". */
-typedef struct {
-    char text[128];
-} FieldPath;
-
-FieldPath field_path_key(FieldPath parent, const char *key);
-FieldPath field_path_index(FieldPath parent, size_t index);
+/* Return a place in the document, for error messages: "$.cameras[2].focal_px". */
+ShortText field_path_key(ShortText parent, const char *key);
+ShortText field_path_index(ShortText parent, size_t index);
 
 /* Reads `object` into the zeroed struct at `target`. Stops at the first field with an error. */
-bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
+bool fields_read(const Check *check, ShortText path, const FieldTable *table, const json_t *object,
                  void *target);
 
 /* Returns the text as a JSON string, cleaned (clean.h): file names need not be UTF-8. NULL: out of

@@ -17,8 +17,7 @@ void *mem_pool_take(MemPool *pool, size_t bytes) {
 
 void mem_pool_give(MemPool *pool, void *block, size_t bytes) {
     pthread_mutex_lock(&pool->lock);
-    if (block && bytes == pool->bytes && bytes <= MEM_POOL_LARGEST &&
-        pool->count < MEM_POOL_KEPT) {
+    if (block && bytes == pool->bytes && bytes <= MEM_POOL_LARGEST && pool->count < MEM_POOL_KEPT) {
         pool->kept[pool->count++] = block;
         block = NULL;
     }

@@ -25,7 +25,7 @@ static struct {
         double from, to, expected, done;
         bool planned;
     } step;
-} progress;
+} progress = {.worker = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 /* Replaces the line by `text`, as far as the terminal has columns: a line that wraps could not be
  * replaced. Writes spaces over the rest of a longer line. */
@@ -92,16 +92,12 @@ void progress_end(void) {
 }
 
 void progress_step(const char *name, double from, double to) {
-    if (!progress.open)
-        return;
     worker_lock(&progress.worker);
     progress.step = (struct Step){.name = name, .from = from, .to = to};
     worker_unlock(&progress.worker);
 }
 
 void progress_expect(double work) {
-    if (!progress.open)
-        return;
     worker_lock(&progress.worker);
     if (!progress.step.planned)
         progress.step.expected += work;
@@ -109,8 +105,6 @@ void progress_expect(double work) {
 }
 
 void progress_plan(double work) {
-    if (!progress.open)
-        return;
     worker_lock(&progress.worker);
     progress.step.planned = true;
     progress.step.expected = work;
@@ -119,8 +113,6 @@ void progress_plan(double work) {
 }
 
 void progress_hide(void) {
-    if (!progress.open)
-        return;
     worker_lock(&progress.worker);
     if (progress.drawn)
         replace_line("");
@@ -128,8 +120,6 @@ void progress_hide(void) {
 }
 
 void progress_done(double work) {
-    if (!progress.open)
-        return;
     worker_lock(&progress.worker);
     progress.step.done += work;
     worker_unlock(&progress.worker);

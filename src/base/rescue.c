@@ -137,12 +137,12 @@ void rescue_copy(int from, int to) {
             return;
 }
 
-void rescue_restore(int tty, const struct termios *modes, const char *reset, size_t length) {
+void rescue_restore(void) {
     /* A background process may change a terminal only while it ignores SIGTTOU. */
     struct sigaction ignore = {.sa_handler = SIG_IGN}, ours;
     sigaction(SIGTTOU, &ignore, &ours);
-    tty_insist(tty, reset, length, RESET_MS);
-    tcsetattr(tty, TCSANOW, modes);
+    tty_insist(armed.tty, armed.reset, armed.length, RESET_MS);
+    tcsetattr(armed.tty, TCSANOW, &armed.modes);
     sigaction(SIGTTOU, &ours, NULL);
 }
 
@@ -155,7 +155,7 @@ static void reset_terminal(const char *what, const char *after) {
     if (!armed.armed)
         return;
     armed.armed = 0;
-    rescue_restore(armed.tty, &armed.modes, armed.reset, armed.length);
+    rescue_restore();
     fcntl(armed.tty, F_SETFL, armed.flags);
     rescue_copy(armed.captured, armed.errors);
     write_error("bevscope: ");

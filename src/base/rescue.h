@@ -37,10 +37,6 @@ const char *rescue_what(int signal);
  * not enough. May be called in signal handlers. */
 bool rescue_write(int fd, const char *bytes, size_t length, int ms);
 
-/* Writes `reset` to the terminal and restores its modes, within a second even if the terminal does
- * not read. May be called in signal handlers. */
-void rescue_restore(int tty, const struct termios *modes, const char *reset, size_t length);
-
 /* After this call a crash or exit() writes `reset` to `tty` and restores `modes`. It also copies
  * the standard error in `captured` (a file descriptor, or -1) to `errors`. `drawn` is the file
  * descriptor on which the display draws. A signal that asks to stop or to suspend diverts `drawn`,
@@ -49,6 +45,10 @@ enum { RESCUE_RESET_MAX = 512 };
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length, int drawn,
                 int captured, int errors);
 void rescue_disarm(void);
+
+/* Writes the `reset` of rescue_arm to the terminal and restores its modes, within a second even if
+ * the terminal does not read. May be called in signal handlers. */
+void rescue_restore(void);
 
 /* Diverts all further drawing to /dev/null, until the owner points the file descriptor back. */
 void rescue_divert(void);

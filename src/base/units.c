@@ -37,69 +37,55 @@ static bool is_known(double value) {
     return isfinite(value) && value >= 0;
 }
 
-/* Writes a number with commas: 1234567 becomes "1,234,567". */
-static void group_digits(double value, char *text, size_t size) {
+/* Returns a number with commas: 1234567 becomes "1,234,567". */
+static ShortText group_digits(double value) {
+    ShortText text;
     char digits[40];
     int length = snprintf(digits, sizeof digits, "%.0f", value);
     size_t used = 0;
-    for (int i = 0; i < length && used + 2 < size; i++) {
+    for (int i = 0; digits[i]; i++) {
         if (i > 0 && (length - i) % 3 == 0)
-            text[used++] = ',';
-        text[used++] = digits[i];
+            text.text[used++] = ',';
+        text.text[used++] = digits[i];
     }
-    text[used] = '\0';
+    text.text[used] = '\0';
+    return text;
 }
 
-/* Writes a value without its suffix, with three significant digits. Bytes and counts are whole. */
-static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
+/* Returns a value without its suffix, with three significant digits. Bytes and counts are whole. */
+static ShortText number_text(Unit unit, const Step *step, double value) {
     bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
     value /= step->divisor;
     if (unit == UNIT_ERROR && value == 0)
-        snprintf(text, size, "0");
-    else if (unit == UNIT_ERROR && value < 1e-4)
-        snprintf(text, size, "%.1e", value);
-    else if (unit == UNIT_ERROR)
-        snprintf(text, size, value < 0.95 ? "%.2g" : "%.1f", value);
-    else if (whole || value >= 99.95 || value == 0)
-        group_digits(value, text, size);
-    else
-        snprintf(text, size, value < 9.995 ? "%.2f" : "%.1f", value);
+        return short_text("0");
+    if (unit == UNIT_ERROR)
+        return short_text(value < 1e-4 ? "%.1e" : value < 0.95 ? "%.2g" : "%.1f", value);
+    if (whole || value >= 99.95 || value == 0)
+        return group_digits(value);
+    return short_text(value < 9.995 ? "%.2f" : "%.1f", value);
 }
 
-void unit_text(Unit unit, double value, char *text, size_t size) {
-    if (!is_known(value)) {
-        snprintf(text, size, "n/a");
-        return;
-    }
+ShortText text_of_unit(Unit unit, double value) {
+    if (!is_known(value))
+        return short_text("n/a");
     const Step *step = unit_step(unit, value);
-    char number[32];
-    number_text(unit, step, value, number, sizeof number);
-    snprintf(text, size, "%s%s", number, step->suffix);
+    return short_text("%s%s", number_text(unit, step, value).text, step->suffix);
 }
 
 /* A value below this share of its unit would lose its digits: 900 B would be "0.00 MB". */
 static const double MIN_SHARE = 0.1;
 
-void unit_change(Unit unit, double before, double after, char *text, size_t size) {
-    if (!is_known(before) || !is_known(after)) {
-        unit_text(unit, after, text, size);
-        return;
-    }
+ShortText text_of_change(Unit unit, double before, double after) {
+    if (!is_known(before) || !is_known(after))
+        return text_of_unit(unit, after);
     const Step *step = unit_step(unit, fmax(before, after));
-    char from[32], to[32];
     const double least = fmin(before, after);
-    if (least > 0 && least < MIN_SHARE * step->divisor && unit_step(unit, least) != step) {
-        unit_text(unit, before, from, sizeof from);
-        unit_text(unit, after, to, sizeof to);
-        snprintf(text, size, "%s to %s", from, to);
-        return;
-    }
-    number_text(unit, step, before, from, sizeof from);
-    number_text(unit, step, after, to, sizeof to);
-    if (!strcmp(from, to))
-        snprintf(text, size, "still %s%s", to, step->suffix);
-    else
-        snprintf(text, size, "%s to %s%s", from, to, step->suffix);
+    if (least > 0 && least < MIN_SHARE * step->divisor && unit_step(unit, least) != step)
+        return short_text("%s to %s", text_of_unit(unit, before).text,
+                          text_of_unit(unit, after).text);
+    const ShortText from = number_text(unit, step, before), to = number_text(unit, step, after);
+    return strcmp(from.text, to.text) ? short_text("%s to %s%s", from.text, to.text, step->suffix)
+                                      : short_text("still %s%s", to.text, step->suffix);
 }
 
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
@@ -197,19 +183,13 @@ bool text_wrap(const char *text, size_t length, int column, int indent, int widt
     return ok && putc('\n', out) != EOF;
 }
 
-UnitText text_of_unit(Unit unit, double value) {
-    UnitText made;
-    unit_text(unit, value, made.text, sizeof made.text);
-    return made;
-}
-
-UnitText text_of_figure(Unit unit, double value) {
-    UnitText made;
+ShortText text_of_figure(Unit unit, double value) {
+    ShortText made;
     text_micro(text_of_unit(unit, value).text, made.text, sizeof made.text);
     return made;
 }
 
-UnitText reading_text(Unit unit, const Reading *reading) {
+ShortText reading_text(Unit unit, const Reading *reading) {
     return text_of_figure(unit, reading->source == SOURCE_UNKNOWN ? NAN : reading->value);
 }
 

@@ -16,15 +16,6 @@ typedef enum {
     UNIT_COUNT  /* "209,019" */
 } Unit;
 
-/* Writes a value with its unit in ASCII. Screens that show UTF-8 pass the text through text_micro,
- * text_for_locale or text_put. NaN, infinities and negative values are unknown. */
-void unit_text(Unit unit, double value, char *text, size_t size);
-
-/* Writes a change: "10.2 to 6.1 MB", in the unit of the larger value. Each value keeps its own unit
- * ("900 B to 8.66 MB") where a shared unit would leave no digits of the smaller one. When both
- * print the same, writes "still 6.1 MB". When one value is unknown, writes only `after`. */
-void unit_change(Unit unit, double before, double after, char *text, size_t size);
-
 /* Where a number comes from. Every screen shows it beside the number. */
 typedef enum {
     SOURCE_UNKNOWN,
@@ -50,15 +41,6 @@ static inline Reading reading(double value, FigureSource source) {
     return (Reading){.value = value, .source = source};
 }
 
-/* The text of a value, returned as a struct: text_of_unit(UNIT_US, 7.1).text is "7.1 us". The texts
- * of text_of_figure and reading_text have "µs", for screens that show UTF-8. */
-typedef struct {
-    char text[48];
-} UnitText;
-UnitText text_of_unit(Unit unit, double value);
-UnitText text_of_figure(Unit unit, double value);
-UnitText reading_text(Unit unit, const Reading *reading);
-
 /* A text that a function returns as a struct: the caller needs no buffer. */
 typedef struct {
     char text[160];
@@ -66,6 +48,19 @@ typedef struct {
 
 /* Returns what snprintf would write. */
 ShortText short_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Return a value with its unit: text_of_unit(UNIT_US, 7.1).text is "7.1 us", in ASCII. Screens that
+ * show UTF-8 pass the text through text_micro, text_for_locale or text_put. The texts of
+ * text_of_figure and reading_text have "µs" already. NaN, infinities and negative values are
+ * unknown. */
+ShortText text_of_unit(Unit unit, double value);
+ShortText text_of_figure(Unit unit, double value);
+ShortText reading_text(Unit unit, const Reading *reading);
+
+/* Returns a change: "10.2 to 6.1 MB", in the unit of the larger value. Each value keeps its own
+ * unit ("900 B to 8.66 MB") where a shared unit would leave no digits of the smaller one. When both
+ * print the same, the text is "still 6.1 MB". When one value is unknown, it is only `after`. */
+ShortText text_of_change(Unit unit, double before, double after);
 
 /* Copies an ASCII text and writes the unit "us" as "µs", for screens that show UTF-8. The unit
  * stands behind a number, or it is the last word of a heading ("median us"). `copy` needs one byte

@@ -171,8 +171,8 @@ static void find_limiter(const Facts *facts, Finding *finding) {
     const Cost cost = cost_of_limiter(facts);
     finding->lesson = cost.lesson;
     /* The terms overlap: the latency without the limiter is more than the difference of the two. */
-    const UnitText all = text_of_unit(UNIT_US, p->latency_us);
-    const UnitText without = text_of_unit(UNIT_US, p->latency_us / finding->gain);
+    const ShortText all = text_of_unit(UNIT_US, p->latency_us);
+    const ShortText without = text_of_unit(UNIT_US, p->latency_us / finding->gain);
     TELL(finding->text, "%s (%s %s); latency %s: %s would give up to %.1f times",
          limit_names[p->limiter], term_names[p->limiter],
          text_of_unit(UNIT_US, p->term_us[p->limiter]).text, all.text, cost.remedy, finding->gain);
@@ -233,8 +233,8 @@ static void find_launch_cost(const Facts *facts, Finding *finding) {
         return;
     finding->gain = p->latency_us / (p->latency_us - p->launch_us);
     finding->lesson = "measuring-honestly:launch";
-    const UnitText own = text_of_unit(UNIT_US, p->launch_us);
-    const UnitText all = text_of_unit(UNIT_US, p->latency_us);
+    const ShortText own = text_of_unit(UNIT_US, p->launch_us);
+    const ShortText all = text_of_unit(UNIT_US, p->latency_us);
     TELL(finding->text, "launch%s take%s %s of %s: without, at most %.1f times",
          facts->kernel->profile.encoded > 0 ? ", clear and encoding"
          : more                             ? " and clear"
@@ -299,7 +299,7 @@ static void find_faster_kernel(const Facts *facts, Finding *finding) {
         return;
     finding->gain = facts->prediction.latency_us / least.latency_us;
     finding->lesson = "which-gpu:terms";
-    const UnitText us = text_of_unit(UNIT_US, least.latency_us);
+    const ShortText us = text_of_unit(UNIT_US, least.latency_us);
     TELL(finding->text, "%s takes %s here: %.1f times", best->title, us.text, finding->gain);
     finding->faster = best->kernel;
     TELL(finding->advice, "%s to %s", facts->kernel->title, best->title);

@@ -108,7 +108,7 @@ static void add_verify_columns(Report *report, const VerifyRow *row) {
     const BevKernel *kernel = row->config.kernel;
     bool ran = !row->skipped[0], forward = kernel->direction != BEV_BACKWARD;
     bool has_cell = ran && format->worst_cell >= 0 && forward; /* a gradient's error has none */
-    CellPlace place = {""};
+    ShortText place = {""};
     if (has_cell)
         place = cell_place(&row->shape, format->worst_cell, ",");
     report_row(report);

@@ -302,8 +302,8 @@ static void describe_sweep(Over over, const Sweep *sweep, char title[TEXT]) {
         least = fmin(least, before_us[i] / us[i]);
         most = fmax(most, before_us[i] / us[i]);
     }
-    const UnitText from = text_of_unit(UNIT_COUNT, sweep->x[0]);
-    const UnitText to = text_of_unit(UNIT_COUNT, sweep->x[sweep->count - 1]);
+    const ShortText from = text_of_unit(UNIT_COUNT, sweep->x[0]);
+    const ShortText to = text_of_unit(UNIT_COUNT, sweep->x[sweep->count - 1]);
     if (strong && baseline)
         snprintf(title, TEXT, "%s is %.3g to %.3g times as fast as %s from %s to %s %s",
                  strong->title, least, most, baseline->title, from.text, to.text,

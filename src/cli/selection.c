@@ -165,7 +165,7 @@ bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *er
     if (!read || text[used + more])
         return err_set(err, ERR_USAGE, "--cell", tall ? "such as 64,70,3" : "such as 64,70",
                        "'%s' is not X,Y%s", text, tall ? " or X,Y,Z" : "");
-    CellPlace last = cell_place(shape, shape->nx * shape->ny - 1, ",");
+    ShortText last = cell_place(shape, shape->nx * shape->ny - 1, ",");
     if (x < 0 || y < 0 || z < 0 || x >= whole.cells_x || y >= whole.rows || z >= whole.slices)
         return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0%s to %s", text,
                        tall ? ",0" : "", last.text);

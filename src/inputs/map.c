@@ -31,15 +31,13 @@ static void map_destroy(void *contents) {
     ref_drop(built->scene);
 }
 
-static bool maps_equal(const BevMap *a, const BevMap *b) {
-    size_t points = (size_t)a->points * sizeof *a->ranks_bev;
-    size_t intervals = (size_t)a->intervals * sizeof *a->interval_starts;
-    return a->points == b->points && a->intervals == b->intervals && !a->weights == !b->weights &&
-           !memcmp(a->ranks_depth, b->ranks_depth, points) &&
-           !memcmp(a->ranks_feat, b->ranks_feat, points) &&
-           !memcmp(a->ranks_bev, b->ranks_bev, points) &&
-           !memcmp(a->interval_lengths, b->interval_lengths, intervals) &&
-           (!a->weights || !memcmp(a->weights, b->weights, points));
+static bool maps_equal(BevMap a, BevMap b) {
+    const BevMapArrays left = bev_map_arrays(&a), right = bev_map_arrays(&b);
+    bool equal = a.points == b.points && a.intervals == b.intervals && !a.weights == !b.weights;
+    for (int i = 0; equal && i < BEV_MAP_ARRAYS; i++)
+        equal = !left.count[i] ||
+                !memcmp(*left.array[i], *right.array[i], (size_t)left.count[i] * sizeof(int32_t));
+    return equal;
 }
 
 /* Whether two moments of a clip have the same map. This is usual in a drive. */
@@ -49,7 +47,7 @@ static bool moments_share_map(const Scene *a, const Scene *b, BevAlign align) {
     if (scene_has_map(a, align) != scene_has_map(b, align) ||
         (a->has_rig && memcmp(&a->rig, &b->rig, sizeof a->rig)))
         return false;
-    return !scene_has_map(a, align) || maps_equal(&a->map, &b->map);
+    return !scene_has_map(a, align) || maps_equal(a->map, b->map);
 }
 
 bool inputs_as_calibrated(const Scene *scene, const Job *job) {

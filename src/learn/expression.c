@@ -83,7 +83,7 @@ static void plain_text(double number, char *text, size_t size) {
     double magnitude = fabs(number);
     snprintf(text, size, "%.4g", magnitude);
     if (magnitude >= 1000)
-        unit_text(UNIT_COUNT, magnitude, text, size);
+        snprintf(text, size, "%s", text_of_unit(UNIT_COUNT, magnitude).text);
     else if (strtod(text, NULL) != magnitude)
         snprintf(text, size, "%.3g", magnitude);
     if (magnitude < 1 && strtod(text, NULL) >= 1)
@@ -108,7 +108,7 @@ ShortText value_text(const Value *value, const char *unit) {
     else if (own)
         plain_text(magnitude / measures[measure].divisor, number, sizeof number);
     else
-        unit_text(measures[measure].unit, magnitude, number, sizeof number);
+        snprintf(number, sizeof number, "%s", text_of_unit(measures[measure].unit, magnitude).text);
     bool named = value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED;
     if (!own || measure == MEASURE_NONE)
         own = measure == MEASURE_NONE || measure == MEASURE_COUNT ? unit : "";

@@ -37,15 +37,13 @@ static void orthonormalise(double *rows, int64_t channels) {
 bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *err) {
     assert(channels >= 1);
     size_t count = (size_t)channels * EMBED_DIMS;
-    double *rows = malloc(count * sizeof *rows);
-    *embedding = (Embedding){.channels = channels,
-                             .rows = malloc(count * sizeof(float)),
-                             .columns = malloc(count * sizeof(double))};
-    if (!rows || !embedding->rows || !embedding->columns) {
-        free(rows);
-        embedding_free(embedding);
+    double *columns = malloc(count * (2 * sizeof(double) + sizeof(float)));
+    *embedding = (Embedding){.columns = columns};
+    if (!columns)
         return err_no_memory(err, "embedding", "");
-    }
+    double *rows = columns + count; /* exact, before they are rounded to FP32 */
+    embedding->channels = channels;
+    embedding->rows = (float *)(rows + count);
     for (size_t i = 0; i < count; i++) {
         /* The Box-Muller transform makes normally distributed numbers. random_unit() can be 0,
          * where the logarithm is infinite; 1 - random_unit() cannot. */
@@ -56,16 +54,14 @@ bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *
     for (size_t i = 0; i < count; i++) {
         size_t dim = i / (size_t)channels, channel = i % (size_t)channels;
         embedding->rows[i] = (float)rows[i];
-        embedding->columns[channel * EMBED_DIMS + dim] = embedding->rows[i];
+        columns[channel * EMBED_DIMS + dim] = embedding->rows[i];
     }
-    free(rows);
     return true;
 }
 
 void embedding_free(Embedding *embedding) {
     if (!embedding)
         return;
-    free(embedding->rows);
     free(embedding->columns);
     *embedding = (Embedding){.channels = 0};
 }

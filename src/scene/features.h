@@ -21,8 +21,8 @@ enum { EMBED_R = CLASS_COUNT, EMBED_G, EMBED_B, EMBED_HEIGHT, EMBED_DIMS };
 
 typedef struct {
     int64_t channels;
+    double *columns; /* (channels, EMBED_DIMS), the transposed matrix for decoding; owns memory */
     float *rows; /* (EMBED_DIMS, channels), unit length; orthogonal when channels >= EMBED_DIMS */
-    double *columns; /* the transposed matrix, (channels, EMBED_DIMS), for decoding */
 } Embedding;
 
 /* Makes a seeded Gaussian random matrix and orthonormalises it in double. With fewer than

@@ -2,6 +2,7 @@
 #include "src/scene/geometry.h"
 
 #include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/scene/splat.h"
 
 #include <limits.h>
@@ -280,15 +281,9 @@ static bool check_rotation(const Check *check, const char *path, const double r[
                              "not a rotation: determinant %g, a mirror image", det);
 }
 
-/* The path of a camera's field: "cameras[2].resize". */
-typedef struct {
-    char text[64];
-} CameraPath;
-
-static CameraPath camera_path(int camera, const char *field) {
-    CameraPath path;
-    snprintf(path.text, sizeof path.text, "cameras[%d].%s", camera, field);
-    return path;
+/* Returns the path of a camera's field: "cameras[2].resize". */
+static ShortText camera_path(int camera, const char *field) {
+    return short_text("cameras[%d].%s", camera, field);
 }
 
 /* Checks all numbers of a camera. An error names the field. */

@@ -200,10 +200,9 @@ static double element_value(NpyType type, const unsigned char *bytes) {
                             : (double)value.whole; /* rounded beyond 2^53, but above int32 */
 }
 
-NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
-    NpzPlace place;
+ShortText npz_place(const char *name, const NpyArray *array, int64_t i) {
+    ShortText place = short_text("%s", name);
     int64_t stride = array->count;
-    snprintf(place.text, sizeof place.text, "%s", name);
     for (int axis = 0; axis < array->rank; axis++) {
         stride /= array->shape[axis];
         text_add(place.text, sizeof place.text, "%s%lld", axis ? ", " : "[",
@@ -213,21 +212,25 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     return place;
 }
 
+static void store_number(NpyType type, void *elements, int64_t i, double value) {
+    if (type == NPY_F4)
+        ((float *)elements)[i] = (float)value;
+    else if (type == NPY_F8)
+        ((double *)elements)[i] = value;
+    else
+        ((int32_t *)elements)[i] = (int32_t)value;
+}
+
 /* Converts all elements from their bytes in a file to `type`. F4 and F8 can be made of any number,
  * I4 where each value fits. Errors are reported in array `name` of file `where`. */
 static bool convert_elements(const NpyArray *array, const unsigned char *bytes, NpyType type,
                              void *elements, const char *where, const char *name, Err *err) {
     for (int64_t i = 0; i < array->count; i++, bytes += npy_types[array->type].bytes) {
         double value = element_value(array->type, bytes);
-        if (type == NPY_F4)
-            ((float *)elements)[i] = (float)value;
-        else if (type == NPY_F8)
-            ((double *)elements)[i] = value;
-        else if (value >= INT32_MIN && value <= INT32_MAX)
-            ((int32_t *)elements)[i] = (int32_t)value;
-        else
+        if (type == NPY_I4 && !(value >= INT32_MIN && value <= INT32_MAX))
             return data_refuse(err, where, npz_place(name, array, i).text, "",
                                "%.0f does not fit int32", value);
+        store_number(type, elements, i, value);
     }
     return true;
 }
@@ -254,17 +257,17 @@ static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArr
 
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
                    Err *err) {
-    *elements = NULL;
-    if (!read_file_header(file, where, type, array, err))
-        return false;
-    size_t size = (size_t)array->count * npy_element_bytes(array);
+    bool ok = file && read_file_header(file, where, type, array, err);
+    size_t size = ok ? (size_t)array->count * npy_element_bytes(array) : 0;
     void *bytes = malloc(size + 1);
-    *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
-    bool ok = (bytes && *elements) || err_no_memory(err, where, "");
+    *elements = ok ? malloc((size_t)array->count * npy_types[type].bytes + 1) : NULL;
+    ok = ok && ((bytes && *elements) || err_no_memory(err, where, ""));
     if (ok && fread(bytes, 1, size, file) != size)
         ok = err_set(err, ERR_FAILED, where, "", "cannot read its elements");
     ok = ok && convert_elements(array, bytes, type, *elements, where, "", err);
     free(bytes);
+    if (file)
+        fclose(file);
     if (!ok) {
         free(*elements);
         *elements = NULL;
@@ -371,10 +374,8 @@ int npz_find(const Npz *npz, const char *name) {
 
 /* ---- the bytes of a member ------------------------------------------------------------------- */
 
-static NpzPlace member_place(const Npz *npz, int member) {
-    NpzPlace place;
-    snprintf(place.text, sizeof place.text, "%s: %s", npz->where, npz->members[member].name);
-    return place;
+static ShortText member_place(const Npz *npz, int member) {
+    return short_text("%s: %s", npz->where, npz->members[member].name);
 }
 
 /* Opens a member. NULL: it cannot be read. */
@@ -408,7 +409,7 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
 /* Reads all elements, as the file's bytes. Never inflates beyond the declared size (zip bombs). */
 static bool read_elements(const Npz *npz, int member, const NpyArray *array, void *bytes,
                           Err *err) {
-    const NpzPlace place = member_place(npz, member);
+    const ShortText place = member_place(npz, member);
     char skipped[NPY_START], more;
     size_t size = (size_t)array->count * npy_element_bytes(array);
     zip_file_t *file = open_member(npz, member, err);
@@ -530,13 +531,23 @@ static char *member_bytes(const NpzEntry *entry, size_t *length) {
     size_t start = npy_write_header(array, block);
     void *to = block + start;
     *length = start + bytes;
-    if (array->type != NPY_F2 && array->type != NPY_U && bytes > 0)
-        memcpy(to, entry->elements, bytes);
-    for (int64_t i = 0; array->type == NPY_F2 && i < array->count; i++)
-        ((uint16_t *)to)[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)entry->elements)[i]);
-    for (int64_t i = 0; array->type == NPY_U && i < array->count; i++)
-        decode_utf8((const char *)entry->elements + (size_t)i * entry->stride,
-                    (uint32_t *)to + i * array->characters);
+    const char *from = entry->elements;
+    const int64_t row = array->rank && array->count ? array->count / array->shape[0] : 1;
+    const int64_t stride = (int64_t)(entry->stride ? entry->stride : (size_t)row * sizeof(double));
+    if (array->type == NPY_F2)
+        for (int64_t i = 0; i < array->count; i++)
+            ((uint16_t *)to)[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)entry->elements)[i]);
+    else if (array->type == NPY_U)
+        for (int64_t i = 0; i < array->count; i++)
+            decode_utf8(from + i * stride, (uint32_t *)to + i * array->characters);
+    else if (entry->doubles)
+        for (int64_t i = 0; i < array->count; i++) {
+            double value;
+            memcpy(&value, from + i / row * stride + i % row * (int64_t)sizeof value, sizeof value);
+            store_number(array->type, to, i, value);
+        }
+    else if (bytes > 0)
+        memcpy(to, from, bytes);
     return block;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/err.h"
+#include "src/base/units.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,8 +75,9 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
-/* Reads a whole .npy file as `type`: F4 of a floating-point array, I4 of a whole-number one. The
- * caller frees *elements, which is NULL after a failure. */
+/* Reads a whole .npy file as `type`: F4 of a floating-point array, I4 of a whole-number one. Takes
+ * over `file`; NULL: `err` says already why. The caller frees *elements, which is NULL after a
+ * failure. */
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
                    Err *err);
 
@@ -123,21 +125,18 @@ enum { NPZ_TEXT = 32 };
 bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
                     Err *err);
 
-/* The name of an element in error messages: "name[c, d, h, w]" for element i in C order. */
-typedef struct {
-    char text[256];
-} NpzPlace;
-NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i);
+/* Returns the name of an element in error messages: "name[c, d, h, w]" for element i in C order. */
+ShortText npz_place(const char *name, const NpyArray *array, int64_t i);
 
 /* ---- writing an archive ---------------------------------------------------------------------- */
 
-/* An array to write. F2 is encoded from FP32. Texts (U) are of NPZ_TEXT bytes in UTF-8, which lie
- * `stride` bytes apart. */
+/* An array to write. F2 is encoded from FP32. Texts (U) are of NPZ_TEXT bytes in UTF-8. */
 typedef struct {
     const char *name;
     NpyArray array;
     const void *elements;
-    size_t stride;
+    bool doubles;  /* the elements are doubles, which are converted to the array's type */
+    size_t stride; /* bytes from text to text, or from one first index to the next; 0: no gaps */
 } NpzEntry;
 
 /* Writes an archive of at most NPZ_MAX_MEMBERS arrays, as data_write does. Members have a fixed

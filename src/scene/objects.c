@@ -133,7 +133,6 @@ typedef struct {
     int64_t area, bins;
     double margin_m; /* half a cell */
     PixelRay *rays;  /* [camera, h, w]; only pixels of objects are filled */
-    double *depth_m; /* [bins] */
     Sums *sums;      /* [objects->count] */
 } Measure;
 
@@ -165,12 +164,12 @@ static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
 static bool point_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
     const PixelRay *ray = &measure->rays[pixel];
     const Frustum *frustum = &measure->right->frustum;
-    double at_m[2], half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
+    double at_m[2], depth_m = frustum_depth_m(frustum, (double)bin),
+                    half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
                                   frustum_depth_m(frustum, (double)bin - 0.5)) /
                                  2;
     for (int axis = 0; axis < 2; axis++)
-        at_m[axis] =
-            ray->from_m[axis] + measure->depth_m[bin] * ray->along[axis] + ray->since_m[axis];
+        at_m[axis] = ray->from_m[axis] + depth_m * ray->along[axis] + ray->since_m[axis];
     return point_in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
                         fmax(measure->margin_m, half_bin_m));
 }
@@ -183,7 +182,8 @@ static void add_pixel_mass(const Measure *measure, int64_t pixel) {
     int64_t first = pixel / measure->area * measure->area * measure->bins + pixel % measure->area;
     for (int64_t bin = 0; bin < measure->bins; bin++) {
         double mass = measure->depth[first + bin * measure->area];
-        double behind_m = measure->depth_m[bin] - measure->objects->surface_m[pixel];
+        double behind_m = frustum_depth_m(&measure->right->frustum, (double)bin) -
+                          measure->objects->surface_m[pixel];
         sums->mass += mass;
         if (!point_is_own(measure, pixel, bin))
             continue;
@@ -210,9 +210,10 @@ static void add_point_mass(const Measure *measure, const BevMap *map, int64_t t)
     if (!point_is_own(measure, pixel, bin))
         return;
     const PixelRay *ray = &measure->rays[pixel];
+    const double depth_m = frustum_depth_m(&measure->right->frustum, (double)bin);
     for (int axis = 0; axis < 2; axis++)
         moved_m[axis] = ray->wrong_from_m[axis] - ray->from_m[axis] - ray->since_m[axis] +
-                        measure->depth_m[bin] * (ray->wrong_along[axis] - ray->along[axis]);
+                        depth_m * (ray->wrong_along[axis] - ray->along[axis]);
     double level = hypot(ray->along[0], ray->along[1]);
     sums->kept += mass;
     sums->along += mass * (moved_m[0] * ray->along[0] + moved_m[1] * ray->along[1]) / level;
@@ -245,11 +246,8 @@ bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong,
                        .bins = frustum_depth_bins(frustum),
                        .margin_m = fmax(axes.cell_m[0], axes.cell_m[1]) / 2};
     measure.rays = malloc((size_t)objects->pixel_count * sizeof *measure.rays);
-    measure.depth_m = malloc((size_t)measure.bins * sizeof *measure.depth_m);
     measure.sums = calloc((size_t)objects->count + 1, sizeof *measure.sums);
-    bool ok = measure.rays && measure.depth_m && measure.sums;
-    for (int64_t bin = 0; ok && bin < measure.bins; bin++)
-        measure.depth_m[bin] = frustum_depth_m(frustum, (double)bin);
+    bool ok = measure.rays && measure.sums;
     for (int64_t pixel = 0; ok && pixel < objects->pixel_count; pixel++)
         if (objects->object_of[pixel] >= 0) {
             measure.rays[pixel] = pixel_ray(&measure, pixel);
@@ -260,7 +258,6 @@ bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong,
     for (int64_t i = 0; ok && i < objects->count; i++)
         errors[i] = object_error(&objects->boxes[i], &measure.sums[i]);
     free(measure.rays);
-    free(measure.depth_m);
     free(measure.sums);
     return ok;
 }

@@ -314,12 +314,7 @@ bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err) {
 }
 
 bool grad_out_load(GradOutFile *grad, const char *path, Err *err) {
-    FILE *file = data_open(path, err);
-    *grad = (GradOutFile){.first = -1};
-    bool ok = file && grad_out_read(grad, file, path, err);
-    if (file)
-        fclose(file);
-    return ok;
+    return grad_out_read(grad, data_open(path, err), path, err);
 }
 
 void grad_out_free(GradOutFile *grad) {

@@ -76,7 +76,8 @@ typedef struct {
 } GradOutFile;
 
 /* Read float16, float32 or float64 with three axes. Values beyond float32's range become infinite.
- * The data must have exactly the size in the header. Free with grad_out_free. */
+ * The data must have exactly the size in the header. Free with grad_out_free. grad_out_read takes
+ * over `file`; NULL: `err` says already why. */
 bool grad_out_load(GradOutFile *grad, const char *path, Err *err);
 bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err);
 void grad_out_free(GradOutFile *grad); /* accepts a zeroed struct */

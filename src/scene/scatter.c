@@ -169,12 +169,9 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const G
 void scatter_free(BevMap *map) {
     if (!map)
         return;
-    free(map->ranks_depth);
-    free(map->ranks_feat);
-    free(map->ranks_bev);
-    free(map->interval_starts);
-    free(map->interval_lengths);
-    free(map->weights);
+    const BevMapArrays list = bev_map_arrays(map);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
+        free(*list.array[i]);
     *map = (BevMap){.points = 0};
 }
 
@@ -209,23 +206,17 @@ int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell) {
     return best;
 }
 
-static uint64_t hash_words(uint64_t hash, const void *words, int64_t count) {
-    for (int64_t i = 0; words && i < count; i++) {
-        uint32_t word;
-        memcpy(&word, (const char *)words + i * (int64_t)sizeof word, sizeof word);
-        hash = hash_add(hash, word);
-    }
-    return hash;
-}
-
 uint64_t scatter_hash(const BevMap *map) {
+    BevMap given = *map;
+    const BevMapArrays list = bev_map_arrays(&given);
     uint64_t hash = HASH_BEGIN ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
-    hash = hash_words(hash, map->ranks_depth, map->points);
-    hash = hash_words(hash, map->ranks_feat, map->points);
-    hash = hash_words(hash, map->ranks_bev, map->points);
-    hash = hash_words(hash, map->weights, map->points);
-    hash = hash_words(hash, map->interval_starts, map->intervals);
-    return hash_words(hash, map->interval_lengths, map->intervals);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
+        for (int64_t k = 0; k < list.count[i]; k++) {
+            uint32_t word;
+            memcpy(&word, (const char *)*list.array[i] + k * (int64_t)sizeof word, sizeof word);
+            hash = hash_add(hash, word);
+        }
+    return hash;
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */

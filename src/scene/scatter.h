@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/base/give_up.h"
+#include "src/base/units.h"
 #include "src/scene/geometry.h"
 
 /* Builds the map of `rig` by a counting sort by cell. Within a cell ranks_depth ascends. Nearest
@@ -41,15 +42,11 @@ typedef struct {
     int64_t top; /* 0: `below` decides */
 } Prune;
 
-/* The text of a Prune: "0.001", "top4". */
-typedef struct {
-    char text[32];
-} PruneText;
-
 /* Parses the text of a Prune. False: `text` is neither a number from 0 to 1 nor "top" and a whole
  * number from 1 on. */
 bool prune_parse(const char *text, Prune *prune);
-PruneText prune_text(const Prune *prune);
+/* Returns the text of a Prune: "0.001", "top4". */
+ShortText prune_text(const Prune *prune);
 
 static inline bool prune_is_off(const Prune *prune) {
     return !prune->top && !(prune->below > 0);
@@ -66,7 +63,8 @@ static inline bool prune_equal(const Prune *a, const Prune *b) {
 bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *depth,
                    const Prune *prune, BevMap *map, Pruned *pruned, Err *err);
 
-/* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
+/* Copies the arrays of a map. The caller frees with scatter_free, also after a failure. Fails
+ * without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
 
 /* Returns a hash of the map's arrays. */

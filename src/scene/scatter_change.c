@@ -69,19 +69,13 @@ bool scatter_even(BevMap *map, double balance, Err *err) {
 }
 
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
-    size_t points = (size_t)map->points * sizeof(int32_t);
-    size_t intervals = (size_t)map->intervals * sizeof(int32_t);
-    if (!scatter_allocate(copy, map->points, map->intervals, map->weights != NULL, err)) {
-        scatter_free(copy);
+    BevMap given = *map;
+    if (!scatter_allocate(copy, map->points, map->intervals, map->weights != NULL, err))
         return false;
-    }
-    memcpy(copy->ranks_depth, map->ranks_depth, points);
-    memcpy(copy->ranks_feat, map->ranks_feat, points);
-    memcpy(copy->ranks_bev, map->ranks_bev, points);
-    memcpy(copy->interval_starts, map->interval_starts, intervals);
-    memcpy(copy->interval_lengths, map->interval_lengths, intervals);
-    if (map->weights)
-        memcpy(copy->weights, map->weights, points);
+    const BevMapArrays from = bev_map_arrays(&given), to = bev_map_arrays(copy);
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
+        if (from.count[i])
+            memcpy(*to.array[i], *from.array[i], (size_t)from.count[i] * sizeof(int32_t));
     return true;
 }
 
@@ -97,76 +91,56 @@ bool prune_parse(const char *text, Prune *prune) {
     return end != text && !*end && prune->below >= 0 && prune->below <= 1;
 }
 
-PruneText prune_text(const Prune *prune) {
-    PruneText text;
-    if (prune->top)
-        snprintf(text.text, sizeof text.text, "top%lld", (long long)prune->top);
-    else
-        snprintf(text.text, sizeof text.text, "%.9g", prune->below);
-    return text;
+ShortText prune_text(const Prune *prune) {
+    return prune->top ? short_text("top%lld", (long long)prune->top)
+                      : short_text("%.9g", prune->below);
 }
 
-/* The smallest depth that a pixel keeps: its magnitude and its bin. */
-typedef struct {
-    float depth;
-    int32_t bin;
-} SmallestKept;
+/* Returns a depth's magnitude. NaN counts as the largest: errors in depths must show in cells. */
+static float depth_magnitude(float depth) {
+    return isnan(depth) ? INFINITY : fabsf(depth);
+}
 
-/* Inserts a value into the list `best` of the largest depths, which descends. NaN counts as the
- * largest: errors in the depths must show in the cells. */
-static void insert_depth(SmallestKept *best, int64_t *count, int64_t top, SmallestKept next) {
-    next.depth = isnan(next.depth) ? INFINITY : fabsf(next.depth);
-    if (*count == top && !(next.depth > best[top - 1].depth))
+/* Inserts a depth into the list of the `count` largest, at most `top`. Their magnitudes descend. */
+static void insert_depth(int64_t *largest, int64_t count, int64_t top, const float *depth,
+                         int64_t rank) {
+    const float magnitude = depth_magnitude(depth[rank]);
+    if (count == top && !(magnitude > depth_magnitude(depth[largest[top - 1]])))
         return;
-    int64_t at = *count < top ? (*count)++ : top - 1;
-    for (; at > 0 && best[at - 1].depth < next.depth; at--)
-        best[at] = best[at - 1];
-    best[at] = next;
+    int64_t at = MIN(count, top - 1);
+    for (; at > 0 && depth_magnitude(depth[largest[at - 1]]) < magnitude; at--)
+        largest[at] = largest[at - 1];
+    largest[at] = rank;
 }
 
-/* Finds the smallest kept depth of every pixel. NULL: no memory. Uses one thread: on a busy machine
- * a team of threads waits for its last thread longer than the team saves. */
-static SmallestKept *find_smallest_kept(const BevShape *shape, const float *depth, int64_t top) {
+/* Marks the `top` largest depths of every pixel. The caller frees. NULL: no memory. Uses one
+ * thread: on a busy machine a team of threads waits for its last thread longer than the team saves.
+ */
+static bool *mark_largest(const BevShape *shape, const float *depth, int64_t top) {
     const int64_t area = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
     const int64_t pixels = shape->cameras * area;
-    SmallestKept *smallest = malloc((size_t)(pixels + top) * sizeof *smallest),
-                 *best = smallest + pixels;
-    for (int64_t pixel = 0; smallest && pixel < pixels; pixel++) {
-        const float *first = depth + pixel / area * bins * area + pixel % area;
-        int64_t count = 0;
-        for (int64_t bin = 0; bin < bins; bin++)
-            insert_depth(best, &count, top, (SmallestKept){first[bin * area], (int32_t)bin});
-        smallest[pixel] = best[top - 1];
+    int64_t *largest = malloc((size_t)top * sizeof *largest);
+    bool *marks = largest ? calloc((size_t)(pixels * bins), sizeof *marks) : NULL;
+    for (int64_t pixel = 0; marks && pixel < pixels; pixel++) {
+        int64_t rank = pixel / area * bins * area + pixel % area;
+        for (int64_t bin = 0; bin < bins; bin++, rank += area)
+            insert_depth(largest, MIN(bin, top), top, depth, rank);
+        for (int64_t i = 0; i < top; i++)
+            marks[largest[i]] = true;
     }
-    return smallest;
+    free(largest);
+    return marks;
 }
 
-typedef struct {
-    const float *depth;
-    double below;
-    const SmallestKept *smallest; /* [pixel]; NULL: `below` decides */
-    int64_t area, bins;           /* pixels of a camera's features; bins of a pixel */
-} PruneRule;
-
-static bool rule_keeps_point(const PruneRule *rule, const BevMap *map, int64_t point) {
-    int64_t rank = map->ranks_depth[point];
-    float depth = fabsf(rule->depth[rank]);
-    if (!rule->smallest)
-        return !(depth < rule->below);
-    const SmallestKept *least = &rule->smallest[map->ranks_feat[point]];
-    int64_t bin = rank / rule->area % rule->bins;
-    return isnan(depth) ? least->depth < INFINITY || bin <= least->bin
-                        : depth > least->depth || (depth == least->depth && bin <= least->bin);
-}
-
-/* Copies the points that are kept. The intervals are found later. */
-static void copy_kept_points(const BevMap *whole, const PruneRule *rule, BevMap *map,
-                             Pruned *pruned) {
+/* Copies the points that are kept: the marked ones, or those whose depth is not below a bound. The
+ * intervals are found later. */
+static void copy_kept_points(const BevMap *whole, const float *depth, const bool *marks,
+                             double below, BevMap *map, Pruned *pruned) {
     for (int64_t t = 0; t < whole->points; t++) {
         const int32_t rank = whole->ranks_depth[t];
-        double mass = fabs(rule->depth[rank] * (whole->weights ? whole->weights[t] : 1.0));
+        double mass = fabs(depth[rank] * (whole->weights ? whole->weights[t] : 1.0));
         pruned->mass += mass;
-        if (!rule_keeps_point(rule, whole, t))
+        if (marks ? !marks[rank] : fabsf(depth[rank]) < below)
             continue;
         const int64_t kept = pruned->points_kept++;
         pruned->mass_kept += mass;
@@ -187,17 +161,15 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
         return err_set(err, ERR_USAGE, "prune", "choose fewer, or leave it out",
                        "top%lld, but a pixel of this scene has %lld depth bins",
                        (long long)prune->top, (long long)shape->depth_bins);
-    SmallestKept *smallest = prune->top ? find_smallest_kept(shape, depth, prune->top) : NULL;
-    if (prune->top && !smallest)
+    bool *marks = prune->top ? mark_largest(shape, depth, prune->top) : NULL;
+    if (prune->top && !marks)
         return err_no_memory(err, "prune", "choose a smaller scene");
-    const PruneRule rule = {depth, prune->below, smallest, shape->feat_h * shape->feat_w,
-                            shape->depth_bins};
     bool ok = scatter_allocate(map, whole->points, 0, whole->weights != NULL, err);
     if (ok)
-        copy_kept_points(whole, &rule, map, pruned);
+        copy_kept_points(whole, depth, marks, prune->below, map, pruned);
     ok = ok && scatter_find_intervals(map, err);
     if (!ok)
         scatter_free(map);
-    free(smallest);
+    free(marks);
     return ok;
 }

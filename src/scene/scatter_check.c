@@ -2,6 +2,7 @@
 /* Checks scatter maps from files, because kernels use their ranks as addresses. */
 #include "kernels/threads.h"
 #include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
@@ -17,21 +18,11 @@ typedef struct {
     Err *err; /* NULL: errors are found and not described */
 } MapCheck;
 
-/* The name of an element: "ranks_bev[12]". */
-typedef struct {
-    char text[64];
-} Element;
-
-static Element element_name(const char *array, int64_t i) {
-    Element place;
-    snprintf(place.text, sizeof place.text, "%s[%lld]", array, (long long)i);
-    return place;
-}
-
-/* Reports element i of an array. Yields false. */
+/* Reports element i of an array: "ranks_bev[12]". Yields false. */
 #define REFUSE(check_, array_, i_, ...)                                                            \
     ((check_)->err &&                                                                              \
-     data_refuse((check_)->err, (check_)->where, element_name(array_, i_).text, __VA_ARGS__))
+     data_refuse((check_)->err, (check_)->where,                                                   \
+                 short_text("%s[%lld]", array_, (long long)(i_)).text, __VA_ARGS__))
 
 static bool check_rank(const MapCheck *check, const char *array, int64_t i, int32_t rank,
                        int64_t bound) {

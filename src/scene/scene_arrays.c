@@ -42,21 +42,9 @@ static int size_of_letter(char letter) {
     return at ? (int)(at - letters) : -1;
 }
 
-/* Writes shape `which` of an array's row. False: `which` is past the last. */
-static bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]) {
-    const char *s = scene_arrays[id].shapes;
-    for (; s && which; which--)
-        s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL;
-    if (s)
-        snprintf(shape, NPY_MAX_RANK + 1, "%.*s", (int)strcspn(s, "|"), s);
-    return s;
-}
-
 NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values[SIZE_COUNT]) {
-    char shape[NPY_MAX_RANK + 1] = "";
     NpyArray array = {.type = type, .count = 1, .characters = type == NPY_U ? NPZ_TEXT : 1};
-    arrays_shape(id, which, shape);
-    for (const char *s = shape; *s; s++) {
+    for (const char *s = scene_arrays[id].shapes[which]; *s; s++) {
         int64_t axis = size_of_letter(*s) >= 0 ? values[size_of_letter(*s)] : *s - '0';
         array.shape[array.rank++] = axis;
         array.count *= axis;
@@ -84,14 +72,13 @@ static bool refuse_unknown(const ArrayReader *reader) {
 
 /* Writes "() or (camera, 2)": the shapes that an array may have. */
 static void shapes_text(int id, char *text, size_t size) {
-    char shape[NPY_MAX_RANK + 1];
     text[0] = '\0';
-    for (int i = 0; arrays_shape(id, i, shape); i++) {
-        text_add(text, size, i ? " or (" : "(");
-        for (const char *s = shape; *s; s++) {
+    for (const char *const *shape = scene_arrays[id].shapes; *shape; shape++) {
+        text_add(text, size, text[0] ? " or (" : "(");
+        for (const char *s = *shape; *s; s++) {
             const char digit[2] = {*s, '\0'};
             int axis = size_of_letter(*s);
-            text_add(text, size, "%s%s", s == shape ? "" : ", ",
+            text_add(text, size, "%s%s", s == *shape ? "" : ", ",
                      axis >= 0 ? sizes[axis].name : digit);
         }
         text_add(text, size, ")");
@@ -101,8 +88,7 @@ static void shapes_text(int id, char *text, size_t size) {
 /* Returns what to do about a wrong shape, where there is one clear answer. */
 static const char *shape_hint(const ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
-    char shape[NPY_MAX_RANK + 1] = "";
-    arrays_shape(id, 0, shape);
+    const char *shape = scene_arrays[id].shapes[0];
     const int axes = (int)strlen(shape);
     const int64_t cameras = reader->size[SIZE_CAMERAS];
     if (id == ARRAY_INTRINSICS && array->rank == 3 && array->shape[1] >= 3 && array->shape[2] == 4)
@@ -144,8 +130,8 @@ static bool shape_matches(const NpyArray *array, const char *shape) {
 
 static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
-    char shape[NPY_MAX_RANK + 1], found[96], wanted[96];
-    int which = 0;
+    const char *const *shape = scene_arrays[id].shapes;
+    char found[96], wanted[96];
     npy_shape_text(array, found, sizeof found);
     /* moments of a clip, or a batch */
     REFUSE_IF(id == ARRAY_DEPTH && array->rank == 5, id,
@@ -154,13 +140,12 @@ static bool check_shape(ArrayReader *reader, int id) {
                                   : "save one sample, depth[0] and feat[0]",
               "shape %s: %lld moments or samples in one file; a clip is a folder of files", found,
               (long long)array->shape[0]);
-    while (arrays_shape(id, which, shape) && !shape_matches(array, shape))
-        which++;
+    while (*shape && !shape_matches(array, *shape))
+        shape++;
     shapes_text(id, wanted, sizeof wanted);
-    REFUSE_IF(!arrays_shape(id, which, shape), id, shape_hint(reader, id), "shape %s, must be %s",
-              found, wanted);
+    REFUSE_IF(!*shape, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
     for (int i = 0; i < array->rank; i++) {
-        int size = size_of_letter(shape[i]);
+        int size = size_of_letter((*shape)[i]);
         if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
             return false;
     }
@@ -269,29 +254,23 @@ bool arrays_read_file(FILE *file, const char *where, bool (*read)(ArrayReader *,
     if (!file || !npz_open(&reader.npz, file, where, err))
         return false;
     bool ok = check_headers(&reader) && read(&reader, to);
-    free(reader.scratch);
+    for (int id = 0; id < ARRAY_COUNT; id++)
+        free(reader.numbers[id]);
     npz_close(&reader.npz);
     return ok;
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-void *arrays_borrow(ArrayReader *reader, ArrayId id, NpyType type) {
-    free(reader->scratch);
-    reader->scratch = malloc((size_t)reader->array[id].count * npy_types[type].bytes + 1);
-    if (!reader->scratch)
-        err_no_memory(reader->err, scene_arrays[id].name, "");
-    else if (npz_read(&reader->npz, reader->member[id], &reader->array[id], type, reader->scratch,
-                      reader->err))
-        return reader->scratch;
-    return NULL;
-}
-
 void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type) {
-    void *elements = arrays_borrow(reader, id, type);
-    if (elements)
-        reader->scratch = NULL;
-    return elements;
+    const NpyArray *array = &reader->array[id];
+    void *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
+    if (!elements)
+        err_no_memory(reader->err, scene_arrays[id].name, "");
+    else if (npz_read(&reader->npz, reader->member[id], array, type, elements, reader->err))
+        return elements;
+    free(elements);
+    return NULL;
 }
 
 bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
@@ -300,8 +279,11 @@ bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stri
                           reader->err);
 }
 
-static bool check_doubles(ArrayReader *reader, ArrayId id, const double *values) {
+bool arrays_read_numbers(ArrayReader *reader, ArrayId id) {
     const ArrayRow *row = &scene_arrays[id];
+    const double *values = NULL;
+    if (arrays_has(reader, id) && !(values = reader->numbers[id] = arrays_take(reader, id, NPY_F8)))
+        return false;
     for (int64_t i = 0; i < reader->array[id].count; i++) {
         REFUSE_ELEMENT_IF(!isfinite(values[i]), id, i, "%g, must be finite", values[i]);
         if (row->max > row->min &&
@@ -311,18 +293,15 @@ static bool check_doubles(ArrayReader *reader, ArrayId id, const double *values)
     return true;
 }
 
-const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id) {
-    const double *values = arrays_borrow(reader, id, NPY_F8);
-    return values && check_doubles(reader, id, values) ? values : NULL;
+bool arrays_is_small(ArrayId id) {
+    return scene_arrays[id].types != TEXTS && !strpbrk(scene_arrays[id].shapes[0], "hHPIL");
 }
 
-bool arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values) {
-    if (!arrays_has(reader, id))
-        return true;
-    const double *read = arrays_borrow_doubles(reader, id);
-    if (read)
-        memcpy(values, read, (size_t)reader->array[id].count * sizeof *values);
-    return read;
+bool arrays_read_small(ArrayReader *reader) {
+    for (ArrayId id = 0; id < ARRAY_COUNT; id++)
+        if (arrays_is_small(id) && !arrays_read_numbers(reader, id))
+            return false;
+    return true;
 }
 
 bool arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,

@@ -15,56 +15,56 @@ enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 /* The table of the arrays: ROW(id, members of ArrayRow). */
 /* clang-format off */
 #define SCENE_ARRAYS(ROW)                                                                         \
-    ROW(DEPTH, "depth", TENSORS, FLOATS, F4, "NDhw",                                        \
+    ROW(DEPTH, "depth", TENSORS, FLOATS, F4, {"NDhw"},                                            \
         0, 0, "how likely each depth bin of a pixel is")                                          \
-    ROW(FEAT, "feat", TENSORS, FLOATS, F4, "NhwC",                                          \
+    ROW(FEAT, "feat", TENSORS, FLOATS, F4, {"NhwC"},                                              \
         0, 0, "features of each pixel, channels last; made from images where it is missing")      \
-    ROW(INTRINSICS, "intrinsics", CALIBRATION, PRECISE, F8, "N33",                          \
+    ROW(INTRINSICS, "intrinsics", CALIBRATION, PRECISE, F8, {"N33"},                              \
         -SCENE_FAR_PX, SCENE_FAR_PX, "camera matrix, in pixels of the camera's own image")        \
-    ROW(CAM2EGO, "cam2ego", CALIBRATION, PRECISE, F8, "N44", -SCENE_FAR_M, SCENE_FAR_M,     \
+    ROW(CAM2EGO, "cam2ego", CALIBRATION, PRECISE, F8, {"N44"}, -SCENE_FAR_M, SCENE_FAR_M,         \
         "camera (x right, y down, z forward) to ego (x forward, y left, z up), metres")           \
-    ROW(IMAGE_SIZE, "image_size", CALIBRATION, NUMBERS, I4, "2|N2",                            \
+    ROW(IMAGE_SIZE, "image_size", CALIBRATION, NUMBERS, I4, {"2", "N2"},                          \
         1, 65536, "height and width of the network's input; one size, "                           \
         "also where it stands by camera")                                                         \
-    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "|1|N|N2",                                    \
+    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, {"", "1", "N", "N2"},                         \
         1e-3, 1e3, "input = resize * own image - crop; by camera also x, y")                      \
-    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4|2|N4|N2",                                      \
+    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, {"4", "2", "N4", "N2"},                           \
         0, 0, "x, y, or x, y, x2, y2")                                                            \
-    ROW(DEPTH_RANGE, "depth_range", CALIBRATION, NUMBERS, F8, "3",                          \
+    ROW(DEPTH_RANGE, "depth_range", CALIBRATION, NUMBERS, F8, {"3"},                              \
         1e-3, 1e4, "start, stop, step of the depth bins, metres")                                 \
-    ROW(GRID, "grid", CALIBRATION, NUMBERS, F8, "33", -1e4, 2e4,                            \
+    ROW(GRID, "grid", CALIBRATION, NUMBERS, F8, {"33"}, -1e4, 2e4,                                \
         "rows x, y, z: lower end, upper end, cell, metres; several cells in z are slices")        \
-    ROW(RANKS_DEPTH, "ranks_depth", INDEX, WHOLE, I4, "P",                                  \
+    ROW(RANKS_DEPTH, "ranks_depth", INDEX, WHOLE, I4, {"P"},                                      \
         0, 0, "of each point the number of its depth value")                                      \
-    ROW(RANKS_FEAT, "ranks_feat", INDEX, WHOLE, I4, "P",                                    \
+    ROW(RANKS_FEAT, "ranks_feat", INDEX, WHOLE, I4, {"P"},                                        \
         0, 0, "of each point the number of its feature row")                                      \
-    ROW(RANKS_BEV, "ranks_bev", INDEX, WHOLE, I4, "P",                                      \
+    ROW(RANKS_BEV, "ranks_bev", INDEX, WHOLE, I4, {"P"},                                          \
         0, 0, "of each point the number of its cell, ascending")                                  \
-    ROW(INTERVAL_STARTS, "interval_starts", INDEX, WHOLE, I4, "I",                          \
+    ROW(INTERVAL_STARTS, "interval_starts", INDEX, WHOLE, I4, {"I"},                              \
         0, 0, "first point of each cell that has any")                                            \
-    ROW(INTERVAL_LENGTHS, "interval_lengths", INDEX, WHOLE, I4, "I",                        \
+    ROW(INTERVAL_LENGTHS, "interval_lengths", INDEX, WHOLE, I4, {"I"},                            \
         0, 0, "how many points that cell has")                                                    \
-    ROW(BEV_SHAPE, "bev_shape", INDEX, WHOLE, I4, "2|5",                                       \
+    ROW(BEV_SHAPE, "bev_shape", INDEX, WHOLE, I4, {"2", "5"},                                     \
         0, 0, "ny, nx, or BEVDet's 1, nz, ny, nx, C")                                             \
-    ROW(WEIGHTS, "weights", EXTRA, FLOATS, F4, "P",                                         \
+    ROW(WEIGHTS, "weights", EXTRA, FLOATS, F4, {"P"},                                             \
         0, 0, "a factor for each point of the index arrays")                                      \
-    ROW(IMAGES, "images", EXTRA, BYTES, U1, "NHW3",                                         \
+    ROW(IMAGES, "images", EXTRA, BYTES, U1, {"NHW3"},                                             \
         0, 0, "RGB photographs: the network's input at any resolution, or whole images")          \
-    ROW(CAMERA_NAMES, "camera_names", EXTRA, TEXTS, U, "N",                                 \
+    ROW(CAMERA_NAMES, "camera_names", EXTRA, TEXTS, U, {"N"},                                     \
         0, 0, "names for the pictures")                                                           \
-    ROW(BOXES, "boxes", EXTRA, NUMBERS, F4, "B7|B9", -SCENE_FAR_M, SCENE_FAR_M,                \
+    ROW(BOXES, "boxes", EXTRA, NUMBERS, F4, {"B7", "B9"}, -SCENE_FAR_M, SCENE_FAR_M,              \
         "centre x, y, z, length, width, height, yaw in the ego frame; velocity is not read")      \
-    ROW(BOX_LABELS, "box_labels", EXTRA, TEXTS, U, "B",                                     \
+    ROW(BOX_LABELS, "box_labels", EXTRA, TEXTS, U, {"B"},                                         \
         0, 0, "class of each box")                                                                \
-    ROW(LIDAR, "lidar", EXTRA, NUMBERS, F4, "LK",                                           \
+    ROW(LIDAR, "lidar", EXTRA, NUMBERS, F4, {"LK"},                                               \
         0, 0, "x, y, z in the ego frame, metres; NaN: no echo")                                   \
-    ROW(TIMESTAMPS, "timestamps", EXTRA, NUMBERS, F8, "1|N",                                   \
+    ROW(TIMESTAMPS, "timestamps", EXTRA, NUMBERS, F8, {"1", "N"},                                 \
         0, 1e12, "seconds; a clip begins at 0 with the first")                                    \
-    ROW(ROUNDING, "rounding", EXTRA, TEXTS, U, "|1",                                           \
+    ROW(ROUNDING, "rounding", EXTRA, TEXTS, U, {"", "1"},                                         \
         0, 0, "how cells are numbered: floor (default), or truncate as LSS and BEVDet do")        \
-    ROW(DEPTH_BINS, "depth_bins", EXTRA, NUMBERS, F8, "D",                                  \
+    ROW(DEPTH_BINS, "depth_bins", EXTRA, NUMBERS, F8, {"D"},                                      \
         1e-3, 1e4, "depths of the bins, metres, in place of depth_range: SID, LID")               \
-    ROW(OWN_SIZE, "own_size", EXTRA, WHOLE, I4, "N2|2",                                           \
+    ROW(OWN_SIZE, "own_size", EXTRA, WHOLE, I4, {"N2", "2"},                                      \
         1, 65536, "height and width of each camera's own image, which images of this size begin")
 /* clang-format on */
 
@@ -79,10 +79,10 @@ typedef struct {
     ArrayGroup group;
     unsigned types;  /* element types that can be read: bits of NpyType */
     NpyType written; /* element type that is written; tensors can also be float16 */
-    /* The shapes that can be read, with | between them. Each axis is one character: a digit, or a
+    /* The shapes that can be read, NULL after the last. Each axis is one character: a digit, or a
      * letter of ArraySize. "" is a scalar. */
-    const char *shapes;
-    double min, max;     /* arrays_read_doubles: bounds of all elements; both 0: any finite value */
+    const char *shapes[5];
+    double min, max;     /* arrays_read_numbers: bounds of all elements; both 0: any finite value */
     const char *meaning; /* one line for help texts */
 } ArrayRow;
 
@@ -100,9 +100,9 @@ typedef enum {
 typedef struct {
     Npz npz;
     Err *err;
-    void *scratch;                 /* memory of arrays_borrow */
     int member[ARRAY_COUNT];       /* index in the archive; -1: the array is missing */
     NpyArray array[ARRAY_COUNT];   /* the array as its header describes it */
+    double *numbers[ARRAY_COUNT];  /* of arrays_read_numbers; NULL: not read, or missing */
     int64_t size[SIZE_COUNT];      /* -1: no array has this size */
     const char *first[SIZE_COUNT]; /* the first array with this size */
     bool has_calibration, has_index;
@@ -124,15 +124,16 @@ bool arrays_read_file(FILE *file, const char *where, bool (*read)(ArrayReader *r
  * missing array leaves them alone. */
 bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride);
 
-/* Read all elements as numbers of `type` into memory: arrays_take into memory of the caller,
- * arrays_borrow into memory that lasts until the next reading. NULL: it failed. */
+/* Reads all elements as numbers of `type` into memory of the caller. NULL: it failed. */
 void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type);
-void *arrays_borrow(ArrayReader *reader, ArrayId id, NpyType type);
 
-/* Read a small array. Check that all elements are finite and within the row's bounds. A missing
- * array leaves `values` alone. NULL or false: it failed. */
-const double *arrays_borrow_doubles(ArrayReader *reader, ArrayId id);
-bool arrays_read_doubles(ArrayReader *reader, ArrayId id, double *values);
+/* Reads an array into reader->numbers, unless it is missing. Checks that all elements are finite
+ * and within the row's bounds. */
+bool arrays_read_numbers(ArrayReader *reader, ArrayId id);
+
+/* Whether an array has few numbers: no axis of pixels or points. Reads the numbers of all these. */
+bool arrays_is_small(ArrayId id);
+bool arrays_read_small(ArrayReader *reader);
 
 /* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
 static inline const char *scene_rounding(int index) {
@@ -158,15 +159,9 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
  * is mirrored. `map` has been checked. Without memory the answer is no. */
 bool numbering_is_transposed(const BevMap *map, const BevShape *shape);
 
-/* Members of a Field, for the tables of JSON scenes. */
-#define RANGE(min_, max_)   .min = min_, .max = max_
-#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
-
-/* Builds the scene of cameras of a JSON value. The caller frees it, also after a failure. */
-bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
-
-/* Reads the fields of an operator scene. `build`: also builds its data. */
-bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene);
+/* Makes the scene of a JSON value. `build`: also builds the data of an operator scene. The caller
+ * frees the scene, also after a failure. */
+bool scene_of_json(const Check *check, const json_t *json, bool build, Scene *scene);
 
 /* Loads a folder of arrays as an operator scene (scene.h describes the arrays). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads world scenes from JSON. The tables list each object's fields. Rules about several fields
+/* Reads scenes from JSON. The tables list each object's fields. Rules about several fields
  * follow. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
@@ -37,8 +37,10 @@ typedef struct {
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-#define AT(type_, member_) .offset = offsetof(type_, member_)
-#define IN_SCENE(member_)  AT(SceneFields, scene.member_)
+#define RANGE(min_, max_)   .min = min_, .max = max_
+#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
+#define AT(type_, member_)  .offset = offsetof(type_, member_)
+#define IN_SCENE(member_)   AT(SceneFields, scene.member_)
 
 static const char *class_word(int index) {
     return index < CLASS_COUNT ? world_classes[index].name : NULL;
@@ -166,10 +168,44 @@ static const Field scene_fields[] = {
 };
 static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
-static const FieldPath root = {"$"};
+static const char *operator_word(int index) {
+    return index < OPERATOR_COUNT ? operator_kinds[index].name : NULL;
+}
+
+#define IN_SPEC(member_) IN_SCENE(operator_spec.member_)
+
+static const Field operator_fields[] = {
+    {"bevscope", FIELD_INT, AT(SceneFields, version), RANGE(1, 1)},
+    {"title", FIELD_TEXT, IN_SCENE(title), RANGE(0, 127), OPTIONAL(0)},
+    {"operator", FIELD_WORD, IN_SPEC(kind), .word_at = operator_word},
+    {"points", FIELD_INT64, IN_SPEC(points), RANGE(1, OPERATOR_MAX_POINTS)},
+    {"cells", FIELD_INT64, IN_SPEC(cells), RANGE(1, OPERATOR_MAX_CELLS)},
+    {"rows", FIELD_INT64, IN_SPEC(rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
+    {"channels", FIELD_INT64, IN_SPEC(channels), RANGE(1, SCENE_MAX_CHANNELS)},
+    {"skew", FIELD_DOUBLE, IN_SPEC(skew), RANGE(0, OPERATOR_MAX_SKEW)},
+    {"seed", FIELD_INT64, IN_SPEC(seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
+    {"world", FIELD_TEXT, IN_SPEC(world), RANGE(1, 63), OPTIONAL(0)},
+};
+static const FieldTable operator_table = FIELD_TABLE(operator_fields, SceneFields);
+
+static const ShortText root = {"$"};
+
+/* Checks a field that one kind of operator must have and all others must not have. */
+static bool check_field_of_kind(const Check *check, const char *key, bool given, OperatorKind kind,
+                                OperatorKind owner) {
+    return given == (kind == owner) ||
+           FIELD_REFUSE(check, field_path_key(root, key), "",
+                        given ? "only %s has it" : "is missing, and %s needs it",
+                        operator_kinds[owner].name);
+}
+
+static bool check_operator(const Check *check, const OperatorSpec *spec) {
+    return check_field_of_kind(check, "rows", spec->rows, spec->kind, OPERATOR_EMBEDDING_BAG) &&
+           check_field_of_kind(check, "world", spec->world[0], spec->kind, OPERATOR_VOXELIZE);
+}
 
 static bool check_depth(const Check *check, const Frustum *frustum) {
-    FieldPath path = field_path_key(field_path_key(root, "frustum"), "depth_m");
+    ShortText path = field_path_key(field_path_key(root, "frustum"), "depth_m");
     if (frustum->bins.count)
         return true;
     if (!(frustum->depth_start_m > 0))
@@ -224,10 +260,15 @@ static bool check_scene(const Check *check, Scene *scene) {
     return scene_check_size(&scene->shape, check->where, check->err);
 }
 
-bool scene_of_json(const Check *check, const json_t *json, Scene *scene) {
+bool scene_of_json(const Check *check, const json_t *json, bool build, Scene *scene) {
     SceneFields fields = {0};
-    bool ok = fields_read(check, root, &scene_table, json, &fields);
+    const OperatorSpec *spec = &fields.scene.operator_spec;
+    bool is_operator = json_object_get(json, "operator");
+    bool ok = fields_read(check, root, is_operator ? &operator_table : &scene_table, json, &fields);
     *scene = fields.scene;
+    if (is_operator)
+        return ok && check_operator(check, spec) &&
+               (!build || operator_build(spec, check->where, scene, check->err));
     scene->has_rig = scene->has_world = true;
     World *world = &scene->world; /* owns the items of these lists, also after a failure */
     world->patch_count = fields.patches.count;

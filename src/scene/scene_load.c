@@ -41,9 +41,9 @@ static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
 
 /* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
 static bool read_moment_time(ArrayReader *reader, void *time_s) {
-    double times[RIG_MAX_CAMERAS] = {NAN};
-    bool ok = arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times);
-    *(double *)time_s = times[0];
+    bool ok = arrays_read_numbers(reader, ARRAY_TIMESTAMPS);
+    const double *times = reader->numbers[ARRAY_TIMESTAMPS];
+    *(double *)time_s = times ? times[0] : NAN;
     return ok;
 }
 
@@ -238,8 +238,7 @@ bool scene_read_json(const char *text, size_t length, const char *where, bool bu
     json_t *json = fields_parse(text, length, &error);
     BAD_FILE_IF(!json, check.where, "", "line %d, column %d: %s", error.line, error.column,
                 error.text);
-    bool ok = json_object_get(json, "operator") ? operator_read_json(&check, json, build, scene)
-                                                : scene_of_json(&check, json, scene);
+    bool ok = scene_of_json(&check, json, build, scene);
     json_decref(json);
     if (!ok)
         scene_free(scene);

@@ -126,15 +126,17 @@ static bool read_images(ArrayReader *reader, Scene *scene) {
     photos->srgb = malloc((size_t)(photos->cameras * kept));
     if (!photos->srgb)
         return err_no_memory(reader->err, "images", "");
-    const uint8_t *pixels = arrays_borrow(reader, ARRAY_IMAGES, NPY_U1);
-    for (int64_t i = 0; pixels && i < photos->cameras; i++) {
+    uint8_t *pixels = arrays_take(reader, ARRAY_IMAGES, NPY_U1);
+    bool ok = pixels;
+    for (int64_t i = 0; ok && i < photos->cameras; i++) {
         ImagePart part;
-        if (!choose_part(reader, &scene->rig.cameras[i], &images, &part))
-            return false;
-        reduce_image(&images, &part, pixels + 3 * images.h * images.w * i, photos,
-                     photos->srgb + kept * i);
+        ok = choose_part(reader, &scene->rig.cameras[i], &images, &part);
+        if (ok)
+            reduce_image(&images, &part, pixels + 3 * images.h * images.w * i, photos,
+                         photos->srgb + kept * i);
     }
-    return pixels;
+    free(pixels);
+    return ok;
 }
 
 /* ---- boxes, LiDAR, time ---------------------------------------------------------------------- */
@@ -147,15 +149,14 @@ static bool read_boxes(ArrayReader *reader, Photos *photos) {
     photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
     if (!photos->boxes)
         return err_no_memory(reader->err, "boxes", "");
-    const double *row = arrays_borrow_doubles(reader, ARRAY_BOXES);
-    for (int64_t i = 0; row && i < photos->box_count; i++, row += columns) {
+    const double *row = reader->numbers[ARRAY_BOXES];
+    for (int64_t i = 0; i < photos->box_count; i++, row += columns) {
         for (int k = 3; k < 6; k++)
             if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
                 return false;
         memcpy(&photos->boxes[i], row, TRUE_BOX_NUMBERS * sizeof *row);
     }
-    return row &&
-           arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
+    return arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
 }
 
 /* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
@@ -176,42 +177,14 @@ static bool read_lidar(ArrayReader *reader, Photos *photos) {
     return true;
 }
 
-static bool read_time(ArrayReader *reader, Photos *photos) {
-    double times[RIG_MAX_CAMERAS];
-    if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
-        return false;
-    int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
-    photos->has_time = arrays_has(reader, ARRAY_TIMESTAMPS);
+static void set_time(const ArrayReader *reader, Photos *photos) {
+    const int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
+    photos->has_time = count > 0;
     for (int64_t i = 0; i < count; i++)
-        photos->time_s += times[i] / (double)count;
-    return true;
+        photos->time_s += reader->numbers[ARRAY_TIMESTAMPS][i] / (double)count;
 }
 
 /* ---- calibration: the terms of BEVDet and CUDA-BEVFusion ------------------------------------- */
-
-/* The calibration arrays; scene.h explains them. */
-typedef struct {
-    double intrinsics[RIG_MAX_CAMERAS * 9], cam2ego[RIG_MAX_CAMERAS * 16];
-    double image_size[RIG_MAX_CAMERAS * 2], own_size[RIG_MAX_CAMERAS * 2];
-    double resize[RIG_MAX_CAMERAS * 2], crop[RIG_MAX_CAMERAS * 4];
-    double depth_range[3], grid[9], depth_bins[FRUSTUM_MAX_BINS];
-} Calibration;
-
-static bool read_calibration(ArrayReader *reader, Calibration *calibration) {
-    double *const values[ARRAY_COUNT] = {[ARRAY_INTRINSICS] = calibration->intrinsics,
-                                         [ARRAY_CAM2EGO] = calibration->cam2ego,
-                                         [ARRAY_IMAGE_SIZE] = calibration->image_size,
-                                         [ARRAY_RESIZE] = calibration->resize,
-                                         [ARRAY_CROP] = calibration->crop,
-                                         [ARRAY_DEPTH_RANGE] = calibration->depth_range,
-                                         [ARRAY_GRID] = calibration->grid,
-                                         [ARRAY_DEPTH_BINS] = calibration->depth_bins,
-                                         [ARRAY_OWN_SIZE] = calibration->own_size};
-    for (ArrayId id = 0; id < ARRAY_COUNT; id++)
-        if (values[id] && !arrays_read_doubles(reader, id, values[id]))
-            return false;
-    return true;
-}
 
 /* Checks that the last row of a matrix is 0 ... 0 1. */
 static bool check_matrix_row(ArrayReader *reader, ArrayId id, int64_t first, const double *row,
@@ -234,11 +207,12 @@ static bool read_names(ArrayReader *reader, Rig *rig) {
     return ok;
 }
 
-static bool set_cameras(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+static bool set_cameras(ArrayReader *reader, Rig *rig) {
     rig->camera_count = (int)reader->size[SIZE_CAMERAS];
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
-        const double *k = calibration->intrinsics + 9 * i, *m = calibration->cam2ego + 16 * i;
+        const double *k = reader->numbers[ARRAY_INTRINSICS] + 9 * i,
+                     *m = reader->numbers[ARRAY_CAM2EGO] + 16 * i;
         if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
             !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
             return false;
@@ -254,8 +228,9 @@ static bool set_cameras(ArrayReader *reader, const Calibration *calibration, Rig
 
 /* Sets the sizes of the network's input and of its features. The array may repeat the input's size
  * for each camera. */
-static bool set_input(ArrayReader *reader, const double *sizes, Rig *rig) {
+static bool set_input(ArrayReader *reader, Rig *rig) {
     Frustum *frustum = &rig->frustum;
+    const double *sizes = reader->numbers[ARRAY_IMAGE_SIZE];
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
         REFUSE_ELEMENT_IF(sizes[i] != floor(sizes[i]), ARRAY_IMAGE_SIZE, i,
                           "%.9g, must be a whole number", sizes[i]);
@@ -273,11 +248,10 @@ static bool set_input(ArrayReader *reader, const double *sizes, Rig *rig) {
 
 /* Sets the crop of a camera. BEVDet's crop is the rectangle that is kept after the resize. The size
  * of this rectangle must be image_size. */
-static bool set_crop(ArrayReader *reader, const double *crops, int camera, const Frustum *frustum,
-                     ImageCut *cut) {
+static bool set_crop(ArrayReader *reader, int camera, const Frustum *frustum, ImageCut *cut) {
     const double size[2] = {frustum->input_w, frustum->input_h};
     const int64_t own = arrays_by_camera(reader, ARRAY_CROP), first = camera * own;
-    const double *crop = crops + first;
+    const double *crop = reader->numbers[ARRAY_CROP] + first;
     for (int axis = 0; axis < 2; axis++) {
         if (!arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536))
             return false;
@@ -294,19 +268,20 @@ static bool set_crop(ArrayReader *reader, const double *crops, int camera, const
 
 /* Sets how the cameras' own images are cut. By default an own image has the smallest size that the
  * crop needs. */
-static bool set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+static bool set_cuts(ArrayReader *reader, Rig *rig) {
     const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
     for (int i = 0; i < rig->camera_count; i++) {
         ImageCut *cut = &rig->cameras[i].cut;
-        cut->resize_x = calibration->resize[i * own];
-        cut->resize_y = calibration->resize[i * own + (own == 2)];
-        if (!set_crop(reader, calibration->crop, i, &rig->frustum, cut))
+        cut->resize_x = reader->numbers[ARRAY_RESIZE][i * own];
+        cut->resize_y = reader->numbers[ARRAY_RESIZE][i * own + (own == 2)];
+        if (!set_crop(reader, i, &rig->frustum, cut))
             return false;
         cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
         cut->image_h = (int)fmax(1, round((cut->crop_y + rig->frustum.input_h) / cut->resize_y));
-        if (!arrays_has(reader, ARRAY_OWN_SIZE))
+        const double *size = reader->numbers[ARRAY_OWN_SIZE];
+        if (!size)
             continue;
-        const double *size = calibration->own_size + i * arrays_by_camera(reader, ARRAY_OWN_SIZE);
+        size += i * arrays_by_camera(reader, ARRAY_OWN_SIZE);
         cut->image_h = (int)size[0];
         cut->image_w = (int)size[1];
         if (!camera_check_cut(&rig->cameras[i], &rig->frustum, reader->npz.where, "crop",
@@ -316,10 +291,10 @@ static bool set_cuts(ArrayReader *reader, const Calibration *calibration, Rig *r
     return true;
 }
 
-static bool set_depth(ArrayReader *reader, const Calibration *calibration, Frustum *frustum) {
-    const double *range = calibration->depth_range;
+static bool set_depth(ArrayReader *reader, Frustum *frustum) {
+    const double *range = reader->numbers[ARRAY_DEPTH_RANGE];
     if (arrays_has(reader, ARRAY_DEPTH_BINS)) {
-        frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
+        frustum_set_bins(frustum, reader->numbers[ARRAY_DEPTH_BINS], reader->size[SIZE_BINS]);
         return true;
     }
     REFUSE_ELEMENT_IF(!(range[0] < range[1]), ARRAY_DEPTH_RANGE, 1,
@@ -339,10 +314,9 @@ static bool set_depth(ArrayReader *reader, const Calibration *calibration, Frust
     return true;
 }
 
-/* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
-static bool set_grid_axis(ArrayReader *reader, int axis, const double *grid, double *min_m,
-                          double *max_m, int *cells) {
-    const double *row = grid + 3 * axis;
+/* Sets one axis of the grid. A row is lower end, upper end, cell size. It must be whole cells. */
+static bool set_grid_axis(ArrayReader *reader, int axis, double *min_m, double *max_m, int *cells) {
+    const double *row = reader->numbers[ARRAY_GRID] + 3 * axis;
     REFUSE_ELEMENT_IF(!(row[0] < row[1]), ARRAY_GRID, 3 * axis + 1,
                       "empty range: the upper end %g is not above the lower end %g", row[1],
                       row[0]);
@@ -370,53 +344,17 @@ static bool read_rounding(ArrayReader *reader, Grid *grid) {
 }
 
 static bool read_rig(ArrayReader *reader, Scene *scene) {
-    Calibration calibration;
     Rig *rig = &scene->rig;
     Grid *g = &rig->grid;
-    if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
-        !set_input(reader, calibration.image_size, rig) ||
-        !set_depth(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
-        !set_grid_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
-        !set_grid_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
-        !set_grid_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||
-        !read_rounding(reader, g) || !rig_check(rig, reader->npz.where, reader->err))
+    if (!set_cameras(reader, rig) || !set_input(reader, rig) || !set_depth(reader, &rig->frustum) ||
+        !set_cuts(reader, rig) || !set_grid_axis(reader, 0, &g->x_min_m, &g->x_max_m, &g->nx) ||
+        !set_grid_axis(reader, 1, &g->y_min_m, &g->y_max_m, &g->ny) ||
+        !set_grid_axis(reader, 2, &g->z_min_m, &g->z_max_m, &g->nz) || !read_rounding(reader, g) ||
+        !rig_check(rig, reader->npz.where, reader->err))
         return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
     return true;
-}
-
-/* Fills the calibration arrays from a rig, for writing. */
-static void fill_calibration(Calibration *calibration, const Rig *rig) {
-    const Frustum *f = &rig->frustum;
-    memset(calibration, 0, sizeof *calibration);
-    for (int i = 0; i < rig->camera_count; i++) {
-        const Camera *camera = &rig->cameras[i];
-        const ImageCut *cut = &camera->cut;
-        double *m = calibration->cam2ego + 16 * i, *crop = calibration->crop + 4 * i;
-        memcpy(calibration->intrinsics + 9 * i, camera->intrinsics, sizeof camera->intrinsics);
-        for (int row = 0; row < 3; row++) {
-            memcpy(m + 4 * row, &camera->rotation[3 * row], 3 * sizeof(double));
-            m[4 * row + 3] = camera->position_m[row];
-        }
-        m[15] = 1;
-        crop[0] = cut->crop_x;
-        crop[1] = cut->crop_y;
-        crop[2] = cut->crop_x + f->input_w;
-        crop[3] = cut->crop_y + f->input_h;
-        calibration->resize[2 * i] = cut->resize_x;
-        calibration->resize[2 * i + 1] = cut->resize_y;
-    }
-    const GridAxes axes = axes_of_grid(&rig->grid);
-    const double depth_range[] = {f->depth_start_m, f->depth_stop_m, f->depth_step_m};
-    for (int axis = 0; axis < 3; axis++) {
-        double *row = calibration->grid + 3 * axis;
-        row[0] = axes.min_m[axis];
-        row[1] = axes.max_m[axis];
-        row[2] = axes.cell_m[axis];
-    }
-    memcpy(calibration->depth_range, depth_range, sizeof depth_range);
-    memcpy(calibration->depth_bins, f->bins.m, sizeof calibration->depth_bins);
 }
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
@@ -427,8 +365,7 @@ static bool read_bev_shape(ArrayReader *reader, BevShape *shape) {
     const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
     double all[5] = {1, 1, 0, 0, channels}; /* samples, nz, ny, nx, channels */
     const int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
-    if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, all + first))
-        return false;
+    memcpy(all + first, reader->numbers[ARRAY_BEV_SHAPE], (size_t)count * sizeof *all);
     REFUSE_IF(all[0] > 1, ARRAY_BEV_SHAPE,
               "ranks number the cells of all samples: run the network with one",
               "a batch of %g samples, must be 1", all[0]);
@@ -546,16 +483,17 @@ static bool read_scene(ArrayReader *reader, void *to) {
                               .feat_h = reader->size[SIZE_ROWS],
                               .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
-    if (!read_names(reader, &scene->rig) || (reader->has_calibration && !read_rig(reader, scene)) ||
+    if (!arrays_read_small(reader) || !read_names(reader, &scene->rig) ||
+        (reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz.where, reader->err) ||
-        (reader->has_index && !read_map(reader, scene)) || !read_time(reader, &scene->photos) ||
-        !read_boxes(reader, &scene->photos) || !read_lidar(reader, &scene->photos) ||
-        !read_images(reader, scene) ||
+        (reader->has_index && !read_map(reader, scene)) || !read_boxes(reader, &scene->photos) ||
+        !read_lidar(reader, &scene->photos) || !read_images(reader, scene) ||
         !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
         (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
                   : !scene_use_photo_features(scene, reader->err)))
         return false;
+    set_time(reader, &scene->photos);
     remark_rig(scene);
     remark_depth(scene);
     scene->non_finite =
@@ -586,32 +524,43 @@ static bool cameras_have_names(const Scene *scene) {
     return false;
 }
 
-/* Returns the rows of the array boxes. The caller frees. NULL: no memory. */
-static float *box_rows(const Photos *photos) {
-    float *rows = malloc((size_t)photos->box_count * TRUE_BOX_NUMBERS * sizeof *rows + 1);
-    for (int64_t i = 0; rows && i < photos->box_count; i++) {
-        double numbers[TRUE_BOX_NUMBERS];
-        memcpy(numbers, &photos->boxes[i], sizeof numbers);
-        for (int k = 0; k < TRUE_BOX_NUMBERS; k++)
-            rows[i * TRUE_BOX_NUMBERS + k] = (float)numbers[k];
-    }
-    return rows;
-}
+/* The arrays of a calibration that the rig holds in another form. */
+typedef struct {
+    double cam2ego[RIG_MAX_CAMERAS * 16], crop[RIG_MAX_CAMERAS * 4], own_size[RIG_MAX_CAMERAS * 2];
+    double image_size[2], grid[9];
+    bool sizes_differ; /* own_size is needed: the cameras' images have several sizes */
+} WrittenRig;
 
-/* Fills the array own_size. False: all cameras have images of one size. */
-static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
-    bool differ = false;
+/* Fills a zeroed struct. */
+static void fill_written_rig(const Rig *rig, WrittenRig *written) {
+    const Frustum *f = &rig->frustum;
+    const GridAxes axes = axes_of_grid(&rig->grid);
+    written->image_size[0] = f->input_h;
+    written->image_size[1] = f->input_w;
     for (int i = 0; i < rig->camera_count; i++) {
-        sizes[2 * i] = rig->cameras[i].cut.image_h;
-        sizes[2 * i + 1] = rig->cameras[i].cut.image_w;
-        differ |= sizes[2 * i] != sizes[0] || sizes[2 * i + 1] != sizes[1];
+        const Camera *camera = &rig->cameras[i];
+        const ImageCut *cut = &camera->cut;
+        const double crop[] = {cut->crop_x, cut->crop_y, cut->crop_x + f->input_w,
+                               cut->crop_y + f->input_h};
+        double *m = written->cam2ego + 16 * i, *size = written->own_size + 2 * i;
+        for (int row = 0; row < 3; row++) {
+            memcpy(m + 4 * row, &camera->rotation[3 * row], 3 * sizeof *m);
+            m[4 * row + 3] = camera->position_m[row];
+        }
+        m[15] = 1;
+        memcpy(written->crop + 4 * i, crop, sizeof crop);
+        size[0] = cut->image_h;
+        size[1] = cut->image_w;
+        written->sizes_differ |= memcmp(size, written->own_size, 2 * sizeof *size) != 0;
     }
-    return differ;
+    for (int axis = 0; axis < 3; axis++) {
+        const double row[] = {axes.min_m[axis], axes.max_m[axis], axes.cell_m[axis]};
+        memcpy(written->grid + 3 * axis, row, sizeof row);
+    }
 }
 
-/* Writes the arrays of a scene. `boxes` comes from box_rows(). */
-static bool write_arrays(const char *path, const Scene *scene, const Features *features,
-                         const BevMap *map, const float *boxes, bool half, Err *err) {
+bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
+                     const BevMap *map, bool half, Err *err) {
     const BevShape *s = &scene->shape;
     const Photos *photos = &scene->photos;
     const int64_t sizes[SIZE_COUNT] = {s->cameras,        s->depth_bins,       s->feat_h,
@@ -619,41 +568,43 @@ static bool write_arrays(const char *path, const Scene *scene, const Features *f
                                        map->intervals,    photos->h,           photos->w,
                                        photos->box_count, photos->sweep_count, 3};
     const Rig *rig = &scene->rig;
-    const bool own_bins = scene->has_rig && rig->frustum.bins.count;
-    const bool by_camera =
-        !rig_has_one_cut(rig) || rig->cameras[0].cut.resize_x != rig->cameras[0].cut.resize_y;
-    const int32_t nz = (int32_t)shape_slices(s), rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
-    const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
-    const int32_t image_size[] = {rig->frustum.input_h, rig->frustum.input_w};
+    const Camera *first = rig->cameras;
+    const bool by_camera = !rig_has_one_cut(rig) || first->cut.resize_x != first->cut.resize_y;
+    const double nz = (double)shape_slices(s);
+    const double bev_shape[] = {1, nz, (double)s->ny / nz, (double)s->nx, (double)s->channels};
     const char truncate[NPZ_TEXT] = "truncate";
-    int32_t own_size[RIG_MAX_CAMERAS * 2];
-    Calibration calibration;
-    const bool sizes_differ = scene->has_rig && fill_own_sizes(rig, own_size);
+    WrittenRig written = {.sizes_differ = false};
     if (scene->has_rig)
-        fill_calibration(&calibration, rig);
+        fill_written_rig(rig, &written);
     /* clang-format off */
     const void *const elements[ARRAY_COUNT] = {
         [ARRAY_DEPTH] = features->depth, [ARRAY_FEAT] = features->feat,
-        [ARRAY_INTRINSICS] = calibration.intrinsics, [ARRAY_CAM2EGO] = calibration.cam2ego,
-        [ARRAY_IMAGE_SIZE] = image_size, [ARRAY_RESIZE] = calibration.resize,
-        [ARRAY_CROP] = calibration.crop, [ARRAY_DEPTH_RANGE] = calibration.depth_range,
-        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = bev_shape + (nz > 1 ? 0 : 2),
+        [ARRAY_INTRINSICS] = first->intrinsics, [ARRAY_CAM2EGO] = written.cam2ego,
+        [ARRAY_IMAGE_SIZE] = written.image_size, [ARRAY_RESIZE] = &first->cut.resize_x,
+        [ARRAY_CROP] = written.crop, [ARRAY_DEPTH_RANGE] = &rig->frustum.depth_start_m,
+        [ARRAY_GRID] = written.grid, [ARRAY_BEV_SHAPE] = bev_shape + (nz > 1 ? 0 : 2),
         [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
         [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
-        [ARRAY_DEPTH_BINS] = own_bins ? calibration.depth_bins : NULL,
-        [ARRAY_OWN_SIZE] = sizes_differ ? own_size : NULL, [ARRAY_IMAGES] = photos->srgb,
-        [ARRAY_CAMERA_NAMES] = cameras_have_names(scene) ? rig->cameras->name : NULL,
-        [ARRAY_BOXES] = photos->box_count ? boxes : NULL,
+        [ARRAY_DEPTH_BINS] = rig->frustum.bins.count ? rig->frustum.bins.m : NULL,
+        [ARRAY_OWN_SIZE] = written.sizes_differ ? written.own_size : NULL,
+        [ARRAY_IMAGES] = photos->srgb,
+        [ARRAY_CAMERA_NAMES] = cameras_have_names(scene) ? first->name : NULL,
+        [ARRAY_BOXES] = photos->box_count ? photos->boxes : NULL,
         [ARRAY_BOX_LABELS] = photos->box_count ? photos->boxes->label : NULL,
         [ARRAY_LIDAR] = photos->sweep_count ? photos->sweep_m : NULL,
         [ARRAY_TIMESTAMPS] = photos->has_time ? &photos->time_s : NULL,
-        [ARRAY_ROUNDING] = scene->has_rig && rig->grid.truncate ? truncate : NULL,
+        [ARRAY_ROUNDING] = rig->grid.truncate ? truncate : NULL,
     };
     /* The index of each array's shape in the table. A grid with slices has BEVDet's shape. */
     const int which[ARRAY_COUNT] = {
         [ARRAY_RESIZE] = by_camera ? 3 : 0, [ARRAY_CROP] = by_camera ? 2 : 0,
         [ARRAY_BEV_SHAPE] = nz > 1, [ARRAY_ROUNDING] = 1,
+    };
+    const size_t strides[ARRAY_COUNT] = {
+        [ARRAY_INTRINSICS] = sizeof(Camera), [ARRAY_RESIZE] = sizeof(Camera),
+        [ARRAY_CAMERA_NAMES] = sizeof(Camera),
+        [ARRAY_BOXES] = sizeof(TrueBox), [ARRAY_BOX_LABELS] = sizeof(TrueBox),
     };
     /* clang-format on */
     NpzEntry entries[ARRAY_COUNT];
@@ -664,18 +615,8 @@ static bool write_arrays(const char *path, const Scene *scene, const Features *f
             (row->group == GROUP_EXTRA && !elements[id]))
             continue;
         NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
-        entries[count++] =
-            (NpzEntry){row->name, arrays_layout(id, which[id], type, sizes), elements[id],
-                       id == ARRAY_CAMERA_NAMES ? sizeof(Camera) : sizeof(TrueBox)};
+        entries[count++] = (NpzEntry){row->name, arrays_layout(id, which[id], type, sizes),
+                                      elements[id], arrays_is_small(id), strides[id]};
     }
     return npz_write(path, entries, count, err);
-}
-
-bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
-                     const BevMap *map, bool half, Err *err) {
-    float *boxes = box_rows(&scene->photos);
-    bool ok = boxes ? write_arrays(path, scene, features, map, boxes, half, err)
-                    : err_no_memory(err, path, "");
-    free(boxes);
-    return ok;
 }

@@ -161,14 +161,10 @@ void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t siz
     }
 }
 
-CellPlace cell_place(const BevShape *shape, int64_t cell, const char *comma) {
+ShortText cell_place(const BevShape *shape, int64_t cell, const char *comma) {
     const Slice whole = slice_of(shape, SLICE_MAX);
     long long x = cell % whole.cells_x, row = cell / whole.cells_x;
-    CellPlace place;
     if (whole.slices == 1)
-        snprintf(place.text, sizeof place.text, "%lld%s%lld", x, comma, row);
-    else
-        snprintf(place.text, sizeof place.text, "%lld%s%lld%s%lld", x, comma,
-                 (long long)(row % whole.rows), comma, (long long)(row / whole.rows));
-    return place;
+        return short_text("%lld%s%lld", x, comma, row);
+    return short_text("%lld%s%lld%s%lld", x, comma, row % whole.rows, comma, row / whole.rows);
 }

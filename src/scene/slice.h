@@ -7,6 +7,7 @@
  * the vehicle's left side, with its front on the left. */
 #pragma once
 
+#include "src/base/units.h"
 #include "src/scene/geometry.h"
 
 /* A slice has a number from 0 (the lowest), or one of these. */
@@ -59,9 +60,6 @@ void slice_name(int slice, char *text, size_t size);
  * `grid` may be NULL: then without metres. A flat grid gives "". */
 void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size);
 
-/* The coordinates x, y and z of a cell as text: "12, 90", or with slices "12, 90, 3". `comma`
- * separates. */
-typedef struct {
-    char text[48];
-} CellPlace;
-CellPlace cell_place(const BevShape *shape, int64_t cell, const char *comma);
+/* Returns the coordinates x, y and z of a cell as text: "12, 90", or with slices "12, 90, 3".
+ * `comma` separates. */
+ShortText cell_place(const BevShape *shape, int64_t cell, const char *comma);

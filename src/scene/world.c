@@ -517,40 +517,24 @@ void world_sky(const double direction[3], float color[3]) {
 
 /* ---- the ground ------------------------------------------------------------------------------ */
 
-/* Narrows [*first, *last] to the copies k with |offset - k * step| <= half. Keeps one more copy on
- * each side, because of rounding errors. */
-static void narrow_copies(double offset, double step, double half, int *first, int *last) {
-    if (step == 0)
-        return;
-    double a = (offset - half) / step, b = (offset + half) / step;
-    double low = a < b ? a : b, high = a < b ? b : a;
-    if (low > *last + 1 || high < *first - 1)
-        *last = -1;
-    else {
-        *first = low - 1 > *first ? (int)low - 1 : *first;
-        *last = high + 1 < *last ? (int)high + 1 : *last;
-    }
-}
-
 /* Whether a copy of the patch contains (x, y). `at` receives the point in that copy's frame. Copy k
  * is moved by k steps. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
-    const double *step = patch->step_m;
+    const double *step = patch->step_m, steps_square = step[0] * step[0] + step[1] * step[1];
     if (x < place->low_m[0] || x > place->high_m[0] || y < place->low_m[1] || y > place->high_m[1])
         return false;
     double from_x = x - place->frame.x_m, from_y = y - place->frame.y_m;
     double c = place->frame.cos_yaw, s = place->frame.sin_yaw;
-    int first = 0, last = 0;
-    if (patch->repeat > 1 && (step[0] != 0 || step[1] != 0)) {
-        last = patch->repeat - 1;
-        narrow_copies(from_x * c + from_y * s, step[0] * c + step[1] * s, patch->size_m[0] / 2,
-                      &first, &last);
-        if (last >= 0)
-            narrow_copies(from_y * c - from_x * s, step[1] * c - step[0] * s, patch->size_m[1] / 2,
-                          &first, &last);
+    double first = 0, last = 0;
+    if (patch->repeat > 1 && steps_square > 0) {
+        /* The copies whose middles are near enough along the steps; 1e-3 is for rounding errors. */
+        double along = (from_x * step[0] + from_y * step[1]) / steps_square;
+        double reach = place->around.radius_m / sqrt(steps_square) + 1e-3;
+        first = fmax(ceil(along - reach), 0);
+        last = fmin(along + reach, patch->repeat - 1);
     }
-    for (int k = first; k <= last; k++) {
+    for (double k = first; k <= last; k++) {
         double off_x = from_x - k * step[0], off_y = from_y - k * step[1];
         at[0] = off_x * c + off_y * s;
         at[1] = off_y * c - off_x * s;

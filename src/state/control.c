@@ -40,7 +40,7 @@ static ShortText change_text(Unit unit, const Reading *before, const Reading *af
     ShortText text = {""};
     if (!is_certain(after))
         return text;
-    unit_change(unit, comparable ? before->value : NAN, after->value, text.text, sizeof text.text);
+    text = text_of_change(unit, comparable ? before->value : NAN, after->value);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     if (mark[0])
         text_add(text.text, sizeof text.text, " %s", mark);

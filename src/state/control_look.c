@@ -166,9 +166,9 @@ Slice state_slice(const State *state) {
     return slice_of(&shape, state->job.slice);
 }
 
-CellPlace state_cell_place(const State *state, int64_t cell) {
+ShortText state_cell_place(const State *state, int64_t cell) {
     BevShape shape = cells_of(&state->scene);
-    return shape.nx > 0 ? cell_place(&shape, cell, ", ") : (CellPlace){"n/a"};
+    return shape.nx > 0 ? cell_place(&shape, cell, ", ") : (ShortText){"n/a"};
 }
 
 void control_use_slice(State *state, int slice, bool keep) {

@@ -382,7 +382,7 @@ void state_snapshot_name(const State *state, const Job *shown, const BevKernel *
                          char *text, size_t size);
 
 /* Returns x and y of a cell of the grid, and z where the scene's grid has slices. */
-CellPlace state_cell_place(const State *state, int64_t cell);
+ShortText state_cell_place(const State *state, int64_t cell);
 
 static inline bool state_races(const State *state) {
     return state->race && !state->race_paused;

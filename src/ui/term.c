@@ -263,7 +263,7 @@ typedef struct {
     size_t length;
 } Bytes;
 
-static Bytes bytes, reset; /* collected by tputs; the bytes that reset the terminal */
+static Bytes bytes; /* collected by tputs */
 
 /* Collects a byte; a callback of tputs. */
 static int keep_byte(int byte) {
@@ -294,8 +294,7 @@ static void prepare_reset(const Term *term, int rows) {
     if (!has("rmcup")) /* below what was drawn */
         tputs(tparm(tigetstr("cup"), (long)rows - 1, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L), 1, keep_byte);
     tputs("\r\n", 1, keep_byte);
-    reset = bytes;
-    rescue_arm(STDOUT_FILENO, &term->modes, reset.text, reset.length, fileno(term->out),
+    rescue_arm(STDOUT_FILENO, &term->modes, bytes.text, bytes.length, fileno(term->out),
                term->capture.memory, term->capture.errors);
 }
 
@@ -376,7 +375,7 @@ static void take_over_terminal(Term *term) {
 
 /* Gives the terminal back. Bytes that were not sent yet are dropped. */
 static void give_back_terminal(Term *term) {
-    rescue_restore(STDOUT_FILENO, &term->modes, reset.text, reset.length);
+    rescue_restore();
     leave_ncurses();
     rescue_disarm();
     capture_end(&term->capture);

@@ -119,7 +119,7 @@ static void test_model(void) {
     char line[160];
     Prediction p =
         model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
-    const UnitText us = text_of_figure(UNIT_US, p.latency_us);
+    const ShortText us = text_of_figure(UNIT_US, p.latency_us);
     snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us.text);
     tap_ok(shows(line) && strcmp(us.text, "22.0 \u00b5s") != 0,
            "another GPU, and another L2 of it");

@@ -52,16 +52,16 @@ TAP_SUITE(text_ticks) {
 }
 
 TAP_SUITE(text_texts) {
-    unit_text(UNIT_COUNT, -1, text, sizeof text);
+    snprintf(text, sizeof text, "%s", text_of_unit(UNIT_COUNT, -1).text);
     is("n/a", "an unknown count is n/a");
     figure_is(NAN, "n/a", "an unknown time is n/a");
     figure_is(4312, "4.31 ms", "milliseconds");
     figure_is(17.3, "17.3 \u00b5s", "microseconds");
-    unit_text(UNIT_ERROR, 3.8e-9, text, sizeof text);
+    snprintf(text, sizeof text, "%s", text_of_unit(UNIT_ERROR, 3.8e-9).text);
     is("3.8e-09", "errors have powers of ten");
-    unit_text(UNIT_COUNT, 209019, text, sizeof text);
+    snprintf(text, sizeof text, "%s", text_of_unit(UNIT_COUNT, 209019).text);
     is("209,019", "large numbers stand in groups");
-    unit_change(UNIT_BYTES, 8.66e6, 900, text, sizeof text);
+    snprintf(text, sizeof text, "%s", text_of_change(UNIT_BYTES, 8.66e6, 900).text);
     is("8.66 MB to 900 B", "a change is told in one unit where that keeps the digits of both");
     shell("out/a-1.npz", "out/a-1.npz");
     shell("", "''");

@@ -413,55 +413,6 @@ void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, cha
              text_of_unit(UNIT_COUNT, (double)bars->most).text);
 }
 
-/* ---- operator scenes in JSON ----------------------------------------------------------------- */
-
-typedef struct {
-    int version;
-    char title[128];
-    OperatorSpec spec;
-} OperatorFields;
-
-static const char *operator_word(int index) {
-    return index < OPERATOR_COUNT ? operator_kinds[index].name : NULL;
-}
-
-#define FIELD(member_) .offset = offsetof(OperatorFields, member_)
-
-static const Field operator_fields[] = {
-    {"bevscope", FIELD_INT, FIELD(version), RANGE(1, 1)},
-    {"title", FIELD_TEXT, FIELD(title), RANGE(0, 127), OPTIONAL(0)},
-    {"operator", FIELD_WORD, FIELD(spec.kind), .word_at = operator_word},
-    {"points", FIELD_INT64, FIELD(spec.points), RANGE(1, OPERATOR_MAX_POINTS)},
-    {"cells", FIELD_INT64, FIELD(spec.cells), RANGE(1, OPERATOR_MAX_CELLS)},
-    {"rows", FIELD_INT64, FIELD(spec.rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
-    {"channels", FIELD_INT64, FIELD(spec.channels), RANGE(1, SCENE_MAX_CHANNELS)},
-    {"skew", FIELD_DOUBLE, FIELD(spec.skew), RANGE(0, OPERATOR_MAX_SKEW)},
-    {"seed", FIELD_INT64, FIELD(spec.seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
-    {"world", FIELD_TEXT, FIELD(spec.world), RANGE(1, 63), OPTIONAL(0)},
-};
-static const FieldTable operator_table = FIELD_TABLE(operator_fields, OperatorFields);
-
-/* Checks a field that one kind of operator must have and all others must not have. */
-static bool check_field_of_kind(const Check *check, const char *key, bool given, OperatorKind kind,
-                                OperatorKind owner) {
-    return given == (kind == owner) ||
-           FIELD_REFUSE(check, field_path_key((FieldPath){"$"}, key), "",
-                        given ? "only %s has it" : "is missing, and %s needs it",
-                        operator_kinds[owner].name);
-}
-
-bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene) {
-    OperatorFields fields = {0};
-    if (!fields_read(check, (FieldPath){"$"}, &operator_table, json, &fields) ||
-        !check_field_of_kind(check, "rows", fields.spec.rows > 0, fields.spec.kind,
-                             OPERATOR_EMBEDDING_BAG) ||
-        !check_field_of_kind(check, "world", fields.spec.world[0], fields.spec.kind,
-                             OPERATOR_VOXELIZE))
-        return false;
-    memcpy(scene->title, fields.title, sizeof scene->title);
-    return !build || operator_build(&fields.spec, check->where, scene, check->err);
-}
-
 /* ---- an operator of the user: a folder of .npy files ----------------------------------------- */
 
 /* clang-format off */
@@ -508,7 +459,6 @@ static bool read_folder_array(Folder *folder, int id) {
                REFUSE(folder, id, "five arrays make an operator", "%s", why.what);
     bool ok = npy_read_file(file, path, files[id].whole ? NPY_I4 : NPY_F4, &folder->array[id],
                             &folder->elements[id], folder->err);
-    fclose(file);
     if (!ok || array->rank == files[id].rank)
         return ok;
     npy_shape_text(array, shape, sizeof shape);

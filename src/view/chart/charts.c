@@ -66,8 +66,8 @@ static Prediction chart_prediction(const ChartInput *input, const PredictedKerne
 }
 
 /* Writes a figure that is derived from a kernel's prediction, a first estimate as "~402 us". */
-static UnitText chart_figure(Unit unit, const PredictedKernel *kernel, double value) {
-    UnitText text;
+static ShortText chart_figure(Unit unit, const PredictedKernel *kernel, double value) {
+    ShortText text;
     snprintf(text.text, sizeof text.text, "%s%s", kernel->estimate ? "~" : "",
              unit == UNIT_US ? text_of_figure(unit, value).text : text_of_unit(unit, value).text);
     return text;
@@ -121,7 +121,7 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-static UnitText moved_text(const ChartInput *input, const PredictedKernel *kernel) {
+static ShortText moved_text(const ChartInput *input, const PredictedKernel *kernel) {
     return chart_figure(UNIT_BYTES, kernel,
                         prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)));
 }
@@ -133,7 +133,7 @@ static void traffic_finding(const ChartInput *input, char title[TEXT]) {
     const char *gpu = input->model->gpus[input->gpu].title;
     if (!kernel)
         return;
-    const UnitText bytes = moved_text(input, kernel);
+    const ShortText bytes = moved_text(input, kernel);
     if (input->room == ROOM_LOW)
         snprintf(title, TEXT, "DRAM moves %s for %s", bytes.text, kernel->title);
     else
@@ -448,7 +448,7 @@ static void formats_finding(const ChartInput *input, int fastest, double fastest
                             char title[TEXT]) {
     const char *own = bev_dtypes[input->model->dtype].title;
     const char *kernel = chart_predicted(input, input->kernel, input->gpu)->title;
-    const UnitText least = text_of_figure(UNIT_US, fastest_us);
+    const ShortText least = text_of_figure(UNIT_US, fastest_us);
     if (fastest == (int)input->model->dtype || input->room == ROOM_LOW)
         snprintf(title, TEXT, "%s is fastest in %s, %s", kernel, bev_dtypes[fastest].title,
                  least.text);
@@ -697,7 +697,7 @@ static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
             spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
         *bar = (PlotBar){
             .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
-        const UnitText calls = text_of_figure(UNIT_US, run->calls_us);
+        const ShortText calls = text_of_figure(UNIT_US, run->calls_us);
         if (lane == LANE_HOST)
             snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls.text);
         else if (lane == LANE_KERNEL)

@@ -181,7 +181,7 @@ static void result_text(const Figure *figure, char *text, size_t size) {
     const bool elsewhere =
         config->kernel->where == BEV_CPU && row && row->median_us.source == SOURCE_RECORDED;
     char result[160];
-    const UnitText points = text_of_unit(UNIT_COUNT, (double)live->intervals.stats.points);
+    const ShortText points = text_of_unit(UNIT_COUNT, (double)live->intervals.stats.points);
     if (figure->spec->difference)
         comparison_text(figure->spec->state, live, result, sizeof result);
     else if (frame->gradients.grad_feat) {

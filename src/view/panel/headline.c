@@ -131,7 +131,7 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
 static ShortText sums_text(const Story *story, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const UnitText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
+    const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
     const LiveVerdict tolerance = live_tolerance(accuracy);
     const ShortText at = live_judged_text(&data->state->scene, accuracy);
     if (!accuracy->source || accuracy->stale || story->other_config)

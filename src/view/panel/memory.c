@@ -325,7 +325,7 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
         sheet_key(sheet, &row, tensors[i].ink, tensors[i].texture);
         area_columns(&row, 2 + sheet_line(sheet, row, cell_style(INK_MUTED), name));
     }
-    const UnitText bytes = text_of_unit(UNIT_BYTES, gathered);
+    const ShortText bytes = text_of_unit(UNIT_BYTES, gathered);
     const ShortText brief = short_text("\u25cb without reuse %s, | L2 full", bytes.text);
     const ShortText whole = short_text("\u25cb gather traffic, %s", brief.text + strlen("\u25cb "));
     const char *const texts[] = {whole.text, brief.text, "| L2 full", "", NULL};

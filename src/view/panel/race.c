@@ -31,7 +31,7 @@ static double race_us(const Race *race, double seconds) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static UnitText us_text(double us) {
+static ShortText us_text(double us) {
     return text_of_figure(UNIT_US, us);
 }
 

@@ -211,7 +211,7 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
         ADD_WORDING(wordings, "The largest error of %s follows.", name);
     else if (isfinite(accuracy->max_abs)) {
         const ShortText pruning = live_pruning_text(accuracy);
-        const UnitText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
+        const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
         const char *limit = tolerance_text(accuracy, false);
         ShortText begin = short_text("Its largest error is %s", error.text);
         if (sums_verdict(accuracy) != SUMS_WRONG)

@@ -130,7 +130,7 @@ static TileSum tile_sum(const StepPage *page, int k) {
 /* Draws one sum of the product behind the place of its cell. */
 static void matrix_sum(StepPage *page, Area *row, TileSum of) {
     CellStyle style = cell_style(of.cell == page->view->cell ? INK_ACCENT : INK_OUTPUT);
-    CellPlace place = cell_place(&page->view->steps->shape, of.cell, ",");
+    ShortText place = cell_place(&page->view->steps->shape, of.cell, ",");
     const int x_width = (int)strcspn(place.text, ",");
     Area at = area_columns(row, PLACE_W);
     area_columns(&at, of.cell < 0 ? 2 : x_width < 3 ? 3 - x_width : 0);

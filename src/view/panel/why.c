@@ -243,12 +243,11 @@ static void doubtful_text(const PanelData *data, const LiveKernel *row, char *te
     const double least = row->least_us > 0 ? fmin(row->least_us, row->median_us.value) : 0;
     const double most = fmax(row->most_us, row->median_us.value);
     const bool swings = least > 0 && most > 1.05 * least;
-    char range[64];
-    unit_change(UNIT_US, swings ? least : NAN, most, range, sizeof range);
+    const ShortText range = text_of_change(UNIT_US, swings ? least : NAN, most);
     const ShortText busy = short_text("is busy (%.0f %% taken)", 100 * data->live->others_share);
     snprintf(text, size, "this CPU %s: %s %s%s",
              data->live->machine_busy ? busy.text : "while rendering", row->kernel->title,
-             swings ? "" : "about ", range);
+             swings ? "" : "about ", range.text);
 }
 
 /* Draws this CPU's own times on a line of their own: they are not those of the bars. Where one is
