@@ -517,27 +517,32 @@ void world_sky(const double direction[3], float color[3]) {
 
 /* ---- the ground ------------------------------------------------------------------------------ */
 
+/* Turns a vector into the frame of a solid or a patch. */
+static void turn_into_frame(const SolidPlace *frame, double x, double y, double out[2]) {
+    out[0] = x * frame->cos_yaw + y * frame->sin_yaw;
+    out[1] = y * frame->cos_yaw - x * frame->sin_yaw;
+}
+
 /* Whether a copy of the patch contains (x, y). `at` receives the point in that copy's frame. Copy k
  * is moved by k steps. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
-    const double *step = patch->step_m, steps_square = step[0] * step[0] + step[1] * step[1];
     if (x < place->low_m[0] || x > place->high_m[0] || y < place->low_m[1] || y > place->high_m[1])
         return false;
-    double from_x = x - place->frame.x_m, from_y = y - place->frame.y_m;
-    double c = place->frame.cos_yaw, s = place->frame.sin_yaw;
-    double first = 0, last = 0;
-    if (patch->repeat > 1 && steps_square > 0) {
-        /* The copies whose middles are near enough along the steps; 1e-3 is for rounding errors. */
-        double along = (from_x * step[0] + from_y * step[1]) / steps_square;
-        double reach = place->around.radius_m / sqrt(steps_square) + 1e-3;
-        first = fmax(ceil(along - reach), 0);
-        last = fmin(along + reach, patch->repeat - 1);
+    const double *step = patch->step_m;
+    double from_x = x - place->frame.x_m, from_y = y - place->frame.y_m, from[2], turned_step[2];
+    double first = 0, last = patch->repeat > 1 && (step[0] || step[1]) ? patch->repeat - 1 : 0;
+    turn_into_frame(&place->frame, from_x, from_y, from);
+    turn_into_frame(&place->frame, step[0], step[1], turned_step);
+    /* The copies that are near enough, and one more on each side because of rounding errors. */
+    for (int axis = 0; last > 0 && axis < 2; axis++) {
+        double low = (from[axis] - patch->size_m[axis] / 2) / turned_step[axis];
+        double high = (from[axis] + patch->size_m[axis] / 2) / turned_step[axis];
+        first = turned_step[axis] == 0 ? first : fmax(first, floor(fmin(low, high)));
+        last = turned_step[axis] == 0 ? last : fmin(last, ceil(fmax(low, high)));
     }
     for (double k = first; k <= last; k++) {
-        double off_x = from_x - k * step[0], off_y = from_y - k * step[1];
-        at[0] = off_x * c + off_y * s;
-        at[1] = off_y * c - off_x * s;
+        turn_into_frame(&place->frame, from_x - k * step[0], from_y - k * step[1], at);
         double u = at[0] / patch->size_m[0], v = at[1] / patch->size_m[1];
         if (patch->kind == PATCH_DISC ? u * u + v * v <= 0.25 : fabs(u) <= 0.5 && fabs(v) <= 0.5)
             return true;
@@ -640,12 +645,6 @@ static bool passes_circle(const Circle *circle, const double origin[3], const do
     double across = cross_product(to, direction);
     double length_square = direction[0] * direction[0] + direction[1] * direction[1];
     return across * across <= circle->radius_m * circle->radius_m * length_square;
-}
-
-/* Turns a vector into the solid's frame. */
-static void turn_into_frame(const SolidPlace *frame, double x, double y, double out[2]) {
-    out[0] = x * frame->cos_yaw + y * frame->sin_yaw;
-    out[1] = y * frame->cos_yaw - x * frame->sin_yaw;
 }
 
 /* Finds where the ray enters the solid, before `far_m`. A ray that starts inside hits nothing.
