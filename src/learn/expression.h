@@ -6,7 +6,7 @@
 
 #include "src/state/live_data.h"
 
-/* THE table of what figures are measured in. ROW(ID, unit of unit_text() that writes the figure,
+/* THE table of what figures are measured in. ROW(ID, unit of text_of_unit() that writes the figure,
  * suffix, divisor). Where there is a suffix, the number is divided and stands plainly before it. */
 /* clang-format off */
 #define MEASURES(ROW)                                                                              \
