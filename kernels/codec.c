@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 CPU_INLINE uint32_t bits_of(float value) {
@@ -31,11 +32,13 @@ typedef struct {
     uint32_t nan;
 } Narrow;
 
-static const Narrow FP16 = {16, 10, 15, 0x7c00, 0x7c00, 0x7e00};
-static const Narrow BF16 = {16, 7, 127, 0x7f80, 0x7f80, 0x7fc0};
-static const Narrow E4M3 = {8, 3, 7, 0x7e, 0x7f, 0x7f};
-static const Narrow E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e};
-static const Narrow E2M1 = {4, 1, 1, 0x7, 1 << 4, 0x7};
+static const Narrow narrow[BEV_ELEMENT_COUNT] = {
+    [BEV_FP16] = {16, 10, 15, 0x7c00, 0x7c00, 0x7e00},
+    [BEV_BF16] = {16, 7, 127, 0x7f80, 0x7f80, 0x7fc0},
+    [BEV_FP8] = {8, 3, 7, 0x7e, 0x7f, 0x7f},
+    [BEV_NVFP4] = {4, 1, 1, 0x7, 1 << 4, 0x7},
+    [BEV_E5M2] = {8, 2, 15, 0x7b, 0x7c, 0x7e},
+};
 
 /* Returns `first ? a : b` without a branch, so that the compiler vectorises the loops that use
  * it. */
@@ -49,7 +52,8 @@ CPU_INLINE uint32_t select_bits(bool first, uint32_t a, uint32_t b) {
  * lowest kept bit; a carry then rounds up exactly where it must. Subnormal results: the function
  * adds a float whose last place is the format's smallest step, so that the addition itself
  * rounds. */
-CPU_INLINE uint32_t narrow_encode(const Narrow *to, float value) {
+CPU_INLINE uint32_t narrow_encode(BevDtype dtype, float value) {
+    const Narrow *to = &narrow[dtype];
     int shift = FP32_FRACTION - to->fraction;
     uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
     uint32_t sign = bits >> 31 << (to->width - 1);
@@ -65,7 +69,8 @@ CPU_INLINE uint32_t narrow_encode(const Narrow *to, float value) {
     return sign | code;
 }
 
-CPU_INLINE float narrow_decode(const Narrow *from, uint32_t code) {
+CPU_INLINE float narrow_decode(BevDtype dtype, uint32_t code) {
+    const Narrow *from = &narrow[dtype];
     int shift = FP32_FRACTION - from->fraction;
     uint32_t sign = code >> (from->width - 1) << 31;
     uint32_t magnitude = code & ((1u << (from->width - 1)) - 1);
@@ -83,16 +88,16 @@ CPU_INLINE float narrow_decode(const Narrow *from, uint32_t code) {
 }
 
 float bev_fp16_decode(uint16_t code) {
-    return narrow_decode(&FP16, code);
+    return narrow_decode(BEV_FP16, code);
 }
 
 float bev_bf16_decode(uint16_t code) {
     return float_of((uint32_t)code << 16);
 }
 
+/* Encodes every NaN as +6. */
 CPU_INLINE uint32_t e2m1_encode(float value) {
-    return value != value ? E2M1.nan : narrow_encode(&E2M1, value); /* E2M1 encodes every NaN as
-                                                                       +6 */
+    return value != value ? narrow[BEV_NVFP4].nan : narrow_encode(BEV_NVFP4, value);
 }
 
 /* ---- whole numbers --------------------------------------------------------------------------- */
@@ -108,59 +113,22 @@ CPU_INLINE int32_t whole_encode(float value, float least, float most) {
 /* ---- one element of any format --------------------------------------------------------------- */
 
 uint32_t bev_code(BevDtype dtype, float value) {
-    switch (dtype) {
-    case BEV_FP32:
+    if (dtype == BEV_FP32)
         return bits_of(value);
-    case BEV_FP16:
-        return narrow_encode(&FP16, value);
-    case BEV_BF16:
-        return narrow_encode(&BF16, value);
-    case BEV_FP8:
-        return narrow_encode(&E4M3, value);
-    case BEV_E5M2:
-        return narrow_encode(&E5M2, value);
-    case BEV_NVFP4:
+    if (dtype == BEV_NVFP4)
         return e2m1_encode(value);
-    case BEV_INT8:
-    case BEV_INT8_FP16:
-        return (uint8_t)whole_encode(value, -127, 127);
-    case BEV_UINT8:
-        return (uint8_t)whole_encode(value, 0, 255);
-    case BEV_ELEMENT_COUNT:
-        break;
-    }
-    assert(!"no such format");
-    return 0;
-}
-
-CPU_INLINE double code_value(BevDtype dtype, uint32_t code) {
-    switch (dtype) {
-    case BEV_FP32:
-        return float_of(code);
-    case BEV_FP16:
-        return narrow_decode(&FP16, code);
-    case BEV_BF16:
-        return float_of(code << 16);
-    case BEV_FP8:
-        return narrow_decode(&E4M3, code);
-    case BEV_E5M2:
-        return narrow_decode(&E5M2, code);
-    case BEV_NVFP4:
-        return narrow_decode(&E2M1, code);
-    case BEV_INT8:
-    case BEV_INT8_FP16:
-        return (int8_t)code;
-    case BEV_UINT8:
-        return (uint8_t)code;
-    case BEV_ELEMENT_COUNT:
-        break;
-    }
-    assert(!"no such format");
-    return 0;
+    if (narrow[dtype].width)
+        return narrow_encode(dtype, value);
+    return (uint8_t)(dtype == BEV_UINT8 ? whole_encode(value, 0, 255)
+                                        : whole_encode(value, -127, 127));
 }
 
 double bev_code_value(BevDtype dtype, uint32_t code) {
-    return code_value(dtype, code);
+    if (dtype == BEV_FP32 || dtype == BEV_BF16)
+        return float_of(dtype == BEV_FP32 ? code : code << 16);
+    if (narrow[dtype].width)
+        return narrow_decode(dtype, code);
+    return dtype == BEV_UINT8 ? (uint8_t)code : (int8_t)code;
 }
 
 /* ---- sizes and scales ------------------------------------------------------------------------ */
@@ -171,7 +139,7 @@ static int64_t blocks_of(BevDtype dtype, int64_t row_len) {
 }
 
 float bev_block_scale(const BevTensor *tensor, int64_t block) {
-    return narrow_decode(&E4M3, tensor->block_scales[block]);
+    return narrow_decode(BEV_FP8, tensor->block_scales[block]);
 }
 
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
@@ -215,12 +183,12 @@ typedef void Span(void *to, const void *from, const float *restrict scales, floa
     }
 
 SPAN(fp32_copy, float, float, in[i])
-SPAN(fp16_encode, uint16_t, float, (uint16_t)narrow_encode(&FP16, in[i]))
-SPAN(fp16_decode, float, uint16_t, narrow_decode(&FP16, in[i]))
-SPAN(bf16_encode, uint16_t, float, (uint16_t)narrow_encode(&BF16, in[i]))
+SPAN(fp16_encode, uint16_t, float, (uint16_t)narrow_encode(BEV_FP16, in[i]))
+SPAN(fp16_decode, float, uint16_t, narrow_decode(BEV_FP16, in[i]))
+SPAN(bf16_encode, uint16_t, float, (uint16_t)narrow_encode(BEV_BF16, in[i]))
 SPAN(bf16_decode, float, uint16_t, float_of((uint32_t)in[i] << 16))
-SPAN(e4m3_encode, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / scale))
-SPAN(e4m3_decode, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
+SPAN(e4m3_encode, uint8_t, float, (uint8_t)narrow_encode(BEV_FP8, in[i] / scale))
+SPAN(e4m3_decode, float, uint8_t, narrow_decode(BEV_FP8, in[i]) * scale)
 SPAN(uint8_encode, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
 SPAN(uint8_decode, float, uint8_t, (float)in[i] * scale)
 SPAN(int8_encode, int8_t, float,
@@ -239,23 +207,15 @@ static const struct {
 
 /* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
-static float block_largest(const float *values, int64_t n) {
-    float largest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        float magnitude = values[i] < 0 ? -values[i] : values[i];
-        if (magnitude > largest)
-            largest = magnitude;
-    }
-    return largest;
-}
-
 /* Encodes up to 16 values as a block and returns the code of its scale. The block scale is the E4M3
  * value nearest to largest / 6, both in units of the tensor scale. */
 static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
                             float scale) {
-    float largest = block_largest(values, n);
-    uint32_t block = narrow_encode(&E4M3, largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
-    float unit = narrow_decode(&E4M3, block) * scale;
+    float largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fabsf(values[i]) > largest ? fabsf(values[i]) : largest;
+    uint32_t block = narrow_encode(BEV_FP8, largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
+    float unit = narrow_decode(BEV_FP8, block) * scale;
     memset(codes, 0, BEV_BLOCK / 2);
     for (int64_t i = 0; unit > 0 && i < n; i++)
         codes[i / 2] |= (uint8_t)(e2m1_encode(values[i] / unit) << (i % 2 * 4));
@@ -279,9 +239,9 @@ static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values
         int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + c / BEV_BLOCK;
         int64_t n = tensor->row_len - c < BEV_BLOCK ? tensor->row_len - c : BEV_BLOCK;
         const uint8_t *codes = (const uint8_t *)tensor->data + block * (BEV_BLOCK / 2);
-        float unit = narrow_decode(&E4M3, tensor->block_scales[block]) * tensor->scale;
+        float unit = narrow_decode(BEV_FP8, tensor->block_scales[block]) * tensor->scale;
         for (int64_t i = 0; i < n; i++)
-            values[c + i] = narrow_decode(&E2M1, codes[i / 2] >> (i % 2 * 4) & 0xf) * unit;
+            values[c + i] = narrow_decode(BEV_NVFP4, codes[i / 2] >> (i % 2 * 4) & 0xf) * unit;
     }
 }
 
@@ -341,11 +301,11 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
         int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + column / BEV_BLOCK;
         uint8_t pair =
             ((const uint8_t *)tensor->data)[(block * BEV_BLOCK + column % BEV_BLOCK) / 2];
-        return code_value(dtype, pair >> (column % 2 * 4) & 0xf) * bev_block_scale(tensor, block) *
-               tensor->scale;
+        return bev_code_value(dtype, pair >> (column % 2 * 4) & 0xf) *
+               bev_block_scale(tensor, block) * tensor->scale;
     }
     uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[at]
                                                 : ((const uint16_t *)tensor->data)[at];
-    return code_value(dtype, code) * tensor->scale *
+    return bev_code_value(dtype, code) * tensor->scale *
            (tensor->channel_scales ? tensor->channel_scales[column] : 1);
 }

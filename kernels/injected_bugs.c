@@ -6,9 +6,11 @@
 
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/regime.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- in the map ------------------------------------------------------------------------------ */
@@ -114,14 +116,20 @@ static void add_in_halves(Spoilt *p) {
     p->halves = true;
 }
 
+void injected_transpose_grid(Spoilt *p) {
+    int32_t nx = (int32_t)p->problem->shape.nx, ny = (int32_t)p->problem->shape.ny;
+    for (int64_t t = 0; t < p->map.points; t++)
+        p->map.ranks_bev[t] = p->map.ranks_bev[t] % nx * ny + p->map.ranks_bev[t] / nx;
+}
+
 /* ---- in the sums ----------------------------------------------------------------------------- */
 
 static size_t row_bytes(const Spoilt *p) {
     return (size_t)p->problem->shape.channels * sizeof(float);
 }
 
-static float *row_of(const Spoilt *p, float *grid, int64_t cell) {
-    return grid + cell * p->problem->shape.channels;
+static float *row_of(const Spoilt *p, int64_t cell) {
+    return p->values[0] + cell * p->problem->shape.channels;
 }
 
 static int64_t cells_of(const Spoilt *p) {
@@ -131,25 +139,16 @@ static int64_t cells_of(const Spoilt *p) {
 static void miss_last_channel(Spoilt *p) {
     int64_t channels = p->problem->shape.channels;
     for (int64_t cell = 0; cell < cells_of(p); cell++)
-        row_of(p, p->values[0], cell)[channels - 1] = 0;
+        row_of(p, cell)[channels - 1] = 0;
 }
 
-/* Writes cell (x, y) to x * ny + y in place of y * nx + x. */
-static void transpose_grid(Spoilt *p) {
-    int64_t nx = p->problem->shape.nx, ny = p->problem->shape.ny;
-    for (int64_t cell = 0; cell < nx * ny; cell++)
-        memcpy(row_of(p, p->spare, cell % nx * ny + cell / nx), row_of(p, p->values[0], cell),
-               row_bytes(p));
-    memcpy(p->values[0], p->spare, (size_t)(nx * ny) * row_bytes(p));
-}
-
-/* Writes the rows of the output as if each were one channel shorter than it is. */
+/* Writes the rows of the output as if each were one channel shorter than it is. Of the last row a
+ * value for each other cell is left over. */
 static void use_short_stride(Spoilt *p) {
-    int64_t channels = p->problem->shape.channels;
-    memset(p->spare, 0, (size_t)cells_of(p) * row_bytes(p));
-    for (int64_t cell = 0; cell < cells_of(p); cell++)
-        memcpy(p->spare + cell * (channels - 1), row_of(p, p->values[0], cell), row_bytes(p));
-    memcpy(p->values[0], p->spare, (size_t)cells_of(p) * row_bytes(p));
+    int64_t channels = p->problem->shape.channels, cells = cells_of(p);
+    for (int64_t cell = 0; cell < cells; cell++)
+        memmove(p->values[0] + cell * (channels - 1), row_of(p, cell), row_bytes(p));
+    memset(p->values[0] + cells * (channels - 1) + 1, 0, (size_t)(cells - 1) * sizeof(float));
 }
 
 /* Replaces each cell by the mean of itself and the next cell in x, a shift by half a cell. */
@@ -157,17 +156,9 @@ static void average_neighbours(Spoilt *p) {
     int64_t nx = p->problem->shape.nx, channels = p->problem->shape.channels;
     for (int64_t cell = 0; cell < cells_of(p); cell++)
         for (int64_t c = 0; c < channels; c++) {
-            float *at = row_of(p, p->values[0], cell) + c;
+            float *at = row_of(p, cell) + c;
             *at = 0.5f * (*at + (cell % nx + 1 < nx ? at[channels] : 0));
         }
-}
-
-/* Sets spare[cell] to 1 for cells with points and to 0 for the others. */
-static void flag_cells(Spoilt *p) {
-    const BevMap *map = &p->problem->map;
-    memset(p->spare, 0, (size_t)cells_of(p) * sizeof *p->spare);
-    for (int64_t i = 0; i < map->intervals; i++)
-        p->spare[map->ranks_bev[map->interval_starts[i]]] = 1;
 }
 
 /* Cells without points keep old values: those of an earlier moment, when everything lay CELLS cells
@@ -175,25 +166,22 @@ static void flag_cells(Spoilt *p) {
 static void keep_old_cells(Spoilt *p) {
     enum { CELLS = 3 };
     int64_t nx = p->problem->shape.nx;
-    flag_cells(p);
-    for (int64_t cell = 0; cell < cells_of(p); cell++)
-        if (!p->spare[cell] && cell % nx >= CELLS && p->spare[cell - CELLS])
-            memcpy(row_of(p, p->values[0], cell), row_of(p, p->values[0], cell - CELLS),
-                   row_bytes(p));
+    int32_t *interval_of = bev_intervals_of_cells(&p->problem->map, cells_of(p));
+    for (int64_t cell = 0; interval_of && cell < cells_of(p); cell++)
+        if (interval_of[cell] < 0 && cell % nx >= CELLS && interval_of[cell - CELLS] >= 0)
+            memcpy(row_of(p, cell), row_of(p, cell - CELLS), row_bytes(p));
+    free(interval_of);
 }
 
-/* Returns the first cell without points; the last cell if all have points. */
-static int64_t cell_without_points(Spoilt *p) {
-    int64_t cell = 0;
-    flag_cells(p);
-    while (cell + 1 < cells_of(p) && p->spare[cell])
-        cell++;
-    return cell;
-}
-
-/* Fills the first cell without points with NaN, as memory that was never written is poisoned. */
+/* Fills the first cell without points, else the last cell, with NaN, as memory that was never
+ * written is poisoned. */
 static void leave_unwritten(Spoilt *p) {
-    float *row = row_of(p, p->values[0], cell_without_points(p));
+    int32_t *interval_of = bev_intervals_of_cells(&p->problem->map, cells_of(p));
+    int64_t cell = 0;
+    while (interval_of && cell + 1 < cells_of(p) && interval_of[cell] >= 0)
+        cell++;
+    free(interval_of);
+    float *row = row_of(p, cell);
     for (int64_t c = 0; c < p->problem->shape.channels; c++)
         row[c] = p->problem->out.dtype == BEV_INT8 ? FLT_MAX : NAN; /* INT8 has no NaN */
 }
@@ -235,7 +223,6 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
     for (int i = bev_outputs(problem, outputs); i-- > 0;)
         plan->spoilt.values[i] = take_values(arrays, outputs[i]);
-    plan->spoilt.spare = take_values(arrays, outputs[0]);
     plan->depth = take_values(arrays, &problem->depth);
     plan->feat = take_values(arrays, &problem->feat);
     *map = problem->map;
@@ -301,7 +288,7 @@ static void pool_intervals(const BevPlan *plan, const Spoilt *s) {
     memset(s->values[0], 0, (size_t)cells_of(s) * row_bytes(s));
     for (int64_t i = 0; i < s->map.intervals; i++) {
         int64_t start = s->map.interval_starts[i], end = start + s->map.interval_lengths[i];
-        float *row = row_of(s, s->values[0], s->map.ranks_bev[start]);
+        float *row = row_of(s, s->map.ranks_bev[start]);
         memset(row, 0, row_bytes(s));
         for (int64_t t = start; t < end; t++)
             add_point(plan, s, t, row);
@@ -352,7 +339,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(3, "tail-channel", "The last channel of every cell is never summed.",                        \
       NULL, miss_last_channel, ALWAYS, ALWAYS)                                                     \
     D(4, "transposed", "Cell (x, y) is written to x * ny + y in the place of y * nx + x.",         \
-      NULL, transpose_grid, ALWAYS, ALWAYS)                                                        \
+      injected_transpose_grid, NULL, ALWAYS, ALWAYS)                                               \
     D(5, "row-stride", "Rows of the output are taken to be one channel shorter than they are.",    \
       NULL, use_short_stride, ALWAYS, ALWAYS)                                                      \
     D(6, "half-cell", "Half a cell off: each cell is the mean of itself and the next.", \

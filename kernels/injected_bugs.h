@@ -36,11 +36,13 @@ typedef struct {
     const BevProblem *problem;
     BevMap map; /* a copy of the problem's map */
     float *values[BEV_MAX_OUTPUTS];
-    float *spare; /* as long as values[0] */
     bool halves;  /* forward: sums are rounded to FP16 after every point */
 } Spoilt;
 
 typedef void Spoil(Spoilt *spoilt);
+
+/* A bug of both: cell (x, y) lies at x * ny + y in place of y * nx + x. */
+Spoil injected_transpose_grid;
 
 /* Functions of the rows. Either of the two bugs may be NULL. A problem without points is computed
  * correctly. */

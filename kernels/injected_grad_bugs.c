@@ -36,15 +36,6 @@ static void forget_weights(Spoilt *s) {
     s->map.weights = NULL;
 }
 
-/* Reads cell (x, y) from x * ny + y in place of y * nx + x. */
-static void transpose_grid(Spoilt *s) {
-    const BevProblem *problem = s->problem;
-    BevMap *map = &s->map;
-    int32_t nx = (int32_t)problem->shape.nx, ny = (int32_t)problem->shape.ny;
-    for (int64_t t = 0; t < map->points; t++)
-        map->ranks_bev[t] = map->ranks_bev[t] % nx * ny + map->ranks_bev[t] / nx;
-}
-
 /* ---- in the gradients ------------------------------------------------------------------------ */
 
 static float weight_of(const BevMap *map, int64_t t) {
@@ -141,7 +132,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(11, "wrong-sign", "The gradient of depth has the other sign.",                               \
       NULL, flip_sign, ALWAYS, CPU_ALL_ALIGNS, "grad_depth")                                       \
     D(12, "transposed", "Cell (x, y) of grad_out is read from x * ny + y.",                        \
-      transpose_grid, NULL, FINE, CPU_ALL_ALIGNS, NULL)
+      injected_transpose_grid, NULL, FINE, CPU_ALL_ALIGNS, NULL)
 
 #define ROW(number, word, sentence, in_map, in_gradients, a, where_it_is, wrong)                   \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_ALWAYS,                \

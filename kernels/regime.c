@@ -22,10 +22,7 @@ BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
 }
 
 const BevKernel *bev_v3(void) {
-    int i = 0;
-    while (bev_kernels[i] && !bev_kernels[i]->large_l2)
-        i++;
-    return bev_kernels[i];
+    return bev_kernel_find("v3");
 }
 
 /* ---- an estimate ----------------------------------------------------------------------------- */
@@ -121,8 +118,7 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
         "%s: estimated %.0f thousand cycles, the other form %.0f thousand, with a longest interval "
         "of %lld points. The article's rule, size against L2, takes %s by the footprint, %.1f MB "
         "(L2 %.3g MiB, %s), and %s by the article's own size, %.2f MB gathered: features and depth "
-        "a "
-        "point, indices once, an FP32 output",
+        "a point, indices once, an FP32 output",
         choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
         (long long)workload->longest, choice.published->name, workload->footprint_bytes * 1e-6,
         gpu->l2_bytes / 1048576, bev_regimes[choice.regime].meaning,

@@ -84,11 +84,9 @@ typedef struct {
 /* Compares by strip, then by key, then by number. */
 static int by_strip(const void *a, const void *b) {
     const OrderKey *x = a, *y = b;
-    if (x->strip != y->strip)
-        return x->strip < y->strip ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->interval < y->interval ? -1 : 1;
+    int strip = (x->strip > y->strip) - (x->strip < y->strip);
+    int key = (x->key > y->key) - (x->key < y->key);
+    return strip ? strip : key ? key : x->interval - y->interval;
 }
 
 /* Sorts the cells so that neighbours see nearly the same columns; each 16 of them become a tile. */

@@ -2,7 +2,6 @@
 #include "kernels/cpu/cpu.h"
 
 #include "kernels/codec.h"
-#include "kernels/regime.h"
 #include "kernels/threads.h"
 
 #include <assert.h>
@@ -17,10 +16,7 @@ static int omp_get_thread_num(void) {
 }
 #endif
 
-enum {
-    LINE = 64,       /* bytes of a cache line, which sums of two threads never share */
-    RUN_CELLS = 256, /* most empty cells in one run */
-};
+enum { LINE = 64 }; /* bytes of a cache line, which sums of two threads never share */
 
 /* Returns the floats between the rows of sums of two threads: whole cache lines. */
 static int64_t sums_stride(int64_t channels) {
@@ -34,17 +30,18 @@ static int64_t decoded_floats(const BevTensor *tensor) {
     return tensor->dtype == BEV_FP32 ? 0 : sums_stride(tensor->rows * tensor->row_len);
 }
 
-void *cpu_take(CpuArrays *arrays, int64_t count, size_t size) {
+void *cpu_keep(CpuArrays *arrays, void *array) {
     assert(arrays->count < CPU_MOST_ARRAYS);
-    void *array = malloc(((size_t)count + 1) * size);
-    arrays->array[arrays->count++] = array;
     arrays->failed |= !array;
-    return array;
+    return arrays->array[arrays->count++] = array;
+}
+
+void *cpu_take(CpuArrays *arrays, int64_t count, size_t size) {
+    return cpu_keep(arrays, malloc(((size_t)count + 1) * size));
 }
 
 void *cpu_take_zeroed(CpuArrays *arrays, int64_t count, size_t size) {
-    void *array = cpu_take(arrays, count, size);
-    return array ? memset(array, 0, ((size_t)count + 1) * size) : NULL;
+    return cpu_keep(arrays, calloc((size_t)count + 1, size));
 }
 
 void cpu_free(const CpuArrays *arrays) {
@@ -95,22 +92,20 @@ CpuStage cpu_stage(const BevProblem *problem, int planned) {
     float *next = problem->workspace;
     CpuStage stage = {.threads = threads, .channels = problem->shape.channels, .sums = next};
     next += threads * sums_stride(stage.channels);
-    if (depth->dtype != BEV_FP32)
-        stage.depth_scratch = next;
+    stage.depth = depth->dtype == BEV_FP32 ? depth->data : next;
     next += decoded_floats(depth);
-    if (feat->dtype != BEV_FP32)
-        stage.feat_scratch = next;
+    stage.feat = feat->dtype == BEV_FP32 ? feat->data : next;
     stage.own_sums = next + decoded_floats(feat);
-    stage.depth = stage.depth_scratch ? stage.depth_scratch : depth->data;
-    stage.feat = stage.feat_scratch ? stage.feat_scratch : feat->data;
     return stage;
 }
 
 /* Splits `tensor` into `parts` runs of rows and decodes run number `part` into `values`. INT8 and
- * UINT8 codes stay whole numbers, without scales. */
+ * UINT8 codes stay whole numbers, without scales. FP32 is used as it is. */
 static void decode_part(const BevTensor *tensor, int part, int parts, float *values) {
     int64_t first = tensor->rows * part / parts, last = tensor->rows * (part + 1) / parts;
     BevTensor codes = *tensor;
+    if (codes.dtype == BEV_FP32)
+        return;
     if (bev_is_whole(codes.dtype) || codes.dtype == BEV_UINT8) {
         codes.scale = 1;
         codes.channel_scales = NULL;
@@ -119,7 +114,7 @@ static void decode_part(const BevTensor *tensor, int part, int parts, float *val
 }
 
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
-    if (!stage->feat_scratch && !stage->depth_scratch)
+    if (problem->feat.dtype == BEV_FP32 && problem->depth.dtype == BEV_FP32)
         return;
     /* Depth is one long row, which cannot be split. It can be split if it is read as rows of one
      * image line each. Its formats have no blocks, so that the bytes are the same. */
@@ -128,10 +123,8 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     depth.rows = problem->depth.row_len / depth.row_len;
 #pragma omp for schedule(static, 1)
     for (int part = 0; part < stage->threads; part++) {
-        if (stage->feat_scratch)
-            decode_part(&problem->feat, part, stage->threads, stage->feat_scratch);
-        if (stage->depth_scratch)
-            decode_part(&depth, part, stage->threads, stage->depth_scratch);
+        decode_part(&problem->feat, part, stage->threads, stage->feat);
+        decode_part(&depth, part, stage->threads, stage->depth);
     }
 }
 
@@ -178,34 +171,9 @@ void cpu_clear(const CpuStage *stage, const BevTensor *out) {
     }
 }
 
-/* ---- empty cells ----------------------------------------------------------------------------- */
-
-static void add_empty_cell(CpuEmpty *empty, int32_t cell) {
-    CpuRun *last = empty->count ? &empty->runs[empty->count - 1] : NULL;
-    if (last && last->first + last->count == cell && last->count < RUN_CELLS)
-        last->count++;
-    else
-        empty->runs[empty->count++] = (CpuRun){cell, 1};
-}
-
-bool cpu_empty_find(CpuEmpty *empty, CpuArrays *arrays, const BevProblem *problem) {
-    int64_t cells = problem->shape.nx * problem->shape.ny;
-    int32_t *intervals = bev_intervals_of_cells(&problem->map, cells);
-    bool ok = (empty->runs = cpu_take(arrays, cells, sizeof *empty->runs)) && intervals;
-    for (int64_t cell = 0; ok && cell < cells; cell++)
-        if (intervals[cell] < 0)
-            add_empty_cell(empty, (int32_t)cell);
-    free(intervals);
-    return ok;
-}
-
-void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out) {
+void cpu_clear_cell(const BevTensor *out, int64_t cell) {
     size_t row_bytes = bev_code_bytes(out->dtype, 1, out->row_len);
-#pragma omp for schedule(dynamic, CPU_CHUNK)
-    for (int64_t i = 0; i < empty->count; i++) {
-        CpuRun run = empty->runs[i];
-        memset((char *)out->data + (size_t)run.first * row_bytes, 0, (size_t)run.count * row_bytes);
-    }
+    memset((char *)out->data + (size_t)cell * row_bytes, 0, row_bytes);
 }
 
 /* ---- sums in memory -------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU kernels share: inputs that each launch decodes to FP32, a row of sums for each
- * thread, and the list of empty cells. All that a launch writes lies in the problem's workspace. */
+/* What the CPU kernels share: inputs that each launch decodes to FP32, and a row of sums for
+ * each thread. All that a launch writes lies in the problem's workspace. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -20,8 +20,7 @@ enum {
  * except those of INT8: FP32 adds whole numbers below 2^24 exactly, and cpu_store_sums() scales the
  * sum. */
 typedef struct {
-    const float *depth, *feat; /* laid out as the tensors; rows of feat have no padding */
-    float *depth_scratch, *feat_scratch;
+    float *depth, *feat; /* laid out as the tensors; rows of feat have no padding */
     float *sums;     /* (thread, channels), each row in whole cache lines */
     float *own_sums; /* the rest of the workspace, for the kernel itself */
     int threads;
@@ -35,7 +34,9 @@ typedef struct {
     bool failed; /* memory was short */
 } CpuArrays;
 
-/* Returns an array of `count` elements and one more, which cpu_free frees. NULL: out of memory. */
+/* Return an array of `count` elements and one more, or what malloc gave, which cpu_free frees.
+ * NULL: out of memory. */
+void *cpu_keep(CpuArrays *arrays, void *array);
 void *cpu_take(CpuArrays *arrays, int64_t count, size_t size);
 void *cpu_take_zeroed(CpuArrays *arrays, int64_t count, size_t size);
 void cpu_free(const CpuArrays *arrays);
@@ -99,6 +100,9 @@ float *cpu_sums(const CpuStage *stage);
  * zero. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
 
+/* Sets one cell to zero. */
+void cpu_clear_cell(const BevTensor *out, int64_t cell);
+
 /* FP32 sums in memory, (cell, c), to which all threads add by atomics. They are own_sums. */
 size_t cpu_sums_bytes(const BevProblem *problem, const BevPlan *plan);
 
@@ -113,22 +117,6 @@ bool cpu_sums_launch(const BevProblem *problem, const BevPlan *plan, CpuAddPoint
 /* Returns the traffic of a kernel that passes over all points once for each `tile` channels. With
  * `sums` each point reads and writes FP32 sums, which are cleared before and encoded after. */
 BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, BevSums sums);
-
-/* The cells without points, as runs of neighbours, for kernels that write each cell once. */
-typedef struct {
-    int32_t first, count;
-} CpuRun;
-
-typedef struct {
-    int64_t count;
-    CpuRun *runs;
-} CpuEmpty;
-
-/* Finds them. False: out of memory. The runs belong to `arrays`. */
-bool cpu_empty_find(CpuEmpty *empty, CpuArrays *arrays, const BevProblem *problem);
-
-/* Sets the empty cells to zero, each thread its share. On return all are zero. */
-void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out);
 
 /* Returns depth * weight of point t. */
 CPU_INLINE float cpu_depth(const CpuStage *stage, const BevMap *map, int64_t t) {

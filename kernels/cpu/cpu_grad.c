@@ -5,47 +5,38 @@
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Sorts points by `key` with a stable counting sort. `from` lists the points before (NULL: 0, 1, 2,
- * ...), `to` receives them sorted. `starts`, keys + 1 zeros at first, receives the index in `to`
- * where each key begins. */
-static void sort_by_key(const int32_t *key, int64_t points, int64_t keys, const int32_t *from,
-                        int32_t *to, int32_t *starts) {
-    for (int64_t t = 0; t < points; t++)
-        starts[key[t] + 1]++;
-    for (int64_t k = 0; k < keys; k++)
-        starts[k + 1] += starts[k];
-    for (int64_t i = 0; i < points; i++) {
-        int32_t t = from ? from[i] : (int32_t)i;
-        to[starts[key[t]]++] = t;
-    }
-    for (int64_t k = keys; k > 0; k--)
-        starts[k] = starts[k - 1];
-    starts[0] = 0;
+/* Returns the place of point t: places are numbered pixel by pixel, and bin by bin within each. */
+static int32_t place_of(const BevProblem *problem, bool columns, int64_t t) {
+    uint32_t w = (uint32_t)problem->shape.feat_w, h = (uint32_t)problem->shape.feat_h;
+    uint32_t bins = (uint32_t)problem->shape.depth_bins;
+    uint32_t pixel = (uint32_t)problem->map.ranks_feat[t];
+    if (columns)
+        pixel = (pixel / (h * w) * w + pixel % w) * h + pixel / w % h;
+    return (int32_t)(pixel * bins + (uint32_t)problem->map.ranks_depth[t] / (h * w) % bins);
 }
 
-/* Computes the place of each point's pixel: its number row by row, or column by column. */
-static void place_pixels(const BevProblem *problem, bool columns, int32_t *places) {
-    int64_t w = problem->shape.feat_w, h = problem->shape.feat_h;
-    for (int64_t t = 0; t < problem->map.points; t++) {
-        int64_t pixel = problem->map.ranks_feat[t];
-        int64_t camera = pixel / (h * w), row = pixel / w % h, column = pixel % w;
-        places[t] = (int32_t)(columns ? (camera * w + column) * h + row : pixel);
-    }
-}
-
+/* A counting sort. `ends` first counts the points of each place, and then says where they begin; as
+ * they are put, it becomes where they end. */
 bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
                      const BevProblem *problem, bool columns) {
-    int64_t points = problem->map.points, depths = problem->depth.row_len;
-    int32_t *by_depth = cpu_take(draft, points, sizeof *by_depth);
+    int64_t points = problem->map.points, bins = problem->shape.depth_bins;
+    int32_t *ends = cpu_take_zeroed(draft, problem->depth.row_len, sizeof *ends), before = 0;
     int32_t *places = cpu_take(draft, points, sizeof *places);
-    int32_t *depth_starts = cpu_take_zeroed(draft, depths, sizeof *depth_starts);
     pixels->points = cpu_take(draft, points, sizeof *pixels->points);
     pixels->starts = cpu_take_zeroed(kept, problem->feat.rows, sizeof *pixels->starts);
     if (kept->failed || draft->failed)
         return false;
-    sort_by_key(problem->map.ranks_depth, points, depths, NULL, by_depth, depth_starts);
-    place_pixels(problem, columns, places);
-    sort_by_key(places, points, problem->feat.rows, by_depth, pixels->points, pixels->starts);
+    for (int64_t t = 0; t < points; t++)
+        ends[places[t] = place_of(problem, columns, t)]++;
+    for (int64_t place = 0; place < problem->depth.row_len; place++) {
+        int32_t count = ends[place];
+        ends[place] = before;
+        before += count;
+    }
+    for (int64_t t = 0; t < points; t++)
+        pixels->points[ends[places[t]]++] = (int32_t)t;
+    for (int64_t pixel = 0; pixel < problem->feat.rows; pixel++)
+        pixels->starts[pixel + 1] = ends[(pixel + 1) * bins - 1];
     return true;
 }
 

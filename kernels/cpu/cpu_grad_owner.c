@@ -18,7 +18,7 @@
  *         features and of both gradients once, 4 P C operations. No atomics.
  * LIMITS  A pixel's points have one owner; a row of grad_out is gathered by every pixel that looks
  *         at its cell, 11 to 13 of a column of 16 rows, 22 to 24 of 32.
- * TRY     Sort by image column instead of row (cpu_pixels_init has it): what do the caches say? */
+ * TRY     Sort by image column instead of row (cpu_pixels_sort has it): what do the caches say? */
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_grad.h"
 

@@ -5,8 +5,8 @@
  *         read in a straight line, so that nothing is divided; every depth is loaded once a
  *         point; every output row has one owner, which writes it once. With the indices of the
  *         next points at hand, four points are added in one sweep over the sums.
- * WHO     A thread owns an interval: all channels of one cell. Cells without points have owners
- *         too, from a list made by `prepare`, so that the grid is not cleared first.
+ * WHO     A thread owns a cell, with all channels of its interval. Cells without points have owners
+ *         too, by a list that `prepare` makes, so that the grid is not cleared first.
  *
  *             interval_starts[i] -> t     ranks_depth[t]  ranks_feat[t]      t+1   t+2  ...
  *                                              |               |
@@ -19,16 +19,19 @@
  *         bounds the time from below once there are more threads than work.
  * TRY     Set GROUP's sweep to one point: how much of the gain over V2+DO was the division? */
 #include "kernels/cpu/cpu.h"
+#include "kernels/regime.h"
 
 enum { GROUP = 4 }; /* points that are added in one sweep */
 
 struct BevPlan {
     CpuPlan base;
-    CpuEmpty empty;
+    int32_t *interval_of; /* [cells]: number of the cell's interval; -1: it has no point */
 };
 
 static bool build_plan(BevPlan *plan, const BevProblem *problem) {
-    return cpu_empty_find(&plan->empty, &plan->base.arrays, problem);
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    plan->interval_of = cpu_keep(&plan->base.arrays, bev_intervals_of_cells(&problem->map, cells));
+    return plan->interval_of;
 }
 CPU_PREPARE(build_plan, "cpu_v3")
 
@@ -71,13 +74,17 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     {
         float *sums = cpu_sums(stage);
         cpu_stage_fill(stage, problem);
-#pragma omp for schedule(dynamic, CPU_CHUNK) nowait
-        for (int64_t i = 0; i < map->intervals; i++) {
+#pragma omp for schedule(dynamic, CPU_CHUNK)
+        for (int64_t cell = 0; cell < problem->out.rows; cell++) {
+            int64_t i = plan->interval_of[cell];
+            if (i < 0) {
+                cpu_clear_cell(&problem->out, cell);
+                continue;
+            }
             int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
             pool_interval(map, stage, start, end, sums);
-            cpu_store_sums(problem, map->ranks_bev[start], 0, stage->channels, sums);
+            cpu_store_sums(problem, cell, 0, stage->channels, sums);
         }
-        cpu_empty_clear(&plan->empty, &problem->out);
     }
     return true;
 }

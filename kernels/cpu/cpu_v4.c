@@ -46,7 +46,7 @@ typedef struct {
 
 struct BevPlan {
     CpuPlan base;
-    CpuEmpty empty;
+    int32_t *interval_of; /* [cells]: -1 for a cell without points */
     int64_t step_count;
     int32_t *steps;   /* [step_count + 1]: first owner of each step */
     V4Owner *owners;  /* [intervals + 1]; cells that see the same columns are neighbours */
@@ -344,6 +344,7 @@ static void give_back_entries(BevPlan *plan, int64_t owners) {
 }
 
 static bool build_plan(BevPlan *plan, const BevProblem *problem) {
+    int64_t cells = problem->shape.nx * problem->shape.ny;
     Draft draft = {.part_count = 0};
     bool ok = take_plan(plan, &problem->map) && take_draft(&draft, problem, plan->base.threads);
     if (ok) {
@@ -354,7 +355,8 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
         give_back_entries(plan, problem->map.intervals);
     }
     cpu_free(&draft.arrays);
-    return ok && cpu_empty_find(&plan->empty, &plan->base.arrays, problem);
+    plan->interval_of = cpu_keep(&plan->base.arrays, bev_intervals_of_cells(&problem->map, cells));
+    return ok && plan->interval_of;
 }
 CPU_PREPARE(build_plan, "cpu_v4")
 
@@ -371,36 +373,24 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 #pragma omp for schedule(dynamic) nowait
         for (int64_t step = 0; step < plan->step_count; step++)
             pool_step(problem, plan, &stage, step, sums);
-        cpu_empty_clear(&plan->empty, &problem->out);
+#pragma omp for schedule(static)
+        for (int64_t cell = 0; cell < problem->out.rows; cell++)
+            if (plan->interval_of[cell] < 0)
+                cpu_clear_cell(&problem->out, cell);
     }
     return true;
 }
 
-/* Counts the entries that `prepare` cuts, interval by interval. -1: out of memory. */
-static int64_t count_entries(const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    CpuArrays arrays = {.count = 0};
-    Part part = {0};
-    int64_t count = 0;
-    V4Entry *entries = cpu_take(&arrays, bev_longest_interval(map), sizeof *entries);
-    take_part(&part, &arrays, problem);
-    for (int64_t i = 0; !arrays.failed && i < map->intervals; i++) {
-        const int32_t *feat = map->ranks_feat + map->interval_starts[i];
-        count += cut_interval(problem, i, &part, entries, 0);
-        for (int64_t t = 0; t < map->interval_lengths[i]; t++)
-            part.next[feat[t] + problem->shape.feat_w] = NONE;
-    }
-    cpu_free(&arrays);
-    return arrays.failed ? -1 : count;
-}
-
+/* The map that a launch reads is that of a plan, which is made for the count. */
 static BevTraffic bytes(const BevProblem *problem) {
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    int64_t entries = problem->map.ranks_feat ? count_entries(problem) : -1;
-    traffic.index = (double)entries * sizeof(V4Entry) +
-                    (double)problem->map.intervals * sizeof(V4Owner);
-    if (entries < 0)
-        traffic.index = NAN;
+    int64_t owners = problem->map.intervals;
+    BevPlan *plan = NULL;
+    traffic.index = NAN;
+    if (problem->map.ranks_feat && prepare(problem, &plan, NULL))
+        traffic.index = (double)plan->owners[owners].first_entry * sizeof(V4Entry) +
+                        (double)owners * sizeof(V4Owner);
+    cpu_release(plan);
     return traffic;
 }
 

@@ -156,17 +156,20 @@ static void softmax_columns(const BevProblem *problem, int64_t camera, int64_t r
 
 /* ---- transpositions -------------------------------------------------------------------------- */
 
-/* Transposes word by word: to[c * to_stride + r] = from[r * from_stride + c]. */
-static void transpose_single(const uint32_t *from, int64_t from_stride, int64_t rows,
-                             int64_t columns, uint32_t *to, int64_t to_stride) {
-    for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++)
-            to[c * to_stride + r] = from[r * from_stride + c];
-}
+#define TRANSPOSE(Type)                                                                            \
+    static void transpose_##Type(const CpuPlane *p, const Type *from, Type *to) {                  \
+        for (int64_t r0 = 0; r0 < p->rows; r0 += EDGE)                                             \
+            for (int64_t c = 0; c < p->columns; c++)                                               \
+                for (int64_t r = r0; r < p->rows && r < r0 + EDGE; r++)                            \
+                    to[r * p->to_row + c * p->to_column] =                                         \
+                        from[r * p->from_row + c * p->from_column];                                \
+    }
+TRANSPOSE(uint8_t)
+TRANSPOSE(uint16_t)
+TRANSPOSE(uint32_t)
 
 #ifdef __SSE2__
-/* Transposes a 4 x 4 square. `stream` writes past the caches, for outputs that do not fit them;
- * stream_end() must follow. */
+/* Transposes a 4 x 4 square. `stream` writes past the caches. */
 static void transpose_4x4(const float *from, int64_t from_stride, float *to, int64_t to_stride,
                           bool stream) {
     __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + from_stride);
@@ -181,67 +184,49 @@ static void transpose_4x4(const float *from, int64_t from_stride, float *to, int
     }
 }
 
-/* Transposes (rows, columns) words, in 4 x 4 squares and then word by word. */
-static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t rows,
-                            int64_t columns, uint32_t *to, int64_t to_stride, bool stream) {
-    int64_t r4 = rows & ~(int64_t)3, c4 = columns & ~(int64_t)3;
-    stream = stream && (uintptr_t)to % 16 == 0 && to_stride % 4 == 0;
+/* Transposes words whose rows are read, and columns written, without gaps: in 4 x 4 squares and
+ * then word by word. */
+static void transpose_words(const CpuPlane *p, const uint32_t *from, uint32_t *to, bool stream) {
+    int64_t r4 = p->rows & ~(int64_t)3, c4 = p->columns & ~(int64_t)3;
+    CpuPlane right = *p, below = *p;
+    stream = stream && (uintptr_t)to % 16 == 0 && p->to_column % 4 == 0;
     for (int64_t c = 0; c < c4; c += 4)
         for (int64_t r = 0; r < r4; r += 4)
-            transpose_4x4((const float *)(from + r * from_stride + c), from_stride,
-                          (float *)(to + c * to_stride + r), to_stride, stream);
-    transpose_single(from + c4, from_stride, r4, columns - c4, to + c4 * to_stride, to_stride);
-    transpose_single(from + r4 * from_stride, from_stride, rows - r4, columns, to + r4, to_stride);
+            transpose_4x4((const float *)(from + r * p->from_row + c), p->from_row,
+                          (float *)(to + c * p->to_column + r), p->to_column, stream);
+    right.rows = r4, right.columns -= c4, below.rows -= r4;
+    transpose_uint32_t(&right, from + c4, to + c4 * p->to_column);
+    transpose_uint32_t(&below, from + r4 * p->from_row, to + r4);
 }
-
-static void end_streaming(void) {
-    _mm_sfence();
-}
-#else
-static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t rows,
-                            int64_t columns, uint32_t *to, int64_t to_stride, bool stream) {
-    (void)stream;
-    transpose_single(from, from_stride, rows, columns, to, to_stride);
-}
-
-static void end_streaming(void) {}
 #endif
 
-/* A plane of elements to transpose: where element (r, c) is read, and where it is written. */
-typedef struct {
-    int64_t rows, columns, from_row, from_column, to_row, to_column;
-} Plane;
-
-#define TRANSPOSE_PLANE(Type)                                                                      \
-    static void transpose_##Type(const Plane *p, const Type *from, Type *to) {                     \
-        for (int64_t r0 = 0; r0 < p->rows; r0 += EDGE)                                             \
-            for (int64_t c = 0; c < p->columns; c++)                                               \
-                for (int64_t r = r0; r < p->rows && r < r0 + EDGE; r++)                            \
-                    to[r * p->to_row + c * p->to_column] =                                         \
-                        from[r * p->from_row + c * p->from_column];                                \
-    }
-TRANSPOSE_PLANE(uint16_t)
-TRANSPOSE_PLANE(uint32_t)
-
-/* Transposes a plane from element `from_at` of an array to element `to_at` of another. */
-static void transpose_plane(const Plane *p, BevDtype dtype, const void *from, int64_t from_at,
-                            void *to, int64_t to_at, bool stream) {
-    if (dtype != BEV_FP32)
+void cpu_transpose(const CpuPlane *p, size_t bytes, const void *from, int64_t from_at, void *to,
+                   int64_t to_at, bool stream) {
+    if (bytes == 1)
+        transpose_uint8_t(p, (const uint8_t *)from + from_at, (uint8_t *)to + to_at);
+    else if (bytes == 2)
         transpose_uint16_t(p, (const uint16_t *)from + from_at, (uint16_t *)to + to_at);
+#ifdef __SSE2__
     else if (p->from_column == 1 && p->to_row == 1)
-        transpose_words((const uint32_t *)from + from_at, p->from_row, p->rows, p->columns,
-                        (uint32_t *)to + to_at, p->to_column, stream);
+        transpose_words(p, (const uint32_t *)from + from_at, (uint32_t *)to + to_at, stream);
+#endif
     else
         transpose_uint32_t(p, (const uint32_t *)from + from_at, (uint32_t *)to + to_at);
+    (void)stream;
+}
+
+static size_t element_bytes(const BevProblem *problem) {
+    return (size_t)bev_dtypes[problem->dtype].bits / 8;
 }
 
 void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
-    const Plane plane = {shape->channels, shape->feat_w, s->channel, s->column, 1, shape->channels};
+    const CpuPlane plane = {shape->channels, shape->feat_w, s->channel, s->column, 1,
+                            shape->channels};
     int64_t to = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
-    transpose_plane(&plane, problem->dtype, problem->feat.data, camera * s->camera + row * s->row,
-                    feat, to, false);
+    cpu_transpose(&plane, element_bytes(problem), problem->feat.data,
+                  camera * s->camera + row * s->row, feat, to, false);
 }
 
 /* ---- behind V4 and its gradients ----------------------------------------------------------- */
@@ -283,11 +268,13 @@ void cpu_view_spread(const BevProblem *problem, const void *rows) {
         for (int64_t i = 0; i < problem->out_samples * blocks; i++) {
             int64_t first = i % blocks * CELLS, left = cells - first;
             int64_t count = left < CELLS ? left : CELLS, sample = i / blocks * cells * channels;
-            const Plane plane = {count, channels, channels, 1, 1, cells};
-            transpose_plane(&plane, problem->dtype, rows, sample + first * channels,
-                            problem->out.data, sample + first, true);
+            const CpuPlane plane = {count, channels, channels, 1, 1, cells};
+            cpu_transpose(&plane, element_bytes(problem), rows, sample + first * channels,
+                          problem->out.data, sample + first, true);
         }
-        end_streaming();
+#ifdef __SSE2__
+        _mm_sfence();
+#endif
     }
 }
 
@@ -295,10 +282,11 @@ static void transpose_features_backward(const BevProblem *problem, int64_t camer
                                         const void *grads) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
-    const Plane plane = {shape->feat_w, shape->channels, shape->channels, 1, s->column, s->channel};
+    const CpuPlane plane = {shape->feat_w, shape->channels, shape->channels, 1,
+                            s->column,     s->channel};
     int64_t from = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
-    transpose_plane(&plane, problem->dtype, grads, from, problem->grad_feat.data,
-                    camera * s->camera + row * s->row, false);
+    cpu_transpose(&plane, element_bytes(problem), grads, from, problem->grad_feat.data,
+                  camera * s->camera + row * s->row, false);
 }
 
 /* ---- the kernels ----------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the view transforms on the CPU share. */
+/* What the view transforms on the CPU share, and transpositions. */
 #pragma once
 
 #include "kernels/codec.h"
@@ -19,6 +19,17 @@ CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {
     else
         ((uint16_t *)tensor->data)[at] = (uint16_t)bev_code(tensor->dtype, value);
 }
+
+/* A plane of elements to transpose: where element (r, c) is read, and where it is written. */
+typedef struct {
+    int64_t rows, columns, from_row, from_column, to_row, to_column;
+} CpuPlane;
+
+/* Transposes elements of 1, 2 or 4 bytes from element `from_at` of an array to element `to_at` of
+ * another, on the calling thread. `stream` may write past the caches, for outputs that do not fit
+ * them; a store fence must follow. */
+void cpu_transpose(const CpuPlane *plane, size_t bytes, const void *from, int64_t from_at, void *to,
+                   int64_t to_at, bool stream);
 
 /* Returns the problem of stage POOL inside a view, with depths of that format. Its arrays follow
  * each other in problem->workspace; they take `*used` bytes. */

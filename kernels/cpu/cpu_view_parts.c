@@ -81,9 +81,7 @@ static bool run_parts(const BevKernel *pools, const BevProblem *problem, const B
 /* Defines the functions of a row of stage VIEW around the row `pools` of stage POOL. */
 #define PARTS_AROUND(pools)                                                                        \
     static bool prepare_##pools(const BevProblem *problem, BevPlan **plan, Err *err) {             \
-        size_t used;                                                                               \
-        BevProblem pooling = cpu_view_inner(problem, problem->dtype, &used);                       \
-        return kernel_##pools.prepare(&pooling, plan, err);                                        \
+        return kernel_##pools.prepare(problem, plan, err);                                         \
     }                                                                                              \
     static size_t workspace_##pools(const BevProblem *problem, const BevPlan *plan) {              \
         size_t used;                                                                               \

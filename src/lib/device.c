@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that differ between the CPU (here) and a GPU (lib_cuda.cu). */
+#include "kernels/cpu/cpu_view.h"
 #include "kernels/cuda/transpose.h"
 #include "kernels/threads.h"
 #include "src/lib/lib_internal.h"
@@ -17,21 +18,19 @@
         }                                                                                          \
     } while (0)
 
-BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
+BevpoolStatus lib_enter(LibEntered *entered, int32_t device, BevpoolError *error) {
     Err err = {.what = "the library was built without CUDA"};
-    *before = BEVPOOL_CPU;
-    if (device == BEVPOOL_CPU)
-        return BEVPOOL_OK;
     FAIL_ON(device < BEVPOOL_CPU, BEVPOOL_BAD_ARGUMENT,
             "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
-    return ON_GPU(lib_cuda_enter(device, before, &err))
-               ? BEVPOOL_OK
-               : lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
+    FAIL_ON(device != BEVPOOL_CPU && !ON_GPU(lib_cuda_enter(device, &entered->before, &err)),
+            BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
+    entered->device = device;
+    return BEVPOOL_OK;
 }
 
-void lib_leave(int32_t device, int before) {
-    if (device != BEVPOOL_CPU)
-        (void)ON_GPU(lib_cuda_leave(before));
+void lib_leave(const LibEntered *entered) {
+    if (entered->device != BEVPOOL_CPU)
+        (void)ON_GPU(lib_cuda_leave(entered->before));
 }
 
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error) {
@@ -84,8 +83,8 @@ static bool only_gpus_read(const void *pointer) {
     return device;
 }
 
-BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
-                                 bool from_host, BevpoolError *error) {
+BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name, bool from_host,
+                              BevpoolError *error) {
     if (device == BEVPOOL_CPU) {
         FAIL_ON(only_gpus_read(pointer), BEVPOOL_BAD_ARGUMENT,
                 "%s: is memory of a GPU, expected that of the host", name);
@@ -99,9 +98,13 @@ BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char
                     from_host ? " or of the host" : "");
 }
 
-BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
-                              BevpoolError *error) {
-    return lib_check_readable(device, pointer, name, false, error);
+BevpoolStatus lib_check_arrays(int32_t device, const LibNamed *arrays, int count,
+                               BevpoolError *error) {
+    for (int i = 0; i < count; i++) {
+        FAIL_ON(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        TRY(lib_check_place(device, arrays[i].array, arrays[i].name, false, error));
+    }
+    return BEVPOOL_OK;
 }
 
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error) {
@@ -121,38 +124,16 @@ BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error
     return BEVPOOL_OK;
 }
 
-/* ---- transposing ----------------------------------------------------------------------------- */
-
-enum { EDGE = 32 }; /* edge of a square that fits the first cache on both sides */
-
-#define TRANSPOSE_SQUARE(Type)                                                                     \
-    static void transpose_##Type(const Type *from, Type *to, int64_t a, int64_t b, int64_t i0,     \
-                                 int64_t j0) {                                                     \
-        for (int64_t j = j0; j < b && j < j0 + EDGE; j++)                                          \
-            for (int64_t i = i0; i < a && i < i0 + EDGE; i++)                                      \
-                to[j * a + i] = from[i * b + j];                                                   \
-    }
-TRANSPOSE_SQUARE(uint8_t)
-TRANSPOSE_SQUARE(uint16_t)
-TRANSPOSE_SQUARE(uint32_t)
-
-static void transpose_square(const void *from, void *to, size_t bytes, int64_t first, int64_t a,
-                             int64_t b, int64_t i0, int64_t j0) {
-    if (bytes == 1)
-        transpose_uint8_t((const uint8_t *)from + first, (uint8_t *)to + first, a, b, i0, j0);
-    else if (bytes == 2)
-        transpose_uint16_t((const uint16_t *)from + first, (uint16_t *)to + first, a, b, i0, j0);
-    else
-        transpose_uint32_t((const uint32_t *)from + first, (uint32_t *)to + first, a, b, i0, j0);
-}
-
 BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
                             int64_t a, int64_t b, void *stream, BevpoolError *error) {
     RETURN_ON_GPU(device, cuda_transpose(from, to, bytes, outer, a, b, stream, &err));
-    int64_t rows = (a + EDGE - 1) / EDGE;
+    enum { ROWS = 32 }; /* of a thread at a time */
+    int64_t parts = (a + ROWS - 1) / ROWS;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (int64_t k = 0; k < outer * rows; k++)
-        for (int64_t j0 = 0; j0 < b; j0 += EDGE)
-            transpose_square(from, to, bytes, k / rows * a * b, a, b, k % rows * EDGE, j0);
+    for (int64_t k = 0; k < outer * parts; k++) {
+        int64_t sample = k / parts * a * b, row = k % parts * ROWS;
+        const CpuPlane plane = {a - row < ROWS ? a - row : ROWS, b, b, 1, 1, a};
+        cpu_transpose(&plane, bytes, from, sample + row * b, to, sample + row, false);
+    }
     return BEVPOOL_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/run/backend.h"
 
+#include "kernels/cpu/cpu_view.h"
 #include "kernels/threads.h"
 #include "src/base/clock.h"
 
@@ -48,7 +49,7 @@ static bool allocate_workspace(State *s, Err *err) {
     return true;
 }
 
-static bool cpu_prepare(void *state, double *us, Err *err) {
+static bool cpu_prepare_again(void *state, double *us, Err *err) {
     State *s = state;
     s->kernel->release(s->plan);
     s->plan = NULL;
@@ -98,14 +99,11 @@ static bool cpu_run(void *state, Err *err) {
 
 /* Copies an output that has channels first, so that the copy has channels last. */
 static void read_channels_first(const BevProblem *problem, unsigned char *to) {
-    size_t element = (size_t)bev_dtypes[problem->out.dtype].bits / 8;
+    size_t bytes = (size_t)bev_dtypes[problem->out.dtype].bits / 8;
     int64_t channels = problem->shape.channels, cells = problem->out.rows / problem->out_samples;
-    for (int64_t row = 0; row < problem->out.rows; row++) {
-        int64_t at = row / cells * cells * channels + row % cells;
-        const unsigned char *from = (const unsigned char *)problem->out.data + (size_t)at * element;
-        for (int64_t c = 0; c < channels; c++, to += element)
-            memcpy(to, from + (size_t)(c * cells) * element, element);
-    }
+    const CpuPlane plane = {channels, cells, cells, 1, 1, channels};
+    for (int64_t at = 0; at < problem->out.rows * channels; at += cells * channels)
+        cpu_transpose(&plane, bytes, problem->out.data, at, to, at, false);
 }
 
 static bool cpu_read(void *state, void *codes, Err *err) {
@@ -232,7 +230,7 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
 
 // clang-format off
 const SessionBackend session_cpu_backend = {
-    .open = cpu_open, .close = cpu_close, .prepare = cpu_prepare, .update = cpu_update,
+    .open = cpu_open, .close = cpu_close, .prepare = cpu_prepare_again, .update = cpu_update,
     .poison = cpu_poison, .run = cpu_run, .read = cpu_read, .output = cpu_output,
     .inputs_untouched = cpu_inputs_untouched, .time = cpu_time,
 };
