@@ -42,6 +42,14 @@ BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err
                     "%s", line);
 }
 
+BevpoolStatus lib_check_range(const char *of, const char *name, int64_t value, int64_t least,
+                              int64_t most, BevpoolError *error) {
+    FAIL_ON(value < least || value > most, BEVPOOL_BAD_ARGUMENT,
+            "%s%s is %lld, expected %lld to %lld", of, name, (long long)value, (long long)least,
+            (long long)most);
+    return BEVPOOL_OK;
+}
+
 BevpoolStatus lib_ok(BevpoolError *error) {
     if (error)
         *error = (BevpoolError){.status = BEVPOOL_OK};

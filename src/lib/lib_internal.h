@@ -57,13 +57,17 @@ BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *te
 /* Passes an error of a kernel or a map on. Of a GPU the status is BEVPOOL_DEVICE_FAILED. */
 BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err);
 
+/* Checks a number; `of` and `name` together name it. */
+BevpoolStatus lib_check_range(const char *of, const char *name, int64_t value, int64_t least,
+                              int64_t most, BevpoolError *error);
+
 /* Empties `error` and returns BEVPOOL_OK. */
 BevpoolStatus lib_ok(BevpoolError *error);
 
 /* These end the enclosing function, which has a `BevpoolError *error`.
  * FAIL_ON: with an error of the caller, if the condition holds.
  * TRY, TRY_GPU: with the status of a call that fails; a call of lib_cuda.h fills `err`.
- * RETURN_ON_DEVICE: with the status of a call that is made while the device is the thread's. */
+ * ENTER: if the device cannot be entered; else it is the thread's up to the end of the scope. */
 #define FAIL_ON(condition, status, ...)                                                            \
     do {                                                                                           \
         if (condition)                                                                             \
@@ -84,18 +88,22 @@ BevpoolStatus lib_ok(BevpoolError *error);
             return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);                                   \
     } while (0)
 
-#define RETURN_ON_DEVICE(device, call)                                                             \
-    do {                                                                                           \
-        int before_;                                                                               \
-        TRY(lib_enter((device), &before_, error));                                                 \
-        BevpoolStatus status_ = (call);                                                            \
-        lib_leave((device), before_);                                                              \
-        return status_ ? status_ : lib_ok(error);                                                  \
-    } while (0)
+#define ENTER(its_device)                                                                          \
+    LIB_LEFT_AT_END LibEntered entered_ = {.device = BEVPOOL_CPU};                                 \
+    TRY(lib_enter(&entered_, (its_device), error))
 
 /* ---- tensors (plan.c) ------------------------------------------------------------------------ */
 
-extern const char *const lib_role_names[BEVPOOL_ROLES];
+/* A role of the arrays of a call. */
+typedef struct {
+    const char *name;
+    size_t tensor;          /* the offset of its tensor in BevProblem; 0: it has none */
+    int32_t like;           /* the role whose shape it has */
+    bool forward, backward; /* directions of launches that have it */
+    bool written;
+} LibRole;
+
+extern const LibRole lib_roles[BEVPOOL_ROLES];
 
 /* Returns the problem's tensor of a role; NULL for the scales of features. */
 BevTensor *lib_tensor(BevProblem *problem, int32_t role);
@@ -126,11 +134,6 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error);
 
-/* Makes a map for `device`, which was entered, of arrays on the host. It takes them over, even when
- * it fails. */
-BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
-                           int32_t device, BevpoolError *error);
-
 /* Returns the shape as kernels see it: more samples are more cameras and more rows of cells. */
 BevShape lib_shape(const BevpoolShape *shape, int64_t channels);
 
@@ -155,10 +158,18 @@ BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap
 
 /* ---- where memory is (device.c) -------------------------------------------------------------- */
 
+/* The device that was entered, and the thread's GPU before. It begins as the CPU. */
+typedef struct {
+    int32_t device;
+    int before;
+} LibEntered;
+
 /* Checks that `device` is the CPU or a GPU that this build can use, and makes it the thread's
- * current one. lib_leave() restores the one before. */
-BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error);
-void lib_leave(int32_t device, int before);
+ * current one. lib_leave() restores the one before, at the end of the scope of a variable that is
+ * declared so. */
+BevpoolStatus lib_enter(LibEntered *entered, int32_t device, BevpoolError *error);
+void lib_leave(const LibEntered *entered);
+#define LIB_LEFT_AT_END __attribute__((cleanup(lib_leave)))
 
 /* Allocate and free memory of the entered device. */
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error);
@@ -177,13 +188,18 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);
 
-/* Checks that a kernel on `device` can use `pointer`; else BEVPOOL_BAD_ARGUMENT with its name. */
-BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
+/* Checks that a kernel on `device` can use `pointer`, or with `from_host` that the pointer can be
+ * read from the host at least; else BEVPOOL_BAD_ARGUMENT with its name. */
+BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name, bool from_host,
                               BevpoolError *error);
 
-/* Checks the same, or with `from_host` that the pointer can be read from the host at least. */
-BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
-                                 bool from_host, BevpoolError *error);
+/* Checks that a kernel can use each of several arrays, none of which is NULL. */
+typedef struct {
+    const char *name;
+    const void *array;
+} LibNamed;
+BevpoolStatus lib_check_arrays(int32_t device, const LibNamed *arrays, int count,
+                               BevpoolError *error);
 
 /* Checks that a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);

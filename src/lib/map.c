@@ -55,19 +55,7 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
     return BEVPOOL_OK;
 }
 
-/* ---- from host arrays to the device ---------------------------------------------------------- */
-
-/* Copies the arrays of a map into one block of a GPU's memory. */
-static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t device,
-                            BevpoolError *error) {
-    TRY(lib_allocate(device, memory, bev_map_place(host, NULL), error));
-    bev_map_place(copy, *memory);
-    const BevMapArrays from = bev_map_arrays(host), to = bev_map_arrays(copy);
-    for (int i = 0; i < BEV_MAP_ARRAYS; i++)
-        if (from.count[i])
-            TRY(lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error));
-    return BEVPOOL_OK;
-}
+/* ---- keeping a map --------------------------------------------------------------------------- */
 
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error) {
@@ -82,25 +70,22 @@ BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const Be
     return lib_ok(error);
 }
 
-/* Makes a map of a GPU of arrays on the host. */
+/* Makes a map of a GPU of arrays on the host, which are copied into one block of its memory. */
 static BevpoolStatus keep_upload(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
                                  int32_t device, BevpoolError *error) {
     BevMap copy = *host;
     void *memory = NULL;
-    BevpoolStatus status = upload(&copy, &memory, host, device, error);
+    TRY(lib_allocate(device, &memory, bev_map_place(host, NULL), error));
+    bev_map_place(&copy, memory);
+    const BevMapArrays from = bev_map_arrays(host), to = bev_map_arrays(&copy);
+    BevpoolStatus status = BEVPOOL_OK;
+    for (int i = 0; !status && i < BEV_MAP_ARRAYS; i++)
+        if (from.count[i])
+            status =
+                lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error);
     if (!status)
         return lib_map_keep(map, shape, &copy, memory, device, error);
     lib_free(device, memory);
-    return status;
-}
-
-BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
-                           int32_t device, BevpoolError *error) {
-    BevpoolStatus status = device == BEVPOOL_CPU
-                               ? lib_map_keep(map, shape, host, NULL, device, error)
-                               : keep_upload(map, shape, host, device, error);
-    if (status || device != BEVPOOL_CPU)
-        scatter_free(host);
     return status;
 }
 
@@ -147,7 +132,7 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool whole, bool in_pl
         FAIL_ON((uintptr_t)array % 4, BEVPOOL_BAD_ARGUMENT,
                 "%s does not begin on a multiple of 4 bytes", names[i]);
         if (array)
-            TRY(lib_check_readable(device, array, names[i], !in_place || !list.count[i], error));
+            TRY(lib_check_place(device, array, names[i], !in_place || !list.count[i], error));
     }
     return BEVPOOL_OK;
 }
@@ -232,11 +217,13 @@ static BevpoolStatus check_map(BevpoolMap **map, const BevpoolShape *shape,
     return lib_check_shape(shape, error);
 }
 
-/* Makes the map, of a GPU without the host if the arrays allow it. */
-static BevpoolStatus copy_map(BevpoolMap **map, const BevpoolShape *shape,
-                              const BevpoolArrays *arrays, int32_t device, uint32_t flags,
-                              BevpoolError *error) {
+/* A map of a GPU is made without the host if the arrays allow it. */
+BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
+                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                                      BevpoolError *error) {
     BevMap host = {0};
+    TRY(check_map(map, shape, arrays, flags, error));
+    ENTER(device);
     TRY(check_arrays(arrays, false, false, device, error));
     TRY(keep_on_gpu(map, shape, arrays, device, flags, error));
     if (*map)
@@ -245,20 +232,17 @@ static BevpoolStatus copy_map(BevpoolMap **map, const BevpoolShape *shape,
     if (!status)
         status = complete_map(&host, shape, flags, error);
     if (!status)
-        return lib_map_take(map, shape, &host, device, error);
-    scatter_free(&host);
+        status = device == BEVPOOL_CPU ? lib_map_keep(map, shape, &host, NULL, device, error)
+                                       : keep_upload(map, shape, &host, device, error);
+    if (status || device != BEVPOOL_CPU)
+        scatter_free(&host);
     return status;
 }
 
-BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
-                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
-                                      BevpoolError *error) {
-    TRY(check_map(map, shape, arrays, flags, error));
-    RETURN_ON_DEVICE(device, copy_map(map, shape, arrays, device, flags, error));
-}
-
-static BevpoolStatus view_map(BevpoolMap **map, const BevpoolShape *shape,
-                              const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
+BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
+                               const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
+    TRY(check_map(map, shape, arrays, 0, error));
+    ENTER(device);
     const BevMap of_caller = map_of(arrays);
     TRY(check_arrays(arrays, true, true, device, error));
     TRY(lib_map_keep(map, shape, &of_caller, NULL, device, error));
@@ -266,31 +250,17 @@ static BevpoolStatus view_map(BevpoolMap **map, const BevpoolShape *shape,
     return BEVPOOL_OK;
 }
 
-BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
-                               const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
-    TRY(check_map(map, shape, arrays, 0, error));
-    RETURN_ON_DEVICE(device, view_map(map, shape, arrays, device, error));
-}
-
 /* ---- the handle ------------------------------------------------------------------------------ */
 
 void lib_map_release(BevpoolMap *map) {
     if (!map || atomic_fetch_sub(&map->references, 1) > 1)
         return;
-    int before;
-    free(map->rig);
-    if (map->view) {
-        free(map);
-        return;
-    }
-    if (map->device == BEVPOOL_CPU && map->map.moving) {
-        free(map->memory);
-    } else if (map->device == BEVPOOL_CPU) {
+    LIB_LEFT_AT_END LibEntered entered = {.device = BEVPOOL_CPU};
+    if (map->device == BEVPOOL_CPU && !map->view && !map->map.moving)
         scatter_free(&map->map);
-    } else if (!lib_enter(map->device, &before, NULL)) {
+    if (map->memory && !lib_enter(&entered, map->device, NULL))
         lib_free(map->device, map->memory);
-        lib_leave(map->device, before);
-    }
+    free(map->rig);
     free(map);
 }
 
@@ -307,15 +277,8 @@ BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, Bevp
 BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays,
                                  BevpoolError *error) {
     FAIL_ON(!map || !arrays, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "arrays" : "map");
-    *arrays = (BevpoolArrays){
-        .points = map->map.points,
-        .intervals = map->map.intervals,
-        .ranks_depth = map->map.ranks_depth,
-        .ranks_feat = map->map.ranks_feat,
-        .ranks_bev = map->map.ranks_bev,
-        .interval_starts = map->map.interval_starts,
-        .interval_lengths = map->map.interval_lengths,
-        .weights = map->map.weights,
-    };
+    const BevMap *m = &map->map;
+    *arrays = (BevpoolArrays){m->points,    m->intervals,       m->ranks_depth,      m->ranks_feat,
+                              m->ranks_bev, m->interval_starts, m->interval_lengths, m->weights};
     return lib_ok(error);
 }

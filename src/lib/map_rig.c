@@ -44,9 +44,7 @@ static BevpoolStatus check_rig(const BevpoolRig *from, int64_t sample, Rig *rig,
     FAIL_ON(from->size != sizeof *from, BEVPOOL_BAD_ARGUMENT, "%s.size is %zu, expected %zu", where,
             from->size, sizeof *from);
     FAIL_ON(!from->cameras, BEVPOOL_BAD_ARGUMENT, "%s.cameras is NULL", where);
-    FAIL_ON(from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS, BEVPOOL_BAD_ARGUMENT,
-            "%s.camera_count is %d, expected 1 to %d", where, (int)from->camera_count,
-            RIG_MAX_CAMERAS);
+    TRY(lib_check_range(where, ".camera_count", from->camera_count, 1, RIG_MAX_CAMERAS, error));
     FAIL_ON(from->nz < 0, BEVPOOL_BAD_ARGUMENT, "%s.nz is %d, expected at least 0", where,
             (int)from->nz);
     *rig = rig_of(from);
@@ -82,11 +80,6 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
     all->intervals += one->intervals;
 }
 
-static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
-    return a->cameras == b->cameras && a->depth_bins == b->depth_bins && a->feat_h == b->feat_h &&
-           a->feat_w == b->feat_w && a->nz == b->nz && a->ny == b->ny && a->nx == b->nx;
-}
-
 /* Checks all calibrations, and converts them to the rigs of scene/geometry.h. */
 static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
                                BevpoolShape *shape, BevpoolError *error) {
@@ -95,7 +88,7 @@ static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
         BevpoolShape its = shape_of(&rigs[b], batch);
         if (b == 0)
             *shape = its;
-        FAIL_ON(!same_sizes(shape, &its), BEVPOOL_BAD_MAP,
+        FAIL_ON(memcmp(shape, &its, sizeof its) != 0, BEVPOOL_BAD_MAP,
                 "rigs[%lld] has other sizes than rigs[0]", (long long)b);
     }
     return lib_check_shape(shape, error);
@@ -123,10 +116,11 @@ static BevpoolStatus build_on_cpu(BevpoolMap **map, const BevpoolShape *shape, c
         scatter_free(&ones[b]);
     }
     free(ones);
-    if (ok)
-        return lib_map_take(map, shape, &all, BEVPOOL_CPU, error);
-    scatter_free(&all);
-    return lib_pass(error, BEVPOOL_BAD_MAP, &err);
+    BevpoolStatus status = ok ? lib_map_keep(map, shape, &all, NULL, BEVPOOL_CPU, error)
+                              : lib_pass(error, BEVPOOL_BAD_MAP, &err);
+    if (status)
+        scatter_free(&all);
+    return status;
 }
 
 static BevpoolStatus build_on_gpu(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,
@@ -134,17 +128,11 @@ static BevpoolStatus build_on_gpu(BevpoolMap **map, const BevpoolShape *shape, c
     BevMap built = {0};
     void *memory = NULL;
     Err err = {0};
+    ENTER(device);
     if (ON_GPU(lib_cuda_build(&built, &memory, shape->batch, rigs, align, &err)))
         return lib_map_keep(map, shape, &built, memory, device, error);
     lib_free(device, memory);
     return lib_pass(error, BEVPOOL_BAD_MAP, &err);
-}
-
-static BevpoolStatus build(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,
-                           int32_t align, int32_t device, BevpoolError *error) {
-    if (device == BEVPOOL_CPU)
-        return build_on_cpu(map, shape, rigs, align, error);
-    RETURN_ON_DEVICE(device, build_on_gpu(map, shape, rigs, align, device, error));
 }
 
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
@@ -152,8 +140,7 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
     FAIL_ON(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
     *map = NULL;
     FAIL_ON(!rigs, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
-    FAIL_ON(batch < 1 || batch > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
-            "batch is %lld, expected 1 to 2147483647", (long long)batch);
+    TRY(lib_check_range("", "batch", batch, 1, INT32_MAX, error));
     FAIL_ON(align < 0 || align >= BEV_ALIGN_COUNT, BEVPOOL_BAD_ARGUMENT,
             "align is %d, expected a BevpoolAlign", (int)align);
     Rig *taken = calloc((size_t)batch, sizeof *taken);
@@ -161,7 +148,8 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
     BevpoolShape shape = {0};
     BevpoolStatus status = take_rigs(rigs, batch, taken, &shape, error);
     if (!status)
-        status = build(map, &shape, taken, align, device, error);
+        status = device == BEVPOOL_CPU ? build_on_cpu(map, &shape, taken, align, error)
+                                       : build_on_gpu(map, &shape, taken, align, device, error);
     free(taken);
     return status;
 }

@@ -42,32 +42,22 @@ static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose 
     FAIL_ON(m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0, BEVPOOL_BAD_ARGUMENT,
             "matrices.bev_size is %d, expected %s", (int)m->bev_size,
             m->bev ? "3 or 4" : "0, since bev is NULL");
-    const struct {
-        const char *name;
-        const void *array;
-    } arrays[] = {
+    const LibNamed arrays[] = {
         {"sensor2ego", m->sensor2ego},         {"intrinsics", m->intrinsics},
         {"image_rotation", m->image_rotation}, {"image_translation", m->image_translation},
         {"bev", m->bev ? m->bev : poses},      {"poses", poses}};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        FAIL_ON(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
-        TRY(lib_check_place(device, arrays[i].array, arrays[i].name, error));
-    }
-    return BEVPOOL_OK;
-}
-
-static BevpoolStatus make_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_t device,
-                                void *stream, BevpoolError *error) {
-    TRY(check_matrices(m, poses, device, error));
-    TRY(lib_check_stream(device, stream, error));
-    PoseArrays arrays = {m->sensor2ego, m->intrinsics, m->image_rotation, m->image_translation,
-                         m->bev,        m->bev_size,   m->wide != 0};
-    return lib_compose(&arrays, m->batch, m->cameras, poses, device, stream, error);
+    return lib_check_arrays(device, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 BevpoolStatus bevpool_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_t device,
                             void *stream, BevpoolError *error) {
-    RETURN_ON_DEVICE(device, make_poses(m, poses, device, stream, error));
+    ENTER(device);
+    TRY(check_matrices(m, poses, device, error));
+    TRY(lib_check_stream(device, stream, error));
+    PoseArrays arrays = {m->sensor2ego, m->intrinsics, m->image_rotation, m->image_translation,
+                         m->bev,        m->bev_size,   m->wide != 0};
+    TRY(lib_compose(&arrays, m->batch, m->cameras, poses, device, stream, error));
+    return lib_ok(error);
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
@@ -98,22 +88,14 @@ static void set_rig(Rig *rig, const BevpoolFrustum *f) {
 
 static BevpoolStatus check_frustum(const BevpoolFrustum *f, Rig *rig, BevpoolError *error) {
     Err err = {0};
-    const struct {
-        const char *name;
-        int64_t value, least, most;
-    } numbers[] = {{"batch", f->batch, 1, INT32_MAX},
-                   {"cameras", f->cameras, 1, RIG_MAX_CAMERAS},
-                   {"align", f->align, 0, BEV_ALIGN_COUNT - 1},
-                   {"depth_bins", f->depth_bins, 1, FRUSTUM_MAX_BINS},
-                   {"nz", f->nz, 1, INT32_MAX},
-                   {"most_entries", f->most_entries, 0, INT32_MAX}};
     FAIL_ON(f->size != sizeof *f, BEVPOOL_BAD_ARGUMENT, "frustum.size is %zu, expected %zu",
             f->size, sizeof *f);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        FAIL_ON(numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most,
-                BEVPOOL_BAD_ARGUMENT, "frustum.%s is %lld, expected %lld to %lld", numbers[i].name,
-                (long long)numbers[i].value, (long long)numbers[i].least,
-                (long long)numbers[i].most);
+    TRY(lib_check_range("frustum.", "batch", f->batch, 1, INT32_MAX, error));
+    TRY(lib_check_range("frustum.", "cameras", f->cameras, 1, RIG_MAX_CAMERAS, error));
+    TRY(lib_check_range("frustum.", "align", f->align, 0, BEV_ALIGN_COUNT - 1, error));
+    TRY(lib_check_range("frustum.", "depth_bins", f->depth_bins, 1, FRUSTUM_MAX_BINS, error));
+    TRY(lib_check_range("frustum.", "nz", f->nz, 1, INT32_MAX, error));
+    TRY(lib_check_range("frustum.", "most_entries", f->most_entries, 0, INT32_MAX, error));
     set_rig(rig, f);
     return rig_check(rig, "frustum", &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
@@ -181,6 +163,8 @@ static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolShape *shape,
 /* Makes the handle of a frustum; the rig becomes the map's. */
 static BevpoolStatus keep_frustum(BevpoolMap **map, const BevpoolFrustum *f, Rig *rig,
                                   int32_t device, BevpoolError *error) {
+    TRY(check_frustum(f, rig, error));
+    ENTER(device);
     BevpoolShape shape = {f->batch,  f->cameras, f->depth_bins, f->feat_h,
                           f->feat_w, f->nz,      f->ny,         f->nx};
     double *depths = NULL;
@@ -192,12 +176,6 @@ static BevpoolStatus keep_frustum(BevpoolMap **map, const BevpoolFrustum *f, Rig
     return BEVPOOL_OK;
 }
 
-static BevpoolStatus enter_frustum(BevpoolMap **map, const BevpoolFrustum *frustum, Rig *rig,
-                                   int32_t device, BevpoolError *error) {
-    TRY(check_frustum(frustum, rig, error));
-    RETURN_ON_DEVICE(device, keep_frustum(map, frustum, rig, device, error));
-}
-
 BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
                                  BevpoolError *error) {
     FAIL_ON(!map, BEVPOOL_BAD_ARGUMENT, "map is NULL");
@@ -205,7 +183,7 @@ BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum
     FAIL_ON(!frustum, BEVPOOL_BAD_ARGUMENT, "frustum is NULL");
     Rig *rig = malloc(sizeof *rig);
     FAIL_ON(!rig, BEVPOOL_NO_MEMORY, "frustum: out of memory");
-    BevpoolStatus status = enter_frustum(map, frustum, rig, device, error);
+    BevpoolStatus status = keep_frustum(map, frustum, rig, device, error);
     if (status)
         free(rig);
     return status;
@@ -215,8 +193,7 @@ BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
                                    int64_t most_entries, int32_t device, BevpoolError *error) {
     FAIL_ON(!map || !shape, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
     *map = NULL;
-    FAIL_ON(most_entries < 0 || most_entries > INT32_MAX, BEVPOOL_BAD_ARGUMENT,
-            "most_entries is %lld, expected 0 to %d", (long long)most_entries, INT32_MAX);
+    TRY(lib_check_range("", "most_entries", most_entries, 0, INT32_MAX, error));
     FAIL_ON(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
             "a map of arrays that change is made on a GPU: take "
             "bevpool_map_from_arrays");
@@ -225,7 +202,8 @@ BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
                         .samples = shape->batch,
                         .most_entries = most_entries,
                         .of_cells = true};
-    RETURN_ON_DEVICE(device, keep_moving(map, shape, &moving, NULL, device, error));
+    ENTER(device);
+    return keep_moving(map, shape, &moving, NULL, device, error);
 }
 
 /* ---- on the CPU: the arrays of the map, in the caller's memory ------------------------------- */
@@ -278,7 +256,7 @@ static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,
     FAIL_ON(!memory || (uintptr_t)memory % LIB_ALIGNMENT, BEVPOOL_BAD_ARGUMENT,
             "map memory: %s, expected a multiple of %d bytes",
             memory ? "begins between" : "is NULL", LIB_ALIGNMENT);
-    return lib_check_place(plan->map->device, memory, "map memory", error);
+    return lib_check_place(plan->map->device, memory, "map memory", false, error);
 }
 
 BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap *map,

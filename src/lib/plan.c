@@ -7,39 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const lib_role_names[BEVPOOL_ROLES] = {
-    "depth", "feat", "feat_scales", "out", "grad_out", "grad_depth", "grad_feat",
+const LibRole lib_roles[BEVPOOL_ROLES] = {
+    [BEVPOOL_DEPTH] = {"depth", offsetof(BevProblem, depth), BEVPOOL_DEPTH, true, true, false},
+    [BEVPOOL_FEAT] = {"feat", offsetof(BevProblem, feat), BEVPOOL_FEAT, true, true, false},
+    [BEVPOOL_FEAT_SCALES] = {"feat_scales", 0, BEVPOOL_FEAT_SCALES, true, true, false},
+    [BEVPOOL_OUT] = {"out", offsetof(BevProblem, out), BEVPOOL_OUT, true, false, true},
+    [BEVPOOL_GRAD_OUT] = {"grad_out", offsetof(BevProblem, grad_out), BEVPOOL_OUT, false, true,
+                          false},
+    [BEVPOOL_GRAD_DEPTH] = {"grad_depth", offsetof(BevProblem, grad_depth), BEVPOOL_DEPTH, false,
+                            true, true},
+    [BEVPOOL_GRAD_FEAT] = {"grad_feat", offsetof(BevProblem, grad_feat), BEVPOOL_FEAT, false, true,
+                           true},
 };
 
-BevTensor *lib_tensor(BevProblem *p, int32_t role) {
-    BevTensor *tensors[BEVPOOL_ROLES] = {
-        [BEVPOOL_DEPTH] = &p->depth,
-        [BEVPOOL_FEAT] = &p->feat,
-        [BEVPOOL_OUT] = &p->out,
-        [BEVPOOL_GRAD_OUT] = &p->grad_out,
-        [BEVPOOL_GRAD_DEPTH] = &p->grad_depth,
-        [BEVPOOL_GRAD_FEAT] = &p->grad_feat,
-    };
-    return tensors[role];
+BevTensor *lib_tensor(BevProblem *problem, int32_t role) {
+    size_t at = lib_roles[role].tensor;
+    return at ? (BevTensor *)((char *)problem + at) : NULL;
 }
 
 bool lib_role_used(const BevProblem *problem, int32_t role) {
-    bool backward = problem->direction == BEV_BACKWARD;
-    switch (role) {
-    case BEVPOOL_DEPTH:
-    case BEVPOOL_FEAT:
-        return true;
-    case BEVPOOL_FEAT_SCALES:
-        return bev_dtypes[problem->dtype].block || bev_is_whole(problem->dtype);
-    case BEVPOOL_OUT:
-        return !backward;
-    default:
-        return backward;
-    }
+    const LibRole *row = &lib_roles[role];
+    bool scaled = bev_dtypes[problem->dtype].block || bev_is_whole(problem->dtype);
+    return (problem->direction == BEV_BACKWARD ? row->backward : row->forward) &&
+           (row->tensor || scaled);
 }
 
 bool lib_role_strided(const BevProblem *problem, int32_t role) {
-    return problem->stage == BEV_VIEW && role != BEVPOOL_OUT && role != BEVPOOL_GRAD_OUT;
+    return problem->stage == BEV_VIEW && lib_roles[role].like != BEVPOOL_OUT;
 }
 
 /* ---- which kernel ---------------------------------------------------------------------------- */
@@ -68,18 +62,14 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
 }
 
 /* Loads the code of all kernels that are offered. */
-static BevpoolStatus load_code(int32_t device, int32_t direction, BevpoolError *error) {
+BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error) {
+    TRY(lib_check_range("", "direction", direction, 0, BEV_DIRECTION_COUNT - 1, error));
+    ENTER(device);
     for (int i = 0; bev_kernels[i]; i++)
         if (is_offered(bev_kernels[i], device, direction, bev_kernels[i]->stage) &&
             bev_kernels[i]->code)
             TRY_GPU(lib_cuda_load(bev_kernels[i]->code, &err));
-    return BEVPOOL_OK;
-}
-
-BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error) {
-    FAIL_ON(direction < 0 || direction >= BEV_DIRECTION_COUNT, BEVPOOL_BAD_ARGUMENT,
-            "direction is %d, expected 0 to %d", (int)direction, BEV_DIRECTION_COUNT - 1);
-    RETURN_ON_DEVICE(device, load_code(device, direction, error));
+    return lib_ok(error);
 }
 
 /* Returns why the plan cannot take that row, or NULL; sets how the row would write its output. A
@@ -158,22 +148,11 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
     /* bytes fit into 64 bits: a number has at most 8 bytes */
     int64_t most = INT64_MAX / 8 / (rows > cells ? rows : cells);
     most = most < INT32_MAX ? most : INT32_MAX;
-    FAIL_ON(o->channels < 1 || o->channels > most, BEVPOOL_BAD_ARGUMENT,
-            "options.channels is %lld, expected 1 to %lld", (long long)o->channels,
-            (long long)most);
-    const struct {
-        const char *name;
-        int32_t value, count;
-    } words[] = {
-        {"dtype", o->dtype, BEV_DTYPE_COUNT},
-        {"direction", o->direction, BEV_DIRECTION_COUNT},
-        {"feat_layout", o->feat_layout, 2},
-        {"out_layout", o->out_layout, 2},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        FAIL_ON(words[i].value < 0 || words[i].value >= words[i].count, BEVPOOL_BAD_ARGUMENT,
-                "options.%s is %d, expected 0 to %d", words[i].name, (int)words[i].value,
-                (int)words[i].count - 1);
+    TRY(lib_check_range("options.", "channels", o->channels, 1, most, error));
+    TRY(lib_check_range("options.", "dtype", o->dtype, 0, BEV_DTYPE_COUNT - 1, error));
+    TRY(lib_check_range("options.", "direction", o->direction, 0, BEV_DIRECTION_COUNT - 1, error));
+    TRY(lib_check_range("options.", "feat_layout", o->feat_layout, 0, 1, error));
+    TRY(lib_check_range("options.", "out_layout", o->out_layout, 0, 1, error));
     FAIL_ON(o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16, BEVPOOL_UNSUPPORTED,
             "gradients are FP32, FP16 or BF16, not %s", bev_dtypes[o->dtype].title);
     FAIL_ON(bev_dtypes[o->dtype].block && o->feat_layout == BEVPOOL_CHANNELS_FIRST,
@@ -207,8 +186,8 @@ static void divide_workspace(BevpoolPlan *plan) {
                        : 0;
     int32_t native = kernel->channels_first ? BEVPOOL_CHANNELS_FIRST : BEVPOOL_CHANNELS_LAST;
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
-        bool feat = role == BEVPOOL_FEAT || role == BEVPOOL_GRAD_FEAT;
-        bool out = role == BEVPOOL_OUT || role == BEVPOOL_GRAD_OUT;
+        bool feat = lib_roles[role].like == BEVPOOL_FEAT;
+        bool out = lib_roles[role].like == BEVPOOL_OUT;
         int32_t wanted = feat ? plan->feat_layout : plan->out_layout;
         bool as_wanted = wanted == native || lib_role_strided(&plan->problem, role) ||
                          (out && plan->problem.out_samples);
@@ -242,27 +221,24 @@ static BevpoolStatus fill_plan(BevpoolPlan *plan, const BevpoolOptions *options,
     return BEVPOOL_OK;
 }
 
-static BevpoolStatus make_plan(BevpoolPlan **plan, BevpoolMap *map, const BevpoolOptions *options,
-                               BevpoolError *error) {
-    BevpoolPlan *made = calloc(1, sizeof *made);
-    FAIL_ON(!made, BEVPOOL_NO_MEMORY, "plan: out of memory");
-    atomic_fetch_add(&map->references, 1);
-    made->map = map;
-    BevpoolStatus status = fill_plan(made, options, error);
-    if (status)
-        bevpool_plan_destroy(made);
-    else
-        *plan = made;
-    return status;
-}
-
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error) {
     FAIL_ON(!plan, BEVPOOL_BAD_ARGUMENT, "plan is NULL");
     *plan = NULL;
     FAIL_ON(!map || !options, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "options" : "map");
     TRY(check_options(options, &map->shape, error));
-    RETURN_ON_DEVICE(map->device, make_plan(plan, map, options, error));
+    ENTER(map->device);
+    BevpoolPlan *made = calloc(1, sizeof *made);
+    FAIL_ON(!made, BEVPOOL_NO_MEMORY, "plan: out of memory");
+    atomic_fetch_add(&map->references, 1);
+    made->map = map;
+    BevpoolStatus status = fill_plan(made, options, error);
+    if (status) {
+        bevpool_plan_destroy(made);
+        return status;
+    }
+    *plan = made;
+    return lib_ok(error);
 }
 
 /* ---- before there is a map ------------------------------------------------------------------- */
@@ -311,13 +287,12 @@ BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays 
 }
 
 void bevpool_plan_destroy(BevpoolPlan *plan) {
-    int before;
     if (!plan)
         return;
-    if (plan->plan && !lib_enter(plan->map->device, &before, NULL)) {
+    LIB_LEFT_AT_END LibEntered entered = {.device = BEVPOOL_CPU};
+    if (plan->plan && !lib_enter(&entered, plan->map->device, NULL)) {
         (void)ON_GPU(lib_cuda_replays_close(plan->replays));
         plan->kernel->release(plan->plan);
-        lib_leave(plan->map->device, before);
     }
     lib_map_release(plan->map);
     free(plan);
@@ -337,7 +312,7 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
     BevProblem problem = plan->problem;
     const BevTensor *found = lib_tensor(&problem, role), *feat = &problem.feat;
     if (lib_role_strided(&problem, role)) {
-        bool depth = role == BEVPOOL_DEPTH || role == BEVPOOL_GRAD_DEPTH;
+        bool depth = lib_roles[role].like == BEVPOOL_DEPTH;
         const BevShape *shape = &problem.shape;
         return (size_t)lib_view_extent(shape, depth ? shape->depth_bins : shape->channels,
                                        depth ? &problem.view.depth : &problem.view.feat) *

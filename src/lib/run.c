@@ -18,7 +18,7 @@ static BevDtype dtype_of(BevProblem *problem, int32_t role) {
 
 static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, int32_t role,
                                   const BevpoolTensor *tensor, BevpoolError *error) {
-    const char *name = lib_role_names[role];
+    const char *name = lib_roles[role].name;
     const BevDtypeInfo *dtype = &bev_dtypes[dtype_of(problem, role)];
     size_t bytes = bevpool_plan_bytes(plan, role);
     bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
@@ -36,7 +36,7 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
                 (scaled && tensor->scale > 0 && isfinite(tensor->scale));
     FAIL_ON(!fits, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
             (double)tensor->scale, scaled ? "a positive number" : "1: it has none");
-    return lib_check_place(plan->map->device, tensor->data, name, error);
+    return lib_check_place(plan->map->device, tensor->data, name, false, error);
 }
 
 static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall *call,
@@ -48,7 +48,7 @@ static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall 
             plan->workspace_bytes);
     FAIL_ON((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT, BEVPOOL_WORKSPACE,
             "workspace: does not begin on a multiple of %d bytes", WORKSPACE_ALIGNMENT);
-    return lib_check_place(plan->map->device, call->workspace, "workspace", error);
+    return lib_check_place(plan->map->device, call->workspace, "workspace", false, error);
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
@@ -82,17 +82,13 @@ static BevpoolStatus set_arrays(const BevpoolPlan *plan, const BevpoolCall *call
     return check_workspace(plan, call, error);
 }
 
-static bool is_output(int32_t role) {
-    return role == BEVPOOL_OUT || role == BEVPOOL_GRAD_DEPTH || role == BEVPOOL_GRAD_FEAT;
-}
-
 /* Transposes inputs into the kernel's layout, or outputs into the caller's. */
 static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall *call,
                                       bool outputs, BevpoolError *error) {
     BevProblem problem = plan->problem;
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
         const LibCopy *copy = &plan->copies[role];
-        if (!copy->used || is_output(role) != outputs)
+        if (!copy->used || lib_roles[role].written != outputs)
             continue;
         void *caller = call->tensors[role].data, *own = place_of(plan, call, role);
         bool to_first = outputs != plan->kernel->channels_first;

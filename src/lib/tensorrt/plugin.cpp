@@ -14,8 +14,6 @@ namespace {
 using nvinfer1::DynamicPluginTensorDesc;
 using nvinfer1::PluginTensorDesc;
 
-const char plugin_name[] = "BevPool", plugin_version[] = "1", plugin_namespace[] = "bevpool";
-
 // ---- errors -------------------------------------------------------------------------------------
 
 std::atomic<nvinfer1::ILoggerFinder *> logger_finder{nullptr};
@@ -114,8 +112,22 @@ std::size_t ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::in
 
 // ---- the plugin ---------------------------------------------------------------------------------
 
+// The name of the plugin, for itself and for its creator.
+template <typename Interface> class Named : public Interface {
+  public:
+    const char *getPluginName() const noexcept override {
+        return "BevPool";
+    }
+    const char *getPluginVersion() const noexcept override {
+        return "1";
+    }
+    const char *getPluginNamespace() const noexcept override {
+        return "bevpool";
+    }
+};
+
 class Plugin : public nvinfer1::IPluginV3,
-               public nvinfer1::IPluginV3OneCore,
+               public Named<nvinfer1::IPluginV3OneCore>,
                public nvinfer1::IPluginV3OneBuild,
                public nvinfer1::IPluginV3OneRuntime {
   public:
@@ -151,15 +163,6 @@ class Plugin : public nvinfer1::IPluginV3,
     }
     nvinfer1::IPluginV3 *clone() noexcept override {
         return logged<IPluginV3 *>(nullptr, [&] { return copy(rehearsal_); });
-    }
-    const char *getPluginName() const noexcept override {
-        return plugin_name;
-    }
-    const char *getPluginVersion() const noexcept override {
-        return plugin_version;
-    }
-    const char *getPluginNamespace() const noexcept override {
-        return plugin_namespace;
     }
 
     // ---- while TensorRT builds: shapes, types, formats, workspace, tactics ----
@@ -291,7 +294,7 @@ class Plugin : public nvinfer1::IPluginV3,
     nvinfer1::PluginFieldCollection collection_{};
 };
 
-class Creator : public nvinfer1::IPluginCreatorV3One {
+class Creator : public Named<nvinfer1::IPluginCreatorV3One> {
   public:
     Creator() : collection_(list_fields(defaults_, &list_)) {}
 
@@ -309,15 +312,6 @@ class Creator : public nvinfer1::IPluginCreatorV3One {
     }
     const nvinfer1::PluginFieldCollection *getFieldNames() noexcept override {
         return &collection_;
-    }
-    const char *getPluginName() const noexcept override {
-        return plugin_name;
-    }
-    const char *getPluginVersion() const noexcept override {
-        return plugin_version;
-    }
-    const char *getPluginNamespace() const noexcept override {
-        return plugin_namespace;
     }
 
   private:
