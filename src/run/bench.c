@@ -190,19 +190,16 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 
 /* ---- the problems of a plan ------------------------------------------------------------------ */
 
-static bool has_direction(const BenchPlan *plan, BevDirection direction) {
+/* Returns whether the plan has problems of a direction and a stage. */
+static bool has_problems(const BenchPlan *plan, BevDirection direction, BevStage stage) {
     unsigned directions = plan->directions ? plan->directions : 1u << BEV_FORWARD;
-    return directions >> direction & 1;
-}
-
-static bool has_stage(const BenchPlan *plan, BevStage stage) {
     unsigned stages = plan->stages ? plan->stages : 1u << BEV_POOL;
-    return stages >> stage & 1;
+    return directions >> direction & stages >> stage & 1;
 }
 
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
     return kernel->launch && (plan->where & 1u << kernel->where) &&
-           has_direction(plan, kernel->direction) && has_stage(plan, kernel->stage) &&
+           has_problems(plan, kernel->direction, kernel->stage) &&
            (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
@@ -233,7 +230,7 @@ static bool visit_stages(const BenchPlan *plan, const char *label, Workload *wor
                          PlanVisit *visit, void *context, Err *err) {
     for (int stage = 0; stage < BEV_STAGE_COUNT; stage++)
         for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-            if (has_direction(plan, (BevDirection)direction) && has_stage(plan, (BevStage)stage) &&
+            if (has_problems(plan, (BevDirection)direction, (BevStage)stage) &&
                 !visit_direction(plan, label, workload, (BevDirection)direction, (BevStage)stage,
                                  visit, context, err))
                 return false;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-librun_a_SOURCES = %D%/bench.c %D%/counters.c %D%/cuda/ask_child.c %D%/cuda/driver.c \
+librun_a_SOURCES = %D%/bench.c %D%/counters.c %D%/cuda/driver.c \
 	%D%/cuda/nvrtc.c %D%/machine.c %D%/recorded.c %D%/session.c %D%/session_cpu.c
 if HAVE_CUDA
 librun_a_SOURCES += %D%/cuda/device.cu %D%/cuda/probe.cu \

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/run/cuda/driver.h"
 
+#include "src/base/clock.h"
 #include "src/base/worker.h"
-#include "src/run/cuda/ask_child.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* dlsym gives an object pointer; POSIX promises that it may be copied to a function pointer. */
 bool find_function(void *library, const char *name, void *function) {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
     return address;
+}
+
+bool find_functions(void *library, const char *const *names, void *functions, size_t size) {
+    bool all = library;
+    for (size_t i = 0; library && i < size / sizeof(void *); i++)
+        all &= find_function(library, names[i], (void **)functions + i);
+    return all;
 }
 
 /* ---- libcuda.so: is there a usable GPU? ----------------------------------------------------- */
@@ -46,14 +61,12 @@ static bool load_cuda(Driver *driver, Err *err) {
     if (!library && !can_be_found("libcuda.so.1"))
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "no NVIDIA driver: libcuda.so.1 was not found");
-    bool whole = library && find_function(library, "cuInit", &driver->init) &&
-                 find_function(library, "cuDriverGetVersion", &driver->version) &&
-                 find_function(library, "cuDeviceGetCount", &driver->count) &&
-                 find_function(library, "cuDeviceGet", &driver->get) &&
-                 find_function(library, "cuDeviceGetName", &driver->name) &&
-                 find_function(library, "cuDeviceGetAttribute", &driver->attribute);
-    return whole || err_set(err, ERR_DEVICE, "cuda", use_cpu,
-                            "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
+    static const char *const names[] = {"cuInit",           "cuDriverGetVersion",
+                                        "cuDeviceGetCount", "cuDeviceGet",
+                                        "cuDeviceGetName",  "cuDeviceGetAttribute"};
+    return find_functions(library, names, driver, sizeof *driver) ||
+           err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                   "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
 }
 
 /* The oldest architecture is there as PTX too, which that one and all newer ones run. */
@@ -109,6 +122,56 @@ static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
 
 /* ---- in a child: a driver may hang or crash -------------------------------------------------- */
 
+typedef enum { ASK_ANSWERED, ASK_HUNG, ASK_DIED, ASK_UNASKED } AskEnd;
+typedef void Work(const void *context, void *answer);
+
+/* Runs in the child, which dies with its parent, prints nothing and runs no exit functions of its
+ * parent. A pipe takes PIPE_BUF bytes at once. */
+static void answer_parent(Work *work, const void *context, void *answer, size_t size, int to) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int nowhere = open("/dev/null", O_RDWR);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    work(context, answer);
+    _exit(write(to, answer, size) == (ssize_t)size ? 0 : 1);
+}
+
+static AskEnd wait_for_answer(int from, void *answer, size_t size, int ms) {
+    struct pollfd waiting = {.fd = from, .events = POLLIN};
+    double until = clock_ms() + ms, left;
+    while ((left = until - clock_ms()) > 0) {
+        int ready = poll(&waiting, 1, (int)left + 1);
+        if (ready > 0)
+            return read(from, answer, size) == (ssize_t)size ? ASK_ANSWERED : ASK_DIED;
+        if (ready < 0 && errno != EINTR)
+            return ASK_DIED;
+    }
+    return ASK_HUNG;
+}
+
+/* Runs work(context, answer) in a child and copies its answer of `size` bytes to the parent. An
+ * answer has no pointers. A child that has not answered within `ms` is killed and not waited for,
+ * because it may sleep in the kernel. ASK_UNASKED: no child could be made, and errno says why. */
+static AskEnd ask_child(Work *work, const void *context, void *answer, size_t size, int ms) {
+    int ends[2];
+    assert(size <= PIPE_BUF);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return ASK_UNASKED;
+    pid_t child = fork();
+    if (child == 0)
+        answer_parent(work, context, answer, size, ends[1]);
+    int why = errno;
+    close(ends[1]);
+    AskEnd end = child < 0 ? ASK_UNASKED : wait_for_answer(ends[0], answer, size, ms);
+    close(ends[0]);
+    errno = why;
+    if (child > 0 && end == ASK_HUNG)
+        kill(child, SIGKILL);
+    if (child > 0)
+        waitpid(child, NULL, end == ASK_HUNG ? WNOHANG : 0);
+    return end;
+}
+
 enum { PROBE_MS = 10000, VERSION_MS = 3000 };
 
 typedef struct {
@@ -163,13 +226,13 @@ typedef void *Device;
 
 enum { SUCCESS = 0, CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0 };
 
+/* The first four functions are needed. Each of the others may be missing. */
 typedef struct {
-    void *handle;
     int (*init)(void);
     int (*shut_down)(void);
-    int (*version)(char *text, unsigned size);
     int (*by_pci)(const char *pci, Device *device);
     int (*by_index)(unsigned index, Device *device);
+    int (*version)(char *text, unsigned size);
     int (*clock)(Device device, int kind, unsigned *mhz);
     int (*temperature)(Device device, int sensor, unsigned *celsius);
     int (*power)(Device device, unsigned *milliwatts);
@@ -177,23 +240,25 @@ typedef struct {
     int (*reasons)(Device device, unsigned long long *bits);
 } Library;
 
-/* Loads NVML. The last four functions are needed. Each of the others may be missing. */
-static bool load_nvml(Library *l) {
-    l->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!l->handle)
-        return false;
-    find_function(l->handle, "nvmlSystemGetDriverVersion", &l->version);
-    find_function(l->handle, "nvmlDeviceGetClockInfo", &l->clock);
-    find_function(l->handle, "nvmlDeviceGetTemperature", &l->temperature);
-    find_function(l->handle, "nvmlDeviceGetPowerUsage", &l->power);
-    find_function(l->handle, "nvmlDeviceGetEnforcedPowerLimit", &l->power_limit);
-    /* Drivers before R535 know the second name only. */
-    if (!find_function(l->handle, "nvmlDeviceGetCurrentClocksEventReasons", &l->reasons))
-        find_function(l->handle, "nvmlDeviceGetCurrentClocksThrottleReasons", &l->reasons);
-    return find_function(l->handle, "nvmlInit_v2", &l->init) &&
-           find_function(l->handle, "nvmlShutdown", &l->shut_down) &&
-           find_function(l->handle, "nvmlDeviceGetHandleByPciBusId_v2", &l->by_pci) &&
-           find_function(l->handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index);
+/* Returns what dlclose takes. NULL: there is no NVML that can be used. */
+static void *load_nvml(Library *l) {
+    void *handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    static const char *const names[] = {
+        "nvmlInit_v2",
+        "nvmlShutdown",
+        "nvmlDeviceGetHandleByPciBusId_v2",
+        "nvmlDeviceGetHandleByIndex_v2",
+        "nvmlSystemGetDriverVersion",
+        "nvmlDeviceGetClockInfo",
+        "nvmlDeviceGetTemperature",
+        "nvmlDeviceGetPowerUsage",
+        "nvmlDeviceGetEnforcedPowerLimit",
+        "nvmlDeviceGetCurrentClocksEventReasons",
+    };
+    find_functions(handle, names, l, sizeof *l);
+    if (handle && !l->reasons) /* drivers before R535 know this name only */
+        find_function(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", &l->reasons);
+    return l->init && l->shut_down && l->by_pci && l->by_index ? handle : NULL;
 }
 
 enum { VERSION_TEXT = 96 };
@@ -300,12 +365,13 @@ static void ask_sensors(Nvml *nvml, const Library *library) {
 static void *nvml_main(void *argument) {
     Nvml *nvml = argument;
     Library library = {0};
-    if (load_nvml(&library) && library.init() == SUCCESS) {
+    void *handle = load_nvml(&library);
+    if (handle && library.init() == SUCCESS) {
         ask_sensors(nvml, &library);
         library.shut_down();
     }
-    if (library.handle)
-        dlclose(library.handle);
+    if (handle)
+        dlclose(handle);
     worker_lock(&nvml->worker);
     if (!nvml->count)
         nvml->count = 1; /* no answer will come: all facts stay unknown */

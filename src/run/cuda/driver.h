@@ -17,6 +17,10 @@ extern "C" {
 /* Finds a function of a library that dlopen gave. False: the library has none of that name. */
 bool find_function(void *library, const char *name, void *function);
 
+/* Fills a struct of `size` bytes, function pointers in the order of `names`; those that the library
+ * (NULL: none) does not have become NULL. Returns whether it has all. */
+bool find_functions(void *library, const char *const *names, void *functions, size_t size);
+
 typedef struct {
     int needed_version; /* CUDA version that the driver must support, 1000 * major + 10 * minor */
     int oldest_capability; /* that code was compiled for, 10 * major + minor */

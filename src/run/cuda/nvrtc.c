@@ -27,15 +27,12 @@ typedef struct {
 
 /* Finds the functions, which every driver that runs this program's own kernels has. */
 static bool load_driver(Driver *driver, Err *err) {
+    static const char *const names[] = {
+        "cuInit",           "cuDeviceGet",         "cuDeviceGetAttribute",
+        "cuModuleLoadData", "cuModuleGetFunction", "cuMemsetD32Async",
+        "cuLaunchKernel",   "cuGetErrorString"};
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return (library && find_function(library, "cuInit", &driver->init) &&
-            find_function(library, "cuDeviceGet", &driver->get) &&
-            find_function(library, "cuDeviceGetAttribute", &driver->attribute) &&
-            find_function(library, "cuModuleLoadData", &driver->load) &&
-            find_function(library, "cuModuleGetFunction", &driver->function) &&
-            find_function(library, "cuMemsetD32Async", &driver->clear) &&
-            find_function(library, "cuLaunchKernel", &driver->launch) &&
-            find_function(library, "cuGetErrorString", &driver->error)) ||
+    return find_functions(library, names, driver, sizeof *driver) ||
            err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
                    "no NVIDIA driver: libcuda.so.1 was not found");
 }
@@ -61,19 +58,16 @@ typedef struct {
 } Compiler;
 
 static bool load_compiler(Compiler *compiler, Err *err) {
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+    static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
                                         "/usr/local/cuda/lib64/libnvrtc.so"};
+    static const char *const names[] = {"nvrtcCreateProgram",     "nvrtcCompileProgram",
+                                        "nvrtcGetProgramLogSize", "nvrtcGetProgramLog",
+                                        "nvrtcGetCUBINSize",      "nvrtcGetCUBIN"};
     void *library = NULL;
-    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library && find_function(library, "nvrtcCreateProgram", &compiler->create) &&
-        find_function(library, "nvrtcCompileProgram", &compiler->compile) &&
-        find_function(library, "nvrtcGetProgramLogSize", &compiler->log_size) &&
-        find_function(library, "nvrtcGetProgramLog", &compiler->log) &&
-        find_function(library, "nvrtcGetCUBINSize", &compiler->image_size) &&
-        find_function(library, "nvrtcGetCUBIN", &compiler->image))
-        return true;
-    return err_set(err, ERR_DEVICE, "nvrtc", "install the CUDA toolkit, or write the kernel in C",
+    for (size_t i = 0; !library && i < sizeof files / sizeof *files; i++)
+        library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
+    return find_functions(library, names, compiler, sizeof *compiler) ||
+           err_set(err, ERR_DEVICE, "nvrtc", "install the CUDA toolkit, or write the kernel in C",
                    "libnvrtc.so was not found");
 }
 
