@@ -2,6 +2,7 @@
 #include "src/base/data.h"
 
 #include "kernels/clean.h"
+#include "src/base/units.h"
 #include "src/try/job.h"
 
 #include <limits.h>
@@ -55,25 +56,21 @@ static bool has_compiled(const TryKernel *kernel, const char *file, const ChildE
            err_set(err, ERR_FAILED, place, "the compiler's words stand above", "does not compile");
 }
 
-/* Runs the compiler in another process, which writes the machine code to TRY_CODE. It may crash,
- * and CUDA must not start here. In C a shell cuts $CC and $CFLAGS into words. */
+/* Runs the compiler in another process, which writes the machine code to kernel->library. It may
+ * crash, and CUDA must not start here. In C a shell cuts $CC and $CFLAGS into words. */
 static bool run_compiler(TryKernel *kernel, const char *file, ChildEnd *end, Err *err) {
     static const char command[] =
         "exec ${CC:-cc} -std=gnu11 -O2 -g -Wall -fPIC -shared -fopenmp -pipe -I \"$0\" $CFLAGS "
-        "-o /proc/self/fd/3 \"$1\" -lm -Wl,-z,defs";
-    _Static_assert(TRY_CODE == 3, "the command names the descriptor");
+        "-o /proc/self/fd/$2 \"$1\" -lm -Wl,-z,defs";
+    const ShortText code = short_text("%d", kernel->library);
     char headers[PATH_MAX];
     if (!data_path("samples/try", headers, sizeof headers, err))
         return false;
-    const char *const shell[] = {"sh", "-c", command, headers, file, NULL};
-    const char *const runner[] = {"bevscope", try_runner_word, try_compile_word, file, NULL};
-    ChildPlan plan = {.program = kernel->cuda ? "/proc/self/exe" : "/bin/sh",
-                      .words = kernel->cuda ? runner : shell,
-                      .files = {kernel->library},
-                      .file_count = 1,
-                      .limit_s = COMPILE_S,
-                      .output_limit = MAX_MESSAGES};
-    return child_run(&plan, end, err);
+    const char *const shell[] = {"sh", "-c", command, headers, file, code.text, NULL};
+    const char *const runner[] = {"bevscope", try_runner_word, try_compile_word,
+                                  file,       code.text,       NULL};
+    return child_run(kernel->cuda ? "/proc/self/exe" : "/bin/sh", kernel->cuda ? runner : shell,
+                     COMPILE_S, MAX_MESSAGES, end, err);
 }
 
 bool try_compile(const char *file, TryKernel *kernel, Err *err) {
@@ -91,7 +88,7 @@ bool try_compile(const char *file, TryKernel *kernel, Err *err) {
     if (!text)
         return err_set(err, ERR_FAILED, file, "name a source file",
                        "holds a zero byte: it is no text");
-    kernel->library = memfd_create("code", MFD_CLOEXEC);
+    kernel->library = memfd_create("code", 0); /* other processes inherit the file */
     bool ok = run_compiler(kernel, named, &end, err) && has_compiled(kernel, named, &end, err);
     kernel->messages = end.output;
     snprintf(kernel->command, sizeof kernel->command, "%.100s -O2 -fopenmp%s%.100s",

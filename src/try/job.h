@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* A job is one kernel on one problem in one process. The problem lies in two files in memory. This
- * header defines their layout for both processes. The runner maps the files so that each array ends
- * where forbidden pages begin. An access past an end, or a write to an input, stops the kernel at
- * that access. */
+/* A job is one kernel on one problem in one process. Its report, problem and outputs lie in a file
+ * in memory. This header defines the file's layout for both processes. The runner maps the file so
+ * that each array ends where forbidden pages begin. An access past an end, or a write to an input,
+ * stops the kernel at that access. */
 #pragma once
 
 #include "src/run/session.h"
-#include "src/try/child.h"
 #include "src/try/try.h"
 
 #include "samples/try/pool.h"
 
+#include <signal.h>
+#include <stdint.h>
+
+/* ---- another program, child.c ---------------------------------------------------------------- */
+
+typedef struct {
+    bool timed_out;
+    int status;             /* status as waitpid returns it */
+    char *output;           /* output of both streams, cut; control characters other than the
+                               newline become '?'; the caller frees it */
+    size_t length;          /* bytes that were kept; a zero follows them */
+    uint64_t output_length; /* bytes that were printed in all */
+} ChildEnd;
+
+/* Runs another program to its end, for at most limit_s. `words` are its arguments, the name first;
+ * NULL ends them. The first `output_limit` bytes of its output are kept. It runs in a session of
+ * its own, without terminal and input, and has the open files that exec does not close. All
+ * processes of that session end with the program. If this program dies, the child does too. */
+bool child_run(const char *program, const char *const *words, double limit_s, size_t output_limit,
+               ChildEnd *end, Err *err);
+
+/* ---- the file of a job ----------------------------------------------------------------------- */
+
 enum { JOB_INPUTS = 7, JOB_CALLS = 2, JOB_ARRAYS = JOB_INPUTS + JOB_CALLS };
 
-/* The descriptors of a runner. Without a learner's kernel, JOB_LIBRARY is not open. */
-enum { JOB_IN = CHILD_FIRST_FILE, JOB_OUT, JOB_LIBRARY };
-
-/* An array in its file. It has `bytes` bytes and ends at the end of a page. The `lead` bytes before
- * it, on the same pages, are a band with a pattern. */
+/* An array of `bytes` bytes, which ends at the end of a page. The `lead` bytes before it, on the
+ * same pages, are a band with a pattern. */
 typedef struct {
-    bool input;
-    size_t bytes;               /* of the array */
+    size_t bytes;
     size_t offset, pages_bytes; /* of the array's pages in the file */
     size_t lead;                /* bytes from the start of the pages to the first element */
 } JobArray;
-
-/* The header at the start of the inputs. */
-typedef struct {
-    BevProblem problem; /* its pointers are valid in the process of the judge alone */
-    bool cuda;          /* the learner's kernel is for a GPU */
-    int calls; /* number of calls, each with a poisoned output of its own; 0: time the kernel */
-    char instead[32]; /* name of the kernel of the table that is timed; "": the learner's kernel */
-    TimingOptions timing; /* used when calls is 0 */
-    double limit_s;
-    JobArray arrays[JOB_ARRAYS]; /* inputs first */
-} JobHeader;
-
-extern const char *const job_inputs[JOB_INPUTS]; /* "ranks_depth", ... */
-
-/* The first argument of a runner that compiles a kernel for a GPU. */
-extern const char try_compile_word[];
 
 /* How far the runner came. */
 typedef enum {
@@ -63,7 +65,7 @@ typedef enum {
     ACCESS_NULL
 } JobAccess;
 
-/* The report at the start of the outputs. The runner writes it; a kernel can, too. */
+/* The report, which the runner writes. A kernel can write it, too. */
 typedef struct {
     int state;         /* JobState */
     int signal;        /* set in state JOB_SIGNAL */
@@ -73,22 +75,32 @@ typedef struct {
     char text[256];
 } JobReport;
 
-/* ---- functions of the judge ------------------------------------------------------------------ */
+/* The start of the file. */
+typedef struct {
+    JobReport report;
+    BevProblem problem; /* FP32; its pointers are valid in the process of the judge alone */
+    bool cuda;          /* the learner's kernel is for a GPU */
+    int calls; /* number of calls, each with a poisoned output of its own; 0: time the kernel */
+    char instead[32]; /* name of the kernel of the table that is timed; "": the learner's kernel */
+    TimingOptions timing; /* used when calls is 0 */
+    double limit_s;
+    JobArray arrays[JOB_ARRAYS]; /* inputs first */
+} JobHeader;
+
+extern const char *const job_inputs[JOB_INPUTS]; /* "ranks_depth", ... */
+
+/* ---- the judge's process, job.c -------------------------------------------------------------- */
 
 typedef struct {
-    JobHeader header;
-    int inputs, outputs; /* descriptors of the files */
-    unsigned char *out;  /* the mapped outputs */
-    size_t out_bytes;
-    JobReport report; /* a checked copy, made after the process has ended */
+    JobHeader header; /* the judge's own; its report is a checked copy */
+    int file;
+    unsigned char *memory; /* the mapped file */
+    size_t bytes;
     ChildEnd end;
 } Job;
 
-/* Writes the FP32 problem to the inputs and poisons the outputs. Of `task`, the fields from `cuda`
- * on are used. Close the job also after a failure. */
-bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *err);
-
-/* Runs the job in a process of its own. `library`: the learner's kernel; -1: task.instead. */
+/* Writes the file of job->header, whose arrays are set here, and runs the job in a process of its
+ * own. `library`: the learner's kernel; -1: header.instead. Close the job also after a failure. */
 bool job_run(Job *job, int library, Err *err);
 void job_close(Job *job);
 
@@ -97,27 +109,11 @@ const void *job_output(const Job *job, int call); /* (nx * ny, channels), as the
 /* Returns how many values before a call's output its band was changed. 0: it is unchanged. */
 int64_t job_band_broken(const Job *job, int call);
 
-/* ---- functions of the runner: runner.c, and runner_gpu.c for CUDA kernels -------------------- */
+/* ---- the runner's process, runner.c ---------------------------------------------------------- */
 
-/* Converts a problem to the struct that a learner's kernel gets. Pointers are copied unchanged. */
-Pool runner_pool(const BevProblem *problem);
+/* The word behind try_runner_word for a runner that compiles a kernel for a GPU. The source and
+ * the number of an open file follow. The runner writes the machine code to this file. */
+extern const char try_compile_word[];
 
 /* Whether this build has CUDA. False: `err` says why kernels cannot run on a GPU. */
 bool gpu_possible(Err *err);
-
-/* The descriptor of a process that compiles: it writes the machine code there. */
-enum { TRY_CODE = CHILD_FIRST_FILE };
-
-/* Compiles the file `name` for a GPU. Prints the compiler's messages, or why there is no GPU.
- * Returns the exit status. */
-int gpu_compile(const char *name);
-
-/* Opens the first GPU and loads the machine code from a descriptor. */
-bool gpu_load(int fd, Err *err);
-
-/* The learner's kernel as a BevKernel, once it is loaded. */
-extern const BevKernel gpu_learner;
-
-/* Runs the kernel once, in a session of its own. `out`, (nx * ny, channels), receives its output.
- * Returns JOB_DONE, or why the kernel stopped, with an error. */
-JobState gpu_call(const BevProblem *problem, float *out, Err *err);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/try/job.h"
 
+#include "kernels/cpu/cpu.h"
+#include "src/base/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -24,10 +27,9 @@ set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char 
 }
 
 /* Describes an access outside an array, or a write to an input. */
-static void describe_access(const Job *job, TryResult *result) {
+static void describe_access(const JobHeader *job, TryResult *result) {
     const JobReport *report = &job->report;
     const char *name = report->array < JOB_INPUTS ? job_inputs[report->array] : "out";
-    int64_t count = (int64_t)(job->header.arrays[report->array].bytes / 4);
     int64_t element = report->element;
     if (report->access == ACCESS_INSIDE)
         set_verdict(result, TRY_WRONG, "inputs are shared by all kernels: only out may be written",
@@ -37,12 +39,13 @@ static void describe_access(const Job *job, TryResult *result) {
                     name, element, name);
     else
         set_verdict(result, TRY_WRONG, "",
-                    "it accessed %s[%" PRId64 "], after the end of %s: it has %" PRId64 " elements",
-                    name, element, name, count);
+                    "it accessed %s[%" PRId64 "], after the end of %s: it has %zu elements", name,
+                    element, name, job->arrays[report->array].bytes / 4);
 }
 
-static void describe_signal(const Job *job, TryResult *result) {
+static void describe_signal(const JobHeader *job, TryResult *result) {
     const JobReport *report = &job->report;
+    const bool wild = report->signal == SIGSEGV;
     if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE)
         describe_access(job, result);
     else if (report->access == ACCESS_NULL)
@@ -50,21 +53,19 @@ static void describe_signal(const Job *job, TryResult *result) {
                     "it crashed: %s, through a NULL pointer", strsignal(report->signal));
     else
         set_verdict(result, TRY_STOPPED,
-                    report->signal == SIGSEGV ? "a wild pointer, or a large array on the stack"
-                                              : "",
-                    "it crashed: %s%s", strsignal(report->signal),
-                    report->signal == SIGSEGV ? ", an address outside of every array" : "");
+                    wild ? "a wild pointer, or a large array on the stack" : "", "it crashed: %s%s",
+                    strsignal(report->signal), wild ? ", an address outside of every array" : "");
 }
 
 /* Whether the kernel returned from all calls. Otherwise the result says what happened. */
 static bool kernel_has_run(const Job *job, TryResult *result) {
-    const JobReport *report = &job->report;
+    const JobReport *report = &job->header.report;
     const ChildEnd *end = &job->end;
     if (end->timed_out || (report->state == JOB_SIGNAL && report->signal == SIGXCPU))
         set_verdict(result, TRY_STOPPED, "is there a loop without end?",
                     "it did not end within %g s", job->header.limit_s);
     else if (report->state == JOB_SIGNAL)
-        describe_signal(job, result);
+        describe_signal(&job->header, result);
     else if (report->state == JOB_CRASHED)
         set_verdict(result, TRY_STOPPED, "", "it crashed on the GPU: %.*s", TEXT, report->text);
     else if (report->state == JOB_TRESPASSED)
@@ -80,9 +81,11 @@ static bool kernel_has_run(const Job *job, TryResult *result) {
     return false;
 }
 
-/* Whether the kernel ran at all. Otherwise `err` has the reason. */
-static bool kernel_has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
-    const JobReport *report = &job->report;
+/* Runs the job. False: the kernel did not run at all, and `err` has the reason. */
+static bool run_kernel(Job *job, const TryKernel *kernel, Err *err) {
+    const JobReport *report = &job->header.report;
+    if (!job_run(job, job->header.instead[0] ? -1 : kernel->library, err))
+        return false;
     if (report->state == JOB_NO_FUNCTION)
         return err_set(err, ERR_FAILED, kernel->file,
                        "bevscope try --new FILE writes one that runs",
@@ -92,10 +95,9 @@ static bool kernel_has_loaded(const Job *job, const TryKernel *kernel, Err *err)
                        report->text);
     if (report->state == JOB_FAILED)
         return err_set(err, ERR_FAILED, "runner", "", "%.*s", TEXT, report->text);
-    if (report->state == JOB_BEGUN && !job->end.timed_out)
-        return err_set(err, ERR_FAILED, "runner", "", "does not start: exit status %d",
-                       WEXITSTATUS(job->end.status));
-    return true;
+    return report->state != JOB_BEGUN || job->end.timed_out ||
+           err_set(err, ERR_FAILED, "runner", "", "does not start: exit status %d",
+                   WEXITSTATUS(job->end.status));
 }
 
 /* Returns the beginning of the output and the amount that was cut. The caller frees. NULL: none. */
@@ -112,12 +114,9 @@ static char *printed_text(const ChildEnd *end) {
 /* ---- gates ----------------------------------------------------------------------------------- */
 
 static void describe_gate(TryResult *result, char gate, const GateResult *g, const char *which) {
-    char bound[40] = "", got[40] = "NaN";
     const char *hint = "";
-    if (!isnan(g->got))
-        snprintf(got, sizeof got, "%.9g", g->got);
-    if (gate == 'A')
-        snprintf(bound, sizeof bound, " +- %.2g", g->bound);
+    const ShortText got = isnan(g->got) ? (ShortText){"NaN"} : short_text("%.9g", g->got);
+    const ShortText bound = gate == 'A' ? short_text(" +- %.2g", g->bound) : (ShortText){""};
     if (isnan(g->got))
         hint = "out is NaN before the call: was this element written?";
     else if (g->got == 0 && g->want != 0)
@@ -128,83 +127,62 @@ static void describe_gate(TryResult *result, char gate, const GateResult *g, con
                 "gate %c%s: %lld of %lld values wrong, the first at cell %lld, channel %lld: %s "
                 "instead of %.9g%s",
                 gate, which, (long long)g->bad, (long long)g->checked, (long long)g->cell,
-                (long long)g->channel, got, g->want, bound);
+                (long long)g->channel, got.text, g->want, bound.text);
 }
 
-/* A problem and its FP64 result. */
-typedef struct {
-    const BevProblem *problem;
-    double *reference, *abs_sum;
-    uint8_t *bad;
-    int32_t *points; /* number of points of each cell */
-} Truth;
-
-static bool compute_truth(Truth *truth, const BevProblem *problem, Err *err) {
-    size_t cells = (size_t)problem->out.rows;
-    size_t bytes = cells * (size_t)problem->out.row_len * sizeof(double);
-    *truth =
-        (Truth){problem, malloc(bytes), malloc(bytes), malloc(cells), gate_terms(problem, err)};
-    if (!truth->points)
-        return false;
-    if (!truth->reference || !truth->abs_sum || !truth->bad)
-        return err_no_memory(err, "try", "choose a smaller scene");
-    bev_reference(problem, truth->reference, truth->abs_sum);
-    return true;
-}
-
-/* Applies gate A (`exact`: gate C) to the output of one call. */
-static bool passes_gate(const Truth *truth, const Job *job, int call, bool exact,
-                        TryResult *result) {
-    const BevProblem *problem = truth->problem;
-    const void *codes = job_output(job, call);
-    GateResult g = exact ? gate_exact(problem, codes, truth->reference, truth->points, truth->bad)
-                         : gate_kernel(problem, BEV_FP32, codes, truth->reference, truth->abs_sum,
-                                       truth->points, truth->bad);
-    result->nan_both += call || exact ? 0 : g.nan_both;
-    if (gate_passes(&g, &problem->map))
+/* Judges the output of one call by gate A, or by gate C: `abs_sum` is NULL then. */
+static bool passes_gate(const Job *job, int call, const double *reference, const double *abs_sum,
+                        const int32_t *points, uint8_t *bad, TryResult *result) {
+    const BevProblem *problem = &job->header.problem;
+    const GateResult gate =
+        gate_kernel(problem, BEV_FP32, job_output(job, call), reference, abs_sum, points, bad);
+    result->nan_both += call || !abs_sum ? 0 : gate.nan_both;
+    if (gate_passes(&gate, &problem->map))
         return true;
-    describe_gate(result, exact ? 'C' : 'A', &g, call ? ", second run" : "");
+    describe_gate(result, abs_sum ? 'A' : 'C', &gate, call ? ", second run" : "");
     result->bad_cells =
-        bad_cells_map(truth->bad, problem->shape.nx, problem->shape.ny, MAP_COLUMNS, MAP_ROWS);
+        bad_cells_map(bad, problem->shape.nx, problem->shape.ny, MAP_COLUMNS, MAP_ROWS);
     return false;
 }
 
-/* Judges a job that ran: the band, the gate and the bits of all calls. */
-static void judge_job(const Truth *truth, const Job *job, bool exact, TryResult *result) {
-    size_t bytes = job->header.arrays[JOB_INPUTS].bytes;
-    for (int call = 0; call < job->header.calls; call++) {
-        int64_t before = job_band_broken(job, call);
-        if (before) {
+/* Judges a job that ran: the band, the gate and the bits of all calls. The FP64 result is computed
+ * here, after the run, so that no kernel can read it. */
+static bool judge_job(const Job *job, bool exact, TryResult *result, Err *err) {
+    const BevProblem *problem = &job->header.problem;
+    const int64_t cells = problem->out.rows, values = cells * problem->out.row_len;
+    int32_t *points = gate_terms(problem, err);
+    CpuArrays arrays = {0};
+    double *reference = cpu_take(&arrays, values, sizeof *reference);
+    double *abs_sum = exact ? NULL : cpu_take(&arrays, values, sizeof *abs_sum);
+    uint8_t *bad = cpu_take(&arrays, cells, sizeof *bad);
+    bool ok = points && (!arrays.failed || err_no_memory(err, "try", "choose a smaller scene"));
+    if (ok)
+        bev_reference(problem, reference, abs_sum);
+    for (int call = 0; ok && result->verdict == TRY_RIGHT && call < job->header.calls; call++) {
+        const int64_t before = job_band_broken(job, call);
+        if (before)
             set_verdict(result, TRY_WRONG, "", "it wrote out[%" PRId64 "], before the start of out",
                         -before);
-            return;
-        }
-        if (!passes_gate(truth, job, call, exact, result))
-            return;
+        else if (passes_gate(job, call, reference, abs_sum, points, bad, result) && call)
+            result->varies = memcmp(job_output(job, 0), job_output(job, 1),
+                                    job->header.arrays[JOB_INPUTS].bytes);
     }
-    if (job->header.calls > 1 && memcmp(job_output(job, 0), job_output(job, 1), bytes) != 0)
-        result->varies = true;
+    cpu_free(&arrays);
+    free(points);
+    return ok;
 }
 
-/* Runs the kernel on one problem and judges it. A correct kernel leaves the result unchanged. */
-static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, const JobHeader *task,
-                          bool exact, TryResult *result, Err *err) {
-    Truth truth = {0};
-    Job job;
-    bool ok =
-        job_open(&job, problem, task, err) && job_run(&job, kernel->library, err) &&
-        kernel_has_loaded(&job, kernel, err) &&
-        compute_truth(&truth, problem, err); /* after the run, so that no kernel can read it */
-    if (ok) {
-        if (!result->printed)
-            result->printed = printed_text(&job.end);
-        if (kernel_has_run(&job, result))
-            judge_job(&truth, &job, exact, result);
-    }
-    free(truth.reference);
-    free(truth.abs_sum);
-    free(truth.bad);
-    free(truth.points);
+/* Runs the kernel on one problem, so often, and judges it. A correct kernel leaves the result
+ * unchanged. */
+static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, double limit_s,
+                          int calls, TryResult *result, Err *err) {
+    Job job = {
+        .header = {.problem = *problem, .cuda = kernel->cuda, .calls = calls, .limit_s = limit_s}};
+    bool ok = run_kernel(&job, kernel, err);
+    if (ok && !result->printed)
+        result->printed = printed_text(&job.end);
+    if (ok && kernel_has_run(&job, result))
+        ok = judge_job(&job, calls == 1, result, err);
     job_close(&job);
     return ok;
 }
@@ -213,14 +191,10 @@ bool try_problem(const TryKernel *kernel, const BevProblem *problem, double limi
                  TryResult *result, Err *err) {
     HostProblem exact = {0};
     *result = (TryResult){.verdict = TRY_RIGHT};
-    JobHeader task = {.cuda = kernel->cuda, .calls = JOB_CALLS, .limit_s = limit_s};
-    if (!run_and_judge(kernel, problem, &task, false, result, err))
-        return false;
-    if (result->verdict != TRY_RIGHT)
-        return true;
-    task.calls = 1;
-    bool ok = gate_exact_like(&exact, problem, SEED, err) &&
-              run_and_judge(kernel, &exact.view, &task, true, result, err);
+    bool ok = run_and_judge(kernel, problem, limit_s, JOB_CALLS, result, err);
+    if (ok && result->verdict == TRY_RIGHT)
+        ok = gate_exact_like(&exact, problem, SEED, err) &&
+             run_and_judge(kernel, &exact.view, limit_s, 1, result, err);
     problem_free(&exact);
     return ok;
 }
@@ -249,18 +223,16 @@ void try_result_free(TryResult *result) {
 
 bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProblem *problem,
               const TimingOptions *options, double limit_s, Timing *timing, Err *err) {
-    JobHeader task = {.cuda = kernel->cuda, .timing = *options, .limit_s = limit_s};
+    Job job = {
+        .header = {
+            .problem = *problem, .cuda = kernel->cuda, .timing = *options, .limit_s = limit_s}};
     TryResult result = {.verdict = TRY_RIGHT};
-    Job job;
-    snprintf(task.instead, sizeof task.instead, "%s", instead ? instead->name : "");
-    bool ok = job_open(&job, problem, &task, err) &&
-              job_run(&job, instead ? -1 : kernel->library, err) &&
-              kernel_has_loaded(&job, kernel, err);
+    snprintf(job.header.instead, sizeof job.header.instead, "%s", instead ? instead->name : "");
+    bool ok = run_kernel(&job, kernel, err);
     if (ok && !kernel_has_run(&job, &result))
         ok = err_set(err, ERR_FAILED, instead ? instead->name : kernel->file, result.hint,
                      "while it was timed: %s", result.what);
-    if (ok)
-        *timing = job.report.timing;
+    *timing = job.header.report.timing;
     job_close(&job);
     return ok;
 }

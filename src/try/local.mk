@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-libtry_a_SOURCES = %D%/child.c %D%/compile.c %D%/job.c %D%/judge.c %D%/runner.c %D%/runner_gpu.c
+libtry_a_SOURCES = %D%/child.c %D%/compile.c %D%/job.c %D%/judge.c %D%/runner.c

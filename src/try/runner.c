@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The runner: a process of this program that runs one kernel on one problem (job.h). */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "src/try/job.h"
 
+#include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/run/cuda/driver.h"
+#include "src/run/cuda/nvrtc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,26 +23,39 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#ifdef HAVE_CUDA
+#include "src/run/cuda/device.h"
+
+enum { HAS_CUDA = 1 };
+#else
+enum { HAS_CUDA = 0 };
+
+static bool device_open(int index, Err *err) {
+    (void)index;
+    return err_set(err, ERR_DEVICE, "cuda", "configure it --with-cuda, or write the kernel in C",
+                   "this build has no CUDA kernels");
+}
+#endif
+
 enum {
-    ZONE = 1 << 20,         /* forbidden bytes on both sides of an array */
-    HANDLER_STACK = 1 << 16 /* bytes of the signal handler's stack */
+    ZONE = 1 << 20,          /* forbidden bytes on both sides of an array */
+    HANDLER_STACK = 1 << 16, /* bytes of the signal handler's stack */
+    MAX_SOURCE = 1 << 20,
+    MAX_IMAGE = 1 << 26
 };
 
-typedef void PoolFunction(const Pool *);
-
 static struct {
-    const JobHeader *header;
-    JobReport *report;
+    JobHeader *header;
     void *arrays[JOB_ARRAYS]; /* their first elements */
     int array_count;
-    PoolFunction *pool;
-    Pool problem;
+    void (*pool)(const Pool *); /* the learner's kernel in C */
 } runner;
 
-static int end_run(JobState state, const char *text) {
-    snprintf(runner.report->text, sizeof runner.report->text, "%s", text);
-    runner.report->state = state;
-    return EXIT_FAILURE;
+static bool end_run(JobState state, const char *text) {
+    JobReport *report = &runner.header->report;
+    snprintf(report->text, sizeof report->text, "%s", text);
+    report->state = state;
+    return false;
 }
 
 /* ---- the meaning of a signal ----------------------------------------------------------------- */
@@ -60,7 +81,7 @@ static void explain_address(JobReport *report, uintptr_t address) {
 /* Handles a signal. The first thread reports it. Other threads wait for the end of the process. */
 static void on_signal(int signal, siginfo_t *info, void *context) {
     static volatile int taken;
-    JobReport *report = runner.report;
+    JobReport *report = &runner.header->report;
     (void)context;
     while (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
         pause();
@@ -86,33 +107,32 @@ static void watch_signals(void) {
 
 /* ---- the problem in this process's memory ---------------------------------------------------- */
 
-/* Maps the pages of an array between two forbidden zones. NULL: no memory. */
-static void *map_array(const JobArray *array) {
+/* Maps array `i` of the file between two forbidden zones. NULL: no memory. */
+static void *map_array(int file, int i) {
+    const JobArray *array = &runner.header->arrays[i];
+    const bool input = i < JOB_INPUTS;
     char *zone = mmap(NULL, array->pages_bytes + 2 * ZONE, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (zone == MAP_FAILED)
         return NULL;
     if (array->pages_bytes > 0 &&
-        mmap(zone + ZONE, array->pages_bytes, array->input ? PROT_READ : PROT_READ | PROT_WRITE,
-             (array->input ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, array->input ? JOB_IN : JOB_OUT,
+        mmap(zone + ZONE, array->pages_bytes, input ? PROT_READ : PROT_READ | PROT_WRITE,
+             (input ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, file,
              (off_t)array->offset) == MAP_FAILED)
         return NULL;
     return zone + ZONE + array->lead;
 }
 
-/* Maps the header and the report, then all arrays. Without the report no error can be told. */
-static bool map_job(void) {
-    void *header = mmap(NULL, sizeof *runner.header, PROT_READ, MAP_PRIVATE, JOB_IN, 0);
-    void *report =
-        mmap(NULL, sizeof *runner.report, PROT_READ | PROT_WRITE, MAP_SHARED, JOB_OUT, 0);
-    if (header == MAP_FAILED || report == MAP_FAILED)
+/* Maps the header, then all arrays. Without the header no error can be told. */
+static bool map_job(int file) {
+    void *header = mmap(NULL, sizeof *runner.header, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (header == MAP_FAILED)
         return false;
     runner.header = header;
-    runner.report = report;
     runner.array_count = JOB_INPUTS + runner.header->calls;
     for (int i = 0; i < runner.array_count; i++)
-        if (!(runner.arrays[i] = map_array(&runner.header->arrays[i])))
-            return end_run(JOB_FAILED, strerror(errno)), false;
+        if (!(runner.arrays[i] = map_array(file, i)))
+            return end_run(JOB_FAILED, strerror(errno));
     return true;
 }
 
@@ -131,57 +151,85 @@ static BevProblem make_problem(void *const inputs[JOB_INPUTS], float *out) {
     return problem;
 }
 
-/* ---- judging: one call after another --------------------------------------------------------- */
+/* ---- the learner's kernel -------------------------------------------------------------------- */
 
-static bool run_all_calls(void) {
-    JobState state = JOB_DONE;
-    Err err;
-    BevProblem problem = make_problem(runner.arrays, runner.arrays[JOB_INPUTS]);
-    for (int call = 0; state == JOB_DONE && call < runner.header->calls; call++) {
-        problem.out.data = runner.arrays[JOB_INPUTS + call];
-        runner.problem = runner_pool(&problem);
-        if (runner.header->cuda)
-            state = gpu_call(&problem, problem.out.data, &err);
-        else
-            runner.pool(&runner.problem);
-    }
-    return state == JOB_DONE || (end_run(state, err.what), false);
-}
-
-/* ---- timing: a session, as in bench ---------------------------------------------------------- */
-
+/* Launches the learner's kernel. On a GPU the pointers of the problem are to device memory. */
 static bool launch_learner(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)problem, (void)plan, (void)stream, (void)err;
-    runner.pool(&runner.problem);
+    const BevMap *map = &problem->map;
+    const Pool pool = {.points = map->points,
+                       .intervals = map->intervals,
+                       .channels = problem->shape.channels,
+                       .cells = problem->shape.nx * problem->shape.ny,
+                       .ranks_depth = map->ranks_depth,
+                       .ranks_feat = map->ranks_feat,
+                       .ranks_bev = map->ranks_bev,
+                       .interval_starts = map->interval_starts,
+                       .interval_lengths = map->interval_lengths,
+                       .depth = problem->depth.data,
+                       .feat = problem->feat.data,
+                       .out = problem->out.data};
+    const size_t bytes = (size_t)(pool.cells * pool.channels) * sizeof(float);
+    (void)plan;
+    if (runner.header->cuda)
+        return nvrtc_launch(&pool, pool.out, bytes, pool.intervals * pool.channels, stream, err);
+    runner.pool(&pool);
     return true;
 }
 
-/* Times the kernel on copies of the inputs in ordinary memory, as other programs use. */
-static bool time_kernel(Err *err) {
-    BevKernel learner = gpu_learner;
-    if (!runner.header->cuda) {
-        learner.where = BEV_CPU;
-        learner.launch = launch_learner;
+static BevKernel learner = {.name = "yours",
+                            .title = "yours",
+                            .where = BEV_CPU,
+                            .dtypes = 1u << BEV_FP32,
+                            .aligns = 1u << BEV_NEAREST,
+                            .launch = launch_learner};
+
+/* Runs the kernel once, on a GPU in a session of its own. Returns JOB_DONE, or why the kernel
+ * stopped, with an error. */
+static JobState call_learner(const BevProblem *problem, Err *err) {
+    Session *session = NULL;
+    JobState state = JOB_CRASHED;
+    if (!runner.header->cuda)
+        return launch_learner(problem, NULL, NULL, err) ? JOB_DONE : JOB_CRASHED;
+    if (session_open(&session, &learner, problem, err) && session_poison(session, err) &&
+        session_run(session, err) && session_read(session, problem->out.data, err))
+        state = session_inputs_untouched(session, err) ? JOB_DONE : JOB_TRESPASSED;
+    session_close(session);
+    return state;
+}
+
+/* Calls the kernel once for each output. */
+static bool run_all_calls(void) {
+    JobState state = JOB_DONE;
+    Err err;
+    for (int i = JOB_INPUTS; state == JOB_DONE && i < runner.array_count; i++) {
+        const BevProblem problem = make_problem(runner.arrays, runner.arrays[i]);
+        state = call_learner(&problem, &err);
     }
-    const char *instead = runner.header->instead;
-    const BevKernel *kernel = instead[0] ? bev_kernel_find(instead) : &learner;
-    const BevTensor *like = &runner.header->problem.out;
+    return state == JOB_DONE || end_run(state, err.what);
+}
+
+/* Times a kernel by a session, as in bench. The inputs are copied to ordinary memory, which other
+ * programs use. The memory ends with the process. */
+static bool time_kernel(void) {
+    const JobHeader *header = runner.header;
+    const BevKernel *kernel = header->instead[0] ? bev_kernel_find(header->instead) : &learner;
+    const BevTensor *like = &header->problem.out;
     void *inputs[JOB_INPUTS];
     float *out = malloc((size_t)(like->rows * like->row_len) * sizeof *out);
     Session *session = NULL;
+    Err err;
     bool whole = out != NULL;
     for (int i = 0; whole && i < JOB_INPUTS; i++)
-        if ((whole = (inputs[i] = malloc(runner.header->arrays[i].bytes + 1))))
-            memcpy(inputs[i], runner.arrays[i], runner.header->arrays[i].bytes);
+        if ((whole = (inputs[i] = malloc(header->arrays[i].bytes + 1))))
+            memcpy(inputs[i], runner.arrays[i], header->arrays[i].bytes);
     if (!whole)
-        return err_no_memory(err, "timing", "");
-    BevProblem problem = make_problem(inputs, out);
-    runner.problem = runner_pool(&problem);
+        return end_run(JOB_FAILED, "out of memory");
+    const BevProblem problem = make_problem(inputs, out);
     bool ok =
-        session_open(&session, kernel, &problem, err) &&
-        session_time(session, CACHE_WARM, &runner.header->timing, &runner.report->timing, err);
+        session_open(&session, kernel, &problem, &err) &&
+        session_time(session, CACHE_WARM, &header->timing, &runner.header->report.timing, &err);
     session_close(session);
-    return ok; /* the memory ends with the process */
+    return ok || end_run(JOB_FAILED, err.what);
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -218,36 +266,73 @@ static void limit_process(void) {
         set_limit(RLIMIT_NPROC, info.procs + 2 * cores + 32, info.procs + 2 * cores + 32);
 }
 
-/* Loads the learner's function. False: the report says why. */
-static bool load_library(void) {
-    char path[32];
+/* Loads the learner's function from an open file. False: the report says why. */
+static bool load_library(const char *file) {
+    char *image = NULL;
+    size_t length;
     Err err;
-    if (runner.header->cuda)
-        return gpu_load(JOB_LIBRARY, &err) || (end_run(JOB_NO_LIBRARY, err.what), false);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", JOB_LIBRARY);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const ShortText path = short_text("/proc/self/fd/%s", file);
+    if (runner.header->cuda) {
+        learner.where = BEV_CUDA;
+        bool ok = device_open(0, &err) && data_read(path.text, MAX_IMAGE, &image, &length, &err) &&
+                  nvrtc_load(image, "pool", &err);
+        free(image);
+        return ok || end_run(JOB_NO_LIBRARY, err.what);
+    }
+    void *library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return end_run(JOB_NO_LIBRARY, dlerror()), false;
-    return find_function(library, "pool", &runner.pool) || (end_run(JOB_NO_FUNCTION, ""), false);
+        return end_run(JOB_NO_LIBRARY, dlerror());
+    return find_function(library, "pool", &runner.pool) || end_run(JOB_NO_FUNCTION, "");
 }
 
-int try_runner(int argc, char **argv) {
-    Err err;
-    if (argc == 4 && !strcmp(argv[2], try_compile_word))
-        return gpu_compile(argv[3]);
-    if (argc != 2 || !map_job()) {
-        fputs("bevscope: this word is for bevscope try alone\n", stderr);
-        return ERR_USAGE;
-    }
+static void run_job(const char *library) {
     watch_signals();
     if (!runner.header->cuda) /* a CUDA driver needs more than these limits */
         limit_process();
-    if (!runner.header->instead[0] && !load_library())
-        return EXIT_FAILURE;
-    runner.report->state = JOB_RUNNING;
-    if (runner.header->calls ? !run_all_calls() : !time_kernel(&err))
-        return runner.header->calls ? EXIT_FAILURE : end_run(JOB_FAILED, err.what);
-    runner.report->state = JOB_DONE;
+    if (!runner.header->instead[0] && !load_library(library))
+        return;
+    runner.header->report.state = JOB_RUNNING;
+    if (runner.header->calls ? run_all_calls() : time_kernel())
+        runner.header->report.state = JOB_DONE;
+}
+
+/* ---- compiling for a GPU --------------------------------------------------------------------- */
+
+bool gpu_possible(Err *err) {
+    return HAS_CUDA || device_open(0, err);
+}
+
+/* Compiles the file `name` into an open file. Prints the compiler's messages, or why there is no
+ * GPU. Returns the exit status. */
+static int compile_for_gpu(const char *name, int code) {
+    char headers[PATH_MAX], line[1024], *source = NULL;
+    size_t length;
+    NvrtcResult result = {0};
+    Err err = {0};
+    bool ok = data_read(name, MAX_SOURCE, &source, &length, &err) &&
+              data_path("samples/try", headers, sizeof headers, &err) &&
+              nvrtc_compile(source, name, headers, &result, &err);
+    if (result.log)
+        fputs(result.log, stdout);
+    if (ok && !data_write_all(code, result.image, result.bytes))
+        ok = err_set(&err, ERR_FAILED, name, "", "the machine code cannot be written");
+    free(source);
+    free(result.image);
+    free(result.log);
+    err_line(&err, line, sizeof line);
+    if (!ok && err.kind == ERR_DEVICE)
+        puts(line);
+    return ok ? 0 : (int)err.kind;
+}
+
+int try_runner(int argc, char **argv) {
+    if (argc == 5 && !strcmp(argv[2], try_compile_word))
+        return compile_for_gpu(argv[3], atoi(argv[4]));
+    if (argc != 4 || !map_job(atoi(argv[2]))) {
+        fputs("bevscope: this word is for bevscope try alone\n", stderr);
+        return ERR_USAGE;
+    }
+    run_job(argv[3]);
     fflush(NULL);
-    _exit(EXIT_SUCCESS);
+    _exit(runner.header->report.state == JOB_DONE ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -122,7 +122,7 @@ else
 fi
 body 1 'it crashed: Aborted' forges 'char line[256]; int *report = NULL;
     for (FILE *maps = fopen("/proc/self/maps", "r"); !report && fgets(line, sizeof line, maps);)
-        if (strstr(line, "memfd:outputs") && strstr(line, " 00000000 ")) report = (int *)strtoul(line, 0, 16);
+        if (strstr(line, "memfd:job") && strstr(line, " 00000000 ")) report = (int *)strtoul(line, 0, 16);
     report[0] = 7; report[1] = 2147483647; report[2] = 1; report[3] = 1 << 30; _exit(0);'
 
 # ---- it does not even compile ------------------------------------------------------------------------
