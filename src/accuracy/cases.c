@@ -224,29 +224,19 @@ void case_free(CaseData *data) {
 
 /* ---- bad cells ------------------------------------------------------------------------------- */
 
-/* Whether a cell in columns x0 to x1 - 1 and rows y0 to y1 - 1 of the grid is bad. */
-static bool has_bad_cell(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
-                         int64_t y1) {
-    for (int64_t y = y0; y < y1; y++)
-        for (int64_t x = x0; x < x1; x++)
-            if (bad[y * nx + x])
-                return true;
-    return false;
-}
-
 char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows) {
     int64_t width = ny < columns ? ny : columns, height = nx < rows ? nx : rows;
-    char *text = malloc((size_t)((width + 1) * height) + 1), *p = text;
+    int64_t line = width + 1, size = line * height;
+    char *text = malloc((size_t)size + 1);
     if (!text)
         return NULL;
-    for (int64_t r = height - 1; r >= 0; r--) {
-        for (int64_t c = width - 1; c >= 0; c--)
-            *p++ = has_bad_cell(bad, nx, nx * r / height, nx * (r + 1) / height, ny * c / width,
-                                ny * (c + 1) / width)
-                       ? 'x'
-                       : '.';
-        *p++ = '\n';
+    for (int64_t at = 0; at < size; at++)
+        text[at] = at % line < width ? '.' : '\n';
+    text[size] = '\0';
+    for (int64_t cell = 0; cell < nx * ny; cell++) {
+        int64_t up = ((cell % nx + 1) * height - 1) / nx, left = ((cell / nx + 1) * width - 1) / ny;
+        if (bad[cell])
+            text[(height - 1 - up) * line + width - 1 - left] = 'x';
     }
-    *p = '\0';
     return text;
 }

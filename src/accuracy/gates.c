@@ -85,27 +85,23 @@ void gate_reference(const BevProblem *problem, double *reference, double *abs_su
 }
 
 /* Counts an element. `pooled`: the row of the element has terms. A `ratio` above 1 makes the
- * element bad. The result keeps the first bad element. Returns whether the element is bad. */
-static bool count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
+ * element bad. The result keeps the first bad element. */
+static void count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
                           double got, double want, double bound, double ratio) {
     if (isnan(want) && isnan(got)) {
         result->nan_both++;
-        return false;
+        return;
     }
     result->checked++;
     result->judged += pooled && !isnan(want);
-    if (ratio > result->worst_ratio)
-        result->worst_ratio = ratio;
-    if (ratio <= 1)
-        return false;
-    if (result->bad++ == 0) {
+    result->worst_ratio = fmax(result->worst_ratio, ratio);
+    if (!(ratio <= 1) && result->bad++ == 0) {
         result->cell = cell;
         result->channel = channel;
         result->got = got;
         result->want = want;
         result->bound = bound;
     }
-    return true;
 }
 
 /* Joins the results of two outputs. Counts are added; the other figures are the worse output's. */
@@ -240,38 +236,37 @@ void gate_round(const BevTensor *out, const double *reference, int64_t left,
         stored[c] = bev_tensor_at(&row, 0, c);
 }
 
-/* Gate A has a bound for each element. Gate C, without `rounding`, requires the rounded FP64 value.
+/* Gate A has a bound for each element. Gate C, without `abs_sum`, requires the rounded FP64 value.
  * Equal values have equal bits, except for the sign of zero. */
-typedef struct {
-    const BevProblem *problem;
-    const double *reference, *abs_sum;
-    const int32_t *terms;
-    const Rounding *rounding;
-} Gate;
-
-/* Counts the elements of a row of an output, and returns whether one is bad. */
-static bool judge_row(const Gate *gate, const GateOutput *output, int64_t row, GateResult *result) {
+static GateResult judge_output(const BevProblem *problem, const GateOutput *output,
+                               const Rounding *rounding, const double *reference,
+                               const double *abs_sum, const int32_t *terms, uint8_t *bad) {
     const BevTensor *tensor = &output->tensor;
-    const Rounding *rounding = gate->rounding;
-    int32_t terms = gate->terms[output->first_row + row];
+    const int64_t columns = tensor->row_len;
+    GateResult result = {.output = output->name, .cell = -1, .channel = -1};
     double stored[GATE_COLUMNS];
-    bool bad = false;
-    for (int64_t c = 0; c < tensor->row_len; c++) {
-        int64_t at = output->first_value + row * tensor->row_len + c;
-        double got = bev_tensor_at(tensor, row, c), want = gate->reference[at], bound = 0, ratio;
-        if (rounding) {
-            double unit = rounding->whole ? bev_sum_factor(gate->problem, c) : 0;
-            bound = bound_of(rounding, want, gate->abs_sum[at], terms, unit);
-            ratio = error_ratio(rounding, got, want, bound);
-        } else {
-            if (c % GATE_COLUMNS == 0)
-                gate_round(tensor, gate->reference + at, tensor->row_len - c, stored);
-            want = stored[c % GATE_COLUMNS];
-            ratio = got == want ? 0 : INFINITY;
+    for (int64_t row = 0; row < tensor->rows; row++) {
+        const int64_t bad_before = result.bad;
+        for (int64_t c = 0; c < columns; c++) {
+            const int64_t at = row * columns + c;
+            double got = bev_tensor_at(tensor, row, c), want = reference[at], bound = 0, ratio;
+            if (abs_sum) {
+                double unit = rounding->whole ? bev_sum_factor(problem, c) : 0;
+                bound = bound_of(rounding, want, abs_sum[at], terms[row], unit);
+                ratio = error_ratio(rounding, got, want, bound);
+            } else {
+                if (c % GATE_COLUMNS == 0)
+                    gate_round(tensor, reference + at, columns - c, stored);
+                want = stored[c % GATE_COLUMNS];
+                ratio = got == want ? 0 : INFINITY;
+            }
+            count_element(&result, terms[row] > 0, row, c, got, want, bound, ratio);
         }
-        bad |= count_element(result, terms > 0, row, c, got, want, bound, ratio);
+        if (bad)
+            bad[row] = result.bad > bad_before;
     }
-    return bad;
+    result.verdict = result.judged > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
+    return result;
 }
 
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
@@ -279,19 +274,15 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
                        uint8_t *bad) {
     GateOutput outputs[BEV_MAX_OUTPUTS];
     GateResult result = {0};
+    Rounding rounding = {0};
     int count = gate_outputs(problem, codes, outputs);
     for (int i = 0; i < count; i++) {
-        const GateOutput *output = &outputs[i];
-        const Rounding rounding =
-            abs_sum ? rounding_of(problem, output, accumulate) : (Rounding){0};
-        const Gate gate = {problem, reference, abs_sum, points, abs_sum ? &rounding : NULL};
-        GateResult one = {.output = output->name, .cell = -1, .channel = -1};
-        for (int64_t row = 0; row < output->tensor.rows; row++) {
-            bool row_bad = judge_row(&gate, output, row, &one);
-            if (bad)
-                bad[output->first_row + row] = row_bad;
-        }
-        one.verdict = one.judged > 0 && one.bad == 0 ? GATE_PASS : GATE_FAIL;
+        const int64_t row = outputs[i].first_row, value = outputs[i].first_value;
+        if (abs_sum)
+            rounding = rounding_of(problem, &outputs[i], accumulate);
+        const GateResult one =
+            judge_output(problem, &outputs[i], &rounding, reference + value,
+                         abs_sum ? abs_sum + value : NULL, points + row, bad ? bad + row : NULL);
         result = i ? worse_result(result, one) : one;
     }
     return result;
@@ -406,17 +397,13 @@ static bool all_zero(const unsigned char *bytes, size_t count) {
     return !bytes[0] && !memcmp(bytes, bytes + 1, count - 1);
 }
 
-/* Sums of squares over the elements of a channel. */
-typedef struct {
-    double error2, want2;
-} ChannelSums;
-
-/* Returns the root mean square of each channel's rel_l2. NaN: all channels are 0. */
-static double channels_rel_l2(const ChannelSums *sums, int64_t channels) {
+/* Returns the root mean square of each channel's rel_l2, by the sums of squares over its elements.
+ * NaN: all channels are 0. */
+static double channels_rel_l2(const double *error2, const double *want2, int64_t channels) {
     double sum = 0, count = 0;
     for (int64_t c = 0; c < channels; c++)
-        if (sums[c].want2 > 0) {
-            sum += sums[c].error2 / sums[c].want2;
+        if (want2[c] > 0) {
+            sum += error2[c] / want2[c];
             count++;
         }
     return count ? sqrt(sum / count) : NAN;
@@ -428,7 +415,8 @@ static FormatError error_of_output(const GateOutput *output, const double *fp64_
                                    const int32_t *terms, double underflow) {
     FormatError error = no_error(output->name);
     const BevTensor *tensor = &output->tensor;
-    ChannelSums *sums = calloc((size_t)tensor->row_len, sizeof *sums);
+    double *error2 = calloc(2 * (size_t)tensor->row_len, sizeof *error2);
+    double *want2 = error2 ? error2 + tensor->row_len : NULL;
     const size_t row_bytes = bev_tensor_bytes(tensor) / (size_t)tensor->rows;
     const unsigned char *codes = tensor->data;
     for (int64_t row = 0; row < tensor->rows; row++) {
@@ -440,15 +428,15 @@ static FormatError error_of_output(const GateOutput *output, const double *fp64_
             if (fabs(want) <= terms[row] * underflow && fabs(got) <= terms[row] * underflow)
                 got = want = 0;
             add_element_error(&error, terms[row] > 0, got, want, row, c);
-            if (sums && isfinite(got) && isfinite(want)) {
-                sums[c].error2 += (got - want) * (got - want);
-                sums[c].want2 += want * want;
+            if (error2 && isfinite(got) && isfinite(want)) {
+                error2[c] += (got - want) * (got - want);
+                want2[c] += want * want;
             }
         }
     }
     conclude_error(&error);
-    error.channels_l2 = sums ? channels_rel_l2(sums, tensor->row_len) : NAN;
-    free(sums);
+    error.channels_l2 = error2 ? channels_rel_l2(error2, want2, tensor->row_len) : NAN;
+    free(error2);
     return error;
 }
 

@@ -13,8 +13,7 @@ const char *const sensitive_names[TENSOR_COUNT] = {"depth", "features", "output"
 
 /* The state of sensitivity_run, the problem that is visited, and the arrays of this problem. */
 typedef struct {
-    void (*emit)(const SensitivityRow *, void *);
-    void *context;
+    SensitivityRows *rows;
     const BevDtype *mixed; /* NULL: the rows of each tensor are wanted */
     const char *scene;
     Workload *workload;
@@ -62,11 +61,41 @@ static FormatError grid_error(const Sensitivity *all, int64_t channels, const fl
     return format_error(&judged, values, want, all->terms);
 }
 
-/* Emits a row for each group of channels. Pooling does not mix channels. */
-static void emit_groups(const Sensitivity *all, SensitivityRow row) {
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool is_same_row(const SensitivityRow *a, const SensitivityRow *b) {
+    return a->dtype == b->dtype && a->align == b->align && a->tensor == b->tensor &&
+           a->first_channel == b->first_channel && a->channels == b->channels &&
+           !strcmp(a->scene, b->scene);
+}
+
+/* Adds the error of a moment to the row of the same tensor and group at other moments. */
+static bool add_moment(SensitivityRows *all, const SensitivityRow *moment, Err *err) {
+    for (int i = all->count; i-- > 0;) {
+        SensitivityRow *sum = &all->rows[i];
+        if (!is_same_row(sum, moment))
+            continue;
+        if (moment->error.max_abs > sum->error.max_abs)
+            sum->time_s = moment->time_s;
+        format_error_add(&sum->error, &moment->error);
+        sum->grid2 += moment->grid2;
+        sum->moments++;
+        return true;
+    }
+    SensitivityRow *more = realloc(all->rows, (size_t)(all->count + 1) * sizeof *more);
+    if (!more)
+        return err_no_memory(err, "sensitivity", "choose fewer scenes");
+    all->rows = more;
+    more[all->count++] = *moment;
+    return true;
+}
+
+/* Adds a row for each group of channels. Pooling does not mix channels. */
+static bool add_groups(const Sensitivity *all, SensitivityRow row, Err *err) {
     const int64_t channels = row.grid_channels, rows = all->problem->view.out.rows;
     const double bytes = row.bytes / (double)channels;
-    for (int64_t first = 0; first < channels; first += SENSITIVITY_GROUP) {
+    bool ok = true;
+    for (int64_t first = 0; ok && first < channels; first += SENSITIVITY_GROUP) {
         int64_t count = channels - first < SENSITIVITY_GROUP ? channels - first : SENSITIVITY_GROUP;
         for (int64_t i = 0; i < rows; i++) {
             memcpy(all->group + i * count, all->values + i * channels + first,
@@ -78,8 +107,9 @@ static void emit_groups(const Sensitivity *all, SensitivityRow row) {
         row.channels = count;
         row.bytes = bytes * (double)count;
         row.error = grid_error(all, count, all->group, all->group_want);
-        all->emit(&row, all->context);
+        ok = add_moment(all->rows, &row, err);
     }
+    return ok;
 }
 
 /* Pools into all->values. `tensor` is decoded from its format, all other tensors are originals.
@@ -104,17 +134,18 @@ static void pool_with_format(const Sensitivity *all, const BevTensor *out, Sensi
     }
 }
 
-/* Pools, judges and emits a row. For features and output the groups of channels follow. `stored`
+/* Pools, judges and adds a row. For features and output the groups of channels follow. `stored`
  * has the three tensors as they are stored. */
-static void emit_row(const Sensitivity *all, const BevTensor *const stored[TENSOR_ALL],
-                     SensitiveTensor tensor) {
+static bool add_row(const Sensitivity *all, const BevTensor *const stored[TENSOR_ALL],
+                    SensitiveTensor tensor, Err *err) {
     const BevProblem *view = &all->problem->view;
-    SensitivityRow row = {.scene = all->scene,
-                          .time_s = all->workload->job.time_s,
-                          .dtype = view->dtype,
+    SensitivityRow row = {.dtype = view->dtype,
                           .align = view->align,
                           .tensor = tensor,
-                          .grid_channels = view->out.row_len};
+                          .grid_channels = view->out.row_len,
+                          .moments = 1,
+                          .time_s = all->workload->job.time_s};
+    snprintf(row.scene, sizeof row.scene, "%s", all->scene);
     snprintf(row.scales, sizeof row.scales, "%s",
              ranges_label(all->workload->features->scales, view->dtype));
     for (int i = 0; i < TENSOR_ALL; i++) {
@@ -126,21 +157,12 @@ static void emit_row(const Sensitivity *all, const BevTensor *const stored[TENSO
     pool_with_format(all, stored[TENSOR_OUTPUT], tensor);
     row.error = grid_error(all, row.grid_channels, all->values, all->want);
     row.grid2 = row.error.want2;
-    all->emit(&row, all->context);
-    if (tensor == TENSOR_FEATURES || tensor == TENSOR_OUTPUT)
-        emit_groups(all, row);
+    const bool grouped = tensor == TENSOR_FEATURES || tensor == TENSOR_OUTPUT;
+    return add_moment(all->rows, &row, err) && (!grouped || add_groups(all, row, err));
 }
 
-/* Emits the rows of each tensor alone, then of all three in one format. */
-static void emit_each(const Sensitivity *all) {
-    const BevProblem *view = &all->problem->view;
-    const BevTensor *const stored[] = {&view->depth, &view->feat, &view->out};
-    for (SensitiveTensor tensor = 0; tensor <= TENSOR_ALL; tensor++)
-        emit_row(all, stored, tensor);
-}
-
-/* Emits the row of TENSOR_MIXED. The problem has the features' format. */
-static bool emit_mixed(const Sensitivity *all, Err *err) {
+/* Adds the row of TENSOR_MIXED. The problem has the features' format. */
+static bool add_mixed(const Sensitivity *all, Err *err) {
     const BevProblem *view = &all->problem->view;
     HostProblem depth = {0}, out = {0};
     bool ok = workload_problem(all->workload, all->mixed[TENSOR_DEPTH], view->align, &depth, err) &&
@@ -148,38 +170,40 @@ static bool emit_mixed(const Sensitivity *all, Err *err) {
     if (ok) {
         const BevTensor *const stored[] = {&depth.view.depth, &view->feat, &out.view.out};
         bev_tensor_decode(&depth.view.depth, 0, depth.view.depth.rows, all->depth);
-        emit_row(all, stored, TENSOR_MIXED);
+        ok = add_row(all, stored, TENSOR_MIXED, err);
     }
     problem_free(&depth);
     problem_free(&out);
     return ok;
 }
 
+/* Adds the rows of each tensor alone, then of all three in one format; or the row of the mixed
+ * formats. */
 static bool visit_problem(void *context, const char *scene, Workload *workload,
                           const HostProblem *problem, Err *err) {
+    const BevProblem *view = &problem->view;
+    const BevTensor *const stored[] = {&view->depth, &view->feat, &view->out};
     Sensitivity all = *(const Sensitivity *)context;
     all.scene = scene;
     all.workload = workload;
     all.problem = problem;
     bool ok = arrays_init(&all, err);
-    if (ok && all.mixed)
-        ok = emit_mixed(&all, err);
-    else if (ok)
-        emit_each(&all);
+    for (SensitiveTensor tensor = 0; ok && !all.mixed && tensor <= TENSOR_ALL; tensor++)
+        ok = add_row(&all, stored, tensor, err);
+    ok = ok && (!all.mixed || add_mixed(&all, err));
     cpu_free(&all.arrays);
     free(all.want);
     free(all.terms);
     return ok;
 }
 
-bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
-                     void (*row)(const SensitivityRow *, void *), void *context, Err *err) {
-    Sensitivity run = {.emit = row, .context = context};
-    bool ok = plan_each_problem(plan, visit_problem, &run, err);
-    if (!ok || !mixed)
-        return ok;
+bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed, SensitivityRows *rows,
+                     Err *err) {
+    Sensitivity run = {.rows = rows};
+    if (!plan_each_problem(plan, visit_problem, &run, err))
+        return false;
     BenchPlan once = *plan;
-    once.dtypes = 1u << mixed[TENSOR_FEATURES];
     run.mixed = mixed;
-    return plan_each_problem(&once, visit_problem, &run, err);
+    once.dtypes = mixed ? 1u << mixed[TENSOR_FEATURES] : 0;
+    return !mixed || plan_each_problem(&once, visit_problem, &run, err);
 }

@@ -22,25 +22,30 @@ extern const char
 
 enum { SENSITIVITY_GROUP = 16 }; /* channels */
 
+/* The error of a tensor, or of a group of its channels, in a format on a scene. */
 typedef struct {
-    const char *scene;
-    double time_s;
+    char scene[300];
     BevDtype dtype;              /* the format; in TENSOR_MIXED the format of the features */
     BevDtype stored[TENSOR_ALL]; /* the number format in which each tensor is stored */
     BevAlign align;
     char scales[64]; /* the label of the format's scales: ranges_label() */
     SensitiveTensor tensor;
     int64_t first_channel, channels; /* the group of channels; channels 0: the whole tensor */
-    FormatError error;               /* the error of the grid, or of the group's channels */
     int64_t grid_channels;
-    double grid2; /* sum of the squares of the whole grid in FP64 */
     double bytes; /* bytes of the tensor or group as stored */
+    int moments;
+    double time_s;     /* the moment of the largest error */
+    FormatError error; /* the error of the grid, or of the group's channels, at all moments */
+    double grid2;      /* sum of the squares of the whole grid in FP64 */
 } SensitivityRow;
 
-/* Calls `row` for each moment, format and tensor of the plan. The rows of features and output are
+typedef struct {
+    SensitivityRow *rows; /* the caller frees the rows, also after a failure */
+    int count;
+} SensitivityRows;
+
+/* Adds a row for each scene, format and tensor of the plan. The rows of features and output are
  * followed by rows of their groups of channels. The error of a group counts only its channels of
  * the grid. The plan's kernels and timing options are not used. `mixed` has a format for depth,
- * features and output, which make a further row for each moment. `mixed` NULL: no such row. */
-bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
-                     void (*row)(const SensitivityRow *row, void *context), void *context,
-                     Err *err);
+ * features and output, which make a further row for each scene. `mixed` NULL: no such row. */
+bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed, SensitivityRows *rows, Err *err);

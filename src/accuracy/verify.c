@@ -161,23 +161,21 @@ static bool judge_gate_c(Gates *gates, const BevKernel *kernel, VerifyRow *row, 
 bool gates_judge(Gates *gates, const BevKernel *kernel, GateSet which, const GiveUp *give_up,
                  VerifyRow *row, Err *err) {
     static const GateSet order[] = {GATE_B, GATE_A, GATE_C};
-    if (which & (GATE_A | GATE_B) &&
-        !run_kernel(kernel, gates->problem, gates->codes, NULL, row, err))
-        return false;
-    for (size_t i = 0; i < sizeof order / sizeof *order && !row->skipped[0]; i++) {
-        if (!(which & order[i]))
+    bool ok = !(which & (GATE_A | GATE_B)) ||
+              run_kernel(kernel, gates->problem, gates->codes, NULL, row, err);
+    for (int i = 0; ok && i < 3 && !row->skipped[0]; i++) {
+        const GateSet gate = which & order[i];
+        if (!gate)
             continue;
-        if (!make_references(gates, order[i], err) ||
-            (order[i] == GATE_C && !judge_gate_c(gates, kernel, row, err)))
-            return false;
-        if (order[i] == GATE_B)
+        ok = make_references(gates, gate, err) &&
+             (gate != GATE_C || judge_gate_c(gates, kernel, row, err));
+        if (ok && gate == GATE_B)
             judge_gate_b(gates, row);
-        if (order[i] == GATE_A)
+        if (ok && gate == GATE_A)
             judge_gate_a(gates, kernel, row);
-        if (given_up(give_up))
-            return false;
+        ok = ok && !given_up(give_up);
     }
-    return true;
+    return ok;
 }
 
 /* The verdicts of judge_gate_c. They depend on kernel, format and map, but not on the moment. */
@@ -192,13 +190,9 @@ typedef struct {
     const BenchPlan *plan;
     void (*emit)(const VerifyRow *, void *);
     void *context;
-    ExactVerdict *exact; /* [kernel, dtype, align], each on the newest map */
+    /* The verdicts of each kernel, which is a bit of a KernelSet, on its newest map. */
+    ExactVerdict exact[8 * sizeof(KernelSet)][BEV_DTYPE_COUNT][BEV_ALIGN_COUNT];
 } Verify;
-
-static ExactVerdict *exact_verdict(const Verify *verify, int kernel, const BevProblem *problem) {
-    int format = kernel * BEV_DTYPE_COUNT + (int)problem->dtype;
-    return &verify->exact[format * BEV_ALIGN_COUNT + (int)problem->align];
-}
 
 /* Whether the verdict holds for this problem, whose map has the hash `map`. */
 static bool is_verdict_of(const ExactVerdict *verdict, const BevProblem *problem, uint64_t map) {
@@ -215,7 +209,7 @@ static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevPr
 static bool all_exact_known(const Verify *verify, const BevProblem *problem, uint64_t map) {
     for (int i = 0; bev_kernels[i]; i++)
         if (is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem) &&
-            !is_verdict_of(exact_verdict(verify, i, problem), problem, map))
+            !is_verdict_of(&verify->exact[i][problem->dtype][problem->align], problem, map))
             return false;
     return true;
 }
@@ -223,13 +217,14 @@ static bool all_exact_known(const Verify *verify, const BevProblem *problem, uin
 static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map, VerifyRow *row,
                           Err *err) {
     const BevKernel *kernel = bev_kernels[number];
-    ExactVerdict *verdict = exact_verdict(verify, number, gates->problem);
-    bool known = is_verdict_of(verdict, gates->problem, map);
+    const BevProblem *view = gates->problem;
+    ExactVerdict *verdict = &verify->exact[number][view->dtype][view->align];
+    bool known = is_verdict_of(verdict, view, map);
     if (known) {
         row->exact = verdict->exact;
         row->adjoint = verdict->adjoint;
     }
-    if (!run_kernel(kernel, gates->problem, gates->codes, gates->again, row, err))
+    if (!run_kernel(kernel, view, gates->codes, gates->again, row, err))
         return false;
     if (!row->skipped[0])
         judge_gates_a_and_b(gates, kernel, row);
@@ -295,13 +290,10 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
 
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *, void *), void *context,
                 Err *err) {
-    Verify verify = {.plan = plan, .emit = row, .context = context};
-    size_t kernels = 0;
-    while (bev_kernels[kernels])
-        kernels++;
-    verify.exact = calloc(kernels * BEV_DTYPE_COUNT * BEV_ALIGN_COUNT, sizeof *verify.exact);
-    bool ok = verify.exact ? plan_each_problem(plan, verify_problem, &verify, err)
-                           : err_no_memory(err, "verify", "");
-    free(verify.exact);
-    return ok;
+    static Verify verify;
+    memset(&verify, 0, sizeof verify);
+    verify.plan = plan;
+    verify.emit = row;
+    verify.context = context;
+    return plan_each_problem(plan, verify_problem, &verify, err);
 }

@@ -11,63 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error of a tensor, or of a group of its channels, in a format on a scene, over all moments.
- */
-typedef struct {
-    char scene[300];
-    SensitivityRow sum; /* `error` is of all moments; `time_s` is the moment of the largest error */
-    int moments;
-} Harm;
-
-typedef struct {
-    Harm *harms;
-    int count;
-    bool out_of_memory;
-} Harms;
-
-static bool is_same_harm(const Harm *harm, const SensitivityRow *row) {
-    const SensitivityRow *sum = &harm->sum;
-    return sum->dtype == row->dtype && sum->align == row->align && sum->tensor == row->tensor &&
-           sum->first_channel == row->first_channel && sum->channels == row->channels &&
-           !strcmp(harm->scene, row->scene);
-}
-
-/* Adds the error of a moment to the error of the same tensor and group at other moments. */
-static void add_moment(const SensitivityRow *row, void *context) {
-    Harms *all = context;
-    Harm *harm = NULL;
-    for (int i = all->count; i-- > 0 && !harm;)
-        harm = is_same_harm(&all->harms[i], row) ? &all->harms[i] : NULL;
-    if (harm) {
-        if (row->error.max_abs > harm->sum.error.max_abs)
-            harm->sum.time_s = row->time_s;
-        format_error_add(&harm->sum.error, &row->error);
-        harm->sum.grid2 += row->grid2;
-        harm->moments++;
-        return;
-    }
-    Harm *more = realloc(all->harms, (size_t)(all->count + 1) * sizeof *more);
-    if (!more) {
-        all->out_of_memory = true;
-        return;
-    }
-    all->harms = more;
-    harm = &more[all->count++];
-    *harm = (Harm){.sum = *row, .moments = 1};
-    snprintf(harm->scene, sizeof harm->scene, "%s", row->scene);
-    harm->sum.scene = NULL; /* the caller owns the name */
-}
-
 /* Returns the relative L2 error, of a group in relation to the whole grid. NaN: nothing was
  * compared. */
-static double harm_share(const Harm *harm) {
-    if (!harm->sum.error.judged)
+static double harm_of(const SensitivityRow *row) {
+    if (!row->error.judged)
         return NAN;
-    return harm->sum.error.error2 ? sqrt(harm->sum.error.error2 / harm->sum.grid2) : 0;
+    return row->error.error2 ? sqrt(row->error.error2 / row->grid2) : 0;
 }
 
 static int compare_harm(const void *a, const void *b) {
-    double x = harm_share(a), y = harm_share(b);
+    double x = harm_of(a), y = harm_of(b);
     x = isnan(x) ? INFINITY : x;
     y = isnan(y) ? INFINITY : y;
     return (x < y) - (x > y);
@@ -79,73 +32,70 @@ static const BevKernel *timed_kernel(void) {
 }
 
 /* Returns the recorded latency. NaN: not recorded, or not all tensors have the same format. */
-static double recorded_latency(const RecordedSet *recorded, const Harm *harm) {
-    const SensitivityRow *row = &harm->sum;
+static double recorded_latency(const RecordedSet *recorded, const SensitivityRow *row) {
     const KernelConfig config = {timed_kernel(), row->dtype, row->align};
     const RecordedRow *found = NULL;
     if (row->tensor == TENSOR_ALL)
-        found = recorded_find(recorded, harm->scene, row->grid_channels, &config, NULL);
+        found = recorded_find(recorded, row->scene, row->grid_channels, &config, NULL);
     return found ? found->median_us : NAN;
 }
 
-static void add_harm_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
-    const SensitivityRow *row = &harm->sum;
+static void add_harm_row(Report *report, const RecordedSet *recorded, const SensitivityRow *row,
+                         bool many) {
     const bool group = row->channels > 0, mixed = row->tensor == TENSOR_MIXED;
     const char *dtype = bev_dtypes[row->dtype].name;
-    char channels[48], stored[64];
-    snprintf(channels, sizeof channels, "%lld-%lld", (long long)row->first_channel,
-             (long long)(row->first_channel + row->channels - 1));
-    snprintf(stored, sizeof stored, "%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
-             bev_dtypes[row->stored[TENSOR_FEATURES]].name,
-             bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
+    const ShortText stored = short_text("%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
+                                        bev_dtypes[row->stored[TENSOR_FEATURES]].name,
+                                        bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
     report_row(report);
-    add_text(report, "scene", "scene", harm->scene);
+    add_text(report, "scene", "scene", row->scene);
     add_text(report, "tensor", "tensor", sensitive_names[row->tensor]);
     if (group)
-        add_text(report, "channels", "channels", channels);
+        add_text(report, "channels", "channels",
+                 short_text("%lld-%lld", (long long)row->first_channel,
+                            (long long)(row->first_channel + row->channels - 1))
+                     .text);
     add_text(report, "dtype", "dtype", mixed ? "mixed" : dtype);
     add_text(report, "stored", "stored",
-             mixed                       ? stored
+             mixed                       ? stored.text
              : row->tensor == TENSOR_ALL ? dtype
                                          : bev_dtypes[row->stored[row->tensor]].name);
     add_text(report, "align", "align", bev_aligns[row->align].name);
     add_text(report, "scales", "scales", row->scales);
     add_mb(report, "mb", "MB", 3, row->bytes);
     if (!group)
-        add_real(report, "recorded_us", "recorded us", 4, recorded_latency(recorded, harm));
-    add_real(report, "harm", group ? "of the grid" : "rel L2", 3, harm_share(harm));
+        add_real(report, "recorded_us", "recorded us", 4, recorded_latency(recorded, row));
+    add_real(report, "harm", group ? "of the grid" : "rel L2", 3, harm_of(row));
     add_real(report, "channels_l2", "of channels", 3, row->error.channels_l2);
     add_real(report, "max_abs", "max abs", 3, row->error.max_abs);
     add_real(report, "cosine", "cosine", 8, row->error.cosine);
     add_int(report, "nan_count", NULL, row->error.nan_count);
     add_int(report, "left_out", NULL, row->error.left_out);
     add_int(report, "finite_count", NULL, row->error.finite_count);
-    add_int(report, "moments", many ? "moments" : NULL, harm->moments);
+    add_int(report, "moments", many ? "moments" : NULL, row->moments);
     add_real(report, "time_s", many ? "max abs at s" : NULL, 4, row->time_s);
 }
 
-static bool print_harms(const Options *options, Harms *all, Err *err) {
+static bool print_harms(const Options *options, const SensitivityRows *all, Err *err) {
     Report tensors = {.names_to = "align"}, groups = {.names_to = "align"};
     static RecordedSet recorded;
     bool many = false;
     recorded_load_samples(&recorded, NULL); /* after a failure there are no recordings */
     for (int i = 0; i < all->count; i++) {
-        const Harm *harm = &all->harms[i];
-        many = many || harm->moments > 1;
-        if (!harm->sum.channels)
-            output_left_out(harm->scene, harm->sum.error.left_out, NAN, harm->moments);
+        const SensitivityRow *row = &all->rows[i];
+        many = many || row->moments > 1;
+        if (!row->channels)
+            output_left_out(row->scene, row->error.left_out, NAN, row->moments);
     }
-    qsort(all->harms, (size_t)all->count, sizeof *all->harms, compare_harm);
+    qsort(all->rows, (size_t)all->count, sizeof *all->rows, compare_harm);
     for (int i = 0; i < all->count; i++)
-        add_harm_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i],
-                     many);
-    char of_recorded[200];
-    snprintf(of_recorded, sizeof of_recorded,
-             "\nRecorded us: %s with all tensors in one format, on the machine that bench "
-             "--recorded names. MB: the three tensors, no indices.\n",
-             timed_kernel()->title);
+        add_harm_row(all->rows[i].channels ? &groups : &tensors, &recorded, &all->rows[i], many);
+    const ShortText of_recorded =
+        short_text("\nRecorded us: %s with all tensors in one format, on the machine that bench "
+                   "--recorded names. MB: the three tensors, no indices.\n",
+                   timed_kernel()->title);
     const OutputTable all_tables[] = {{.report = &tensors},
-                                      {.above = of_recorded},
+                                      {.above = of_recorded.text},
                                       {"\nBy groups of channels:\n\n", &groups, "groups", NULL}};
     return output_tables(options, all_tables, 3, json_object(), err);
 }
@@ -165,18 +115,14 @@ static bool read_mixed(const char *text, BevDtype mixed[TENSOR_ALL], Err *err) {
 }
 
 bool cmd_sensitivity(const Options *options, Err *err) {
+    static SensitivityRows rows;
     BenchPlan plan;
     BevDtype mixed[TENSOR_ALL];
-    if (options->mixed && !read_mixed(options->mixed, mixed, err))
-        return false;
-    static Harms all;
     Options here = *options;
     here.device = "cpu"; /* no kernel runs, so no GPU is searched */
-    if (!select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
-                     NULL, 0, &plan, err))
-        return false;
-    bool ok = sensitivity_run(&plan, options->mixed ? mixed : NULL, add_moment, &all, err);
-    if (ok && all.out_of_memory)
-        ok = err_no_memory(err, "sensitivity", "choose fewer scenes");
-    return ok && print_harms(options, &all, err);
+    return (!options->mixed || read_mixed(options->mixed, mixed, err)) &&
+           select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
+                       NULL, 0, &plan, err) &&
+           sensitivity_run(&plan, options->mixed ? mixed : NULL, &rows, err) &&
+           print_harms(options, &rows, err);
 }
