@@ -143,8 +143,8 @@ const Subcommand commands[COMMAND_COUNT] = {
 
 enum { HELP_INDENT = 28, LINE_COLUMNS = 80 };
 
-static void print_option(const OptionHelp *option, FILE *out) {
-    char left[64];
+static void print_option(const OptionRow *option, FILE *out) {
+    char left[64], help[OPTION_HELP];
     int width = option->letter
                     ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
                     : snprintf(left, sizeof left, "      --%s", option->name);
@@ -153,16 +153,16 @@ static void print_option(const OptionHelp *option, FILE *out) {
     fprintf(out, "%-*s", HELP_INDENT, left);
     if (width >= HELP_INDENT)
         fprintf(out, "\n%*s", HELP_INDENT, "");
-    text_wrap(option->help, strlen(option->help), HELP_INDENT, HELP_INDENT, LINE_COLUMNS, out);
+    option_help(option, help);
+    text_wrap(help, strlen(help), HELP_INDENT, HELP_INDENT, LINE_COLUMNS, out);
 }
 
 static void print_keys(FILE *out) {
     fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
-    for (int i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++)
         if (keys[i].direct)
             fprintf(out, "  %-16s %-10s %s\n", keys_label(&keys[i]).text, keys[i].word,
                     keys[i].help);
-    }
 }
 
 void help_command(CommandId command, FILE *out) {
@@ -171,9 +171,8 @@ void help_command(CommandId command, FILE *out) {
     text_wrap(commands[command].details, strlen(commands[command].details), 0, 0, LINE_COLUMNS,
               out);
     fputs("\nOptions:\n", out);
-    OptionHelp option;
-    for (int i = 0; options_describe(command, i, &option); i++)
-        print_option(&option, out);
+    for (const OptionRow *option = NULL; (option = options_next(command, option));)
+        print_option(option, out);
     fputs("\nExamples:\n", out);
     for (const char *line = commands[command].examples; *line; line += strspn(line, "\n")) {
         size_t length = strcspn(line, "\n");
@@ -234,6 +233,15 @@ static void roff_line(FILE *out, const char *text) {
     fputc('\n', out);
 }
 
+/* Prints an entry of a list: a term in bold, words beside it, and a text. */
+static void man_entry(FILE *out, const char *term, const char *beside, const char *text) {
+    fputs(".TP\n\\fB", out);
+    print_roff(out, term);
+    fputs(beside[0] ? "\\fR " : "\\fR", out);
+    roff_line(out, beside);
+    roff_line(out, text);
+}
+
 static void man_controls(FILE *out) {
     fputs(".SH CONTROLS\nKeys of the live display, in terminal and window alike, and its words. In "
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
@@ -275,8 +283,7 @@ static void man_files(FILE *out) {
             group = help.group;
             fprintf(out, ".SS \"%s\"\n", group);
         }
-        fprintf(out, ".TP\n\\fB%s\\fR %s, %s\n", help.name, help.shapes, help.types);
-        roff_line(out, help.meaning);
+        man_entry(out, help.name, short_text("%s, %s", help.shapes, help.types).text, help.meaning);
     }
     fputs(".SS \"Operators\"\n", out);
     roff_line(out,
@@ -298,24 +305,23 @@ static void man_begin(const char *name, const char *summary, FILE *out) {
 /* Prints the manual page of a command. */
 static void man_command(CommandId id, FILE *out) {
     const Subcommand *command = &commands[id];
-    char name[32];
-    snprintf(name, sizeof name, "bevscope-%s", command->name);
-    man_begin(name, command->summary, out);
+    char help[OPTION_HELP];
+    man_begin(short_text("bevscope-%s", command->name).text, command->summary, out);
     fprintf(out, ".SH SYNOPSIS\n.B bevscope %s\n[\\fIOPTION\\fR]...\n", command->name);
     roff_line(out, command->synopsis);
     fputs(".SH DESCRIPTION\n", out);
     roff_line(out, command->details);
     fputs(".SH OPTIONS\n", out);
-    OptionHelp option;
-    for (int i = 0; options_describe(id, i, &option); i++) {
+    for (const OptionRow *option = NULL; (option = options_next(id, option));) {
         fputs(".TP\n", out);
-        if (option.letter)
-            fprintf(out, "\\fB\\-%c\\fR, ", option.letter);
+        if (option->letter)
+            fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
         fputs("\\fB\\-\\-", out);
-        print_roff(out, option.name);
-        fprintf(out, "\\fR%s\\fI%s\\fR\n", option.argument ? " " : "",
-                option.argument ? option.argument : "");
-        roff_line(out, option.help);
+        print_roff(out, option->name);
+        fprintf(out, "\\fR%s\\fI%s\\fR\n", option->argument ? " " : "",
+                option->argument ? option->argument : "");
+        option_help(option, help);
+        roff_line(out, help);
     }
     fputs(".SH EXAMPLES\n.nf\n", out);
     roff_line(out, command->examples);
@@ -336,20 +342,13 @@ static void man_program(FILE *out) {
           "\\fBbevscope \\-\\-list\\fR shows the names.\n",
           out);
     fputs(".SH COMMANDS\nWithout a command, live. Each has a page: man bevscope\\-bench.\n", out);
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        fprintf(out, ".TP\n\\fB%s\\fR ", commands[i].name);
-        roff_line(out, commands[i].synopsis);
-        roff_line(out, commands[i].summary);
-    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        man_entry(out, commands[i].name, commands[i].synopsis, commands[i].summary);
     man_files(out);
     man_controls(out);
     fputs(".SH GLOSSARY\n", out);
-    for (int i = 0; i < glossary_count; i++) {
-        fputs(".TP\n\\fB", out);
-        print_roff(out, glossary[i].word);
-        fputs("\\fR\n", out);
-        roff_line(out, glossary[i].text);
-    }
+    for (int i = 0; i < glossary_count; i++)
+        man_entry(out, glossary[i].word, "", glossary[i].text);
     fputs(
         ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or bench "
         "\\-\\-fail), 4 device or backend not available.\n.SH ENVIRONMENT\n.TP\n.B "
@@ -365,15 +364,14 @@ static void man_program(FILE *out) {
 }
 
 bool help_man(const char *command, FILE *out, Err *err) {
-    for (int i = 0; command && i < COMMAND_COUNT; i++)
-        if (!strcmp(command, commands[i].name)) {
-            man_command((CommandId)i, out);
-            return true;
-        }
-    if (command)
+    const CommandId id = command ? command_find(command) : COMMAND_COUNT;
+    if (command && id == COMMAND_COUNT)
         return err_set(err, ERR_USAGE, command, "bevscope --help shows the commands",
                        "no such command");
-    man_program(out);
+    if (command)
+        man_command(id, out);
+    else
+        man_program(out);
     return true;
 }
 
@@ -542,37 +540,28 @@ static void print_commands(FILE *out) {
 }
 
 static void print_options(CommandId command, FILE *out) {
-    OptionHelp option;
-    for (int i = 0; options_describe(command, i, &option); i++)
-        print_completion(out, "--", option.name, option.help);
+    for (const OptionRow *option = NULL; (option = options_next(command, option));)
+        print_completion(out, "--", option->name, option->help);
 }
 
 /* Prints the values of an option, if they are names. False: `word` is no option with a value. */
 static bool print_values(CommandId command, const char *word, FILE *out) {
-    OptionHelp option;
-    for (int i = 0; options_describe(command, i, &option); i++) {
-        bool is_long = !strncmp(word, "--", 2) && !strcmp(word + 2, option.name);
-        bool is_letter = word[0] == '-' && word[1] == option.letter && word[1] && !word[2];
-        if (!option.argument || (!is_long && !is_letter))
+    for (const OptionRow *option = NULL; (option = options_next(command, option));) {
+        bool is_long = !strncmp(word, "--", 2) && !strcmp(word + 2, option->name);
+        bool is_letter = word[0] == '-' && word[1] == option->letter && word[1] && !word[2];
+        if (!option->argument || (!is_long && !is_letter))
             continue;
-        for (int k = 0; option.choices && choices_name(option.choices, k); k++)
-            print_completion(out, "", choices_name(option.choices, k), "");
+        for (int k = 0; option->choices && choices_name(option->choices, k); k++)
+            print_completion(out, "", choices_name(option->choices, k), "");
         return true;
     }
     return false;
 }
 
-/* Returns the command among the words before the last. Without one it is live. */
-static CommandId command_of(int count, char **words) {
-    for (int i = 0; count > 1 && i < COMMAND_COUNT; i++)
-        if (!strcmp(words[0], commands[i].name))
-            return (CommandId)i;
-    return COMMAND_LIVE;
-}
-
 void help_complete(int count, char **words, FILE *out) {
     const char *word = count ? words[count - 1] : "", *before = count > 1 ? words[count - 2] : "";
-    const CommandId command = command_of(count, words);
+    const CommandId named = count > 1 ? command_find(words[0]) : COMMAND_COUNT;
+    const CommandId command = named < COMMAND_COUNT ? named : COMMAND_LIVE;
     if (!strcmp(before, "--man")) {
         print_commands(out);
     } else if (print_values(command, before, out)) {

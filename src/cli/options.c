@@ -115,14 +115,14 @@ static uint64_t choice_bits(ChoiceSet set, const char *name) {
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
     if (choice_bits(set, word))
         return true;
-    char where[64], hint[256];
+    char hint[256];
     const char *names[64];
     int count = 0;
     while (count < 64 && (names[count] = choices_name(set, count)))
         count++;
-    snprintf(where, sizeof where, "--%s", option);
     nearest_hint(word, names, (size_t)count, NULL, hint, sizeof hint);
-    return err_set(err, ERR_USAGE, where, hint, "'%s' is not known", word);
+    return err_set(err, ERR_USAGE, short_text("--%s", option).text, hint, "'%s' is not known",
+                   word);
 }
 
 bool choices_item(const char **list, char item[CHOICE_ITEM]) {
@@ -144,7 +144,7 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
     return true;
 }
 
-static uint64_t list_bits(ChoiceSet set, const char *text, uint64_t fallback) {
+uint64_t choices_mask(ChoiceSet set, const char *text, uint64_t fallback) {
     char item[CHOICE_ITEM];
     uint64_t bits = text ? 0 : fallback;
     while (choices_item(&text, item))
@@ -152,59 +152,18 @@ static uint64_t list_bits(ChoiceSet set, const char *text, uint64_t fallback) {
     return bits;
 }
 
-unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback) {
-    return (unsigned)list_bits(set, text, fallback);
-}
-
-KernelSet choices_kernels(const char *text, KernelSet fallback) {
-    return list_bits(CHOICE_KERNEL, text, fallback);
-}
-
-/* Adds ": one, two, three" to a help text, unless the text of the option lists the values. */
-static void add_choices(ChoiceSet set, char *text, size_t size) {
-    for (int i = 0; sets[set].listed && choices_name(set, i); i++)
-        text_add(text, size, "%s%s", i ? ", " : ": ", choices_name(set, i));
-}
-
 /* ---- the options --------------------------------------------------------------------------- */
 
-typedef enum {
-    KIND_FLAG,
-    KIND_TEXT,
-    KIND_CHOICE,
-    KIND_LIST,
-    KIND_REAL,
-    KIND_INT,
-    KIND_PRUNE
-} OptionKind;
-
-typedef struct {
-    const char *name;
-    char letter; /* 0: no letter */
-    const char *argument;
-    unsigned commands; /* bit mask of CommandId */
-    size_t offset;     /* offset of the field in Options */
-    OptionKind kind;
-    const char *help;
-    ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
-    double min, max;   /* KIND_REAL, KIND_INT */
-    bool apart;        /* no figure depends on the option */
-    int control;       /* 1 + the Action of the control that the option sets; 0: none */
-} OptionRow;
-
-#define ON(command) (1u << COMMAND_##command)
-#define ALL         ((1u << COMMAND_COUNT) - 1)
-#define RUNS        (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define SCREENS     (ON(LIVE) | ON(LEARN))
-#define MODELS      (ON(REGIME) | ON(PLOT))
-#define ANY_GPU     (MODELS | ON(RIG))
-#define SCENES      (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
-#define CALIBRATES  (SCENES | ON(CALIBRATE))
-#define SCALED                                                                                     \
-    (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
-     ON(SENSITIVITY))
-#define FAULTY                                                                                     \
-    (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT) | ON(REGIME))
+#define ON(command)           (1u << COMMAND_##command)
+#define ALL                   ((1u << COMMAND_COUNT) - 1)
+#define RUNS                  (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
+#define SCREENS               (ON(LIVE) | ON(LEARN))
+#define MODELS                (ON(REGIME) | ON(PLOT))
+#define ANY_GPU               (MODELS | ON(RIG))
+#define SCENES                (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
+#define CALIBRATES            (SCENES | ON(CALIBRATE))
+#define SCALED                (RUNS | ON(INFO) | ON(EXPORT) | ON(PLOT) | ON(SENSITIVITY))
+#define FAULTY                (MODELS | ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO))
 #define ROW_FLAG              .kind = KIND_FLAG
 #define ROW_TEXT              .kind = KIND_TEXT
 #define ROW_PRUNE             .kind = KIND_PRUNE
@@ -232,30 +191,44 @@ static OptionRow rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 _Static_assert((int)ROW_COUNT <= (int)OPTIONS_MAX_ROWS, "Options.given has no room");
 
-/* Returns row i. A row without a name has the name, help and bounds of its control. */
-static const OptionRow *row_at(int i) {
-    OptionRow *row = &rows[i];
-    if (!row->name) {
-        const KeyRow *control = &keys[row->control - 1];
-        row->name = control->word;
-        row->help = control->help;
-        row->min = control->lo;
-        row->max = control->hi;
+/* A row without a name has the name, help and bounds of its control. */
+const OptionRow *options_next(CommandId command, const OptionRow *row) {
+    for (int i = row ? row->number + 1 : 0; i < ROW_COUNT; i++) {
+        OptionRow *next = &rows[i];
+        if (!(next->commands & 1u << command))
+            continue;
+        next->number = i;
+        if (!next->name) {
+            const KeyRow *control = &keys[next->control - 1];
+            next->name = control->word;
+            next->help = control->help;
+            next->min = control->lo;
+            next->max = control->hi;
+        }
+        return next;
     }
-    return row;
+    return NULL;
+}
+
+void option_help(const OptionRow *row, char text[OPTION_HELP]) {
+    snprintf(text, OPTION_HELP, "%s", row->help);
+    for (int i = 0; sets[row->choices].listed && choices_name(row->choices, i); i++)
+        text_add(text, OPTION_HELP, "%s%s", i ? ", " : ": ", choices_name(row->choices, i));
 }
 
 /* ---- parsing -------------------------------------------------------------------------------- */
 
-static bool applies_to(const OptionRow *row, CommandId command) {
-    return row->commands & 1u << command;
+CommandId command_find(const char *name) {
+    CommandId command = 0;
+    while (command < COMMAND_COUNT && strcmp(commands[command].name, name) != 0)
+        command++;
+    return command;
 }
 
 /* Refuses a word of the command line. The hint names the help. */
 static bool refuse_word(Err *err, CommandId command, const char *where, const char *what) {
-    char hint[128];
-    snprintf(hint, sizeof hint, "see bevscope %s --help", commands[command].name);
-    return err_set(err, ERR_USAGE, where, hint, "%s", what);
+    const ShortText hint = short_text("see bevscope %s --help", commands[command].name);
+    return err_set(err, ERR_USAGE, where, hint.text, "%s", what);
 }
 
 static bool store_number(Options *options, const OptionRow *row, const char *value, Err *err) {
@@ -277,19 +250,18 @@ static bool store_number(Options *options, const OptionRow *row, const char *val
 
 /* Refuses a list where one name is required. */
 static bool refuse_list(CommandId command, const OptionRow *row, const char *value, Err *err) {
-    char where[64], hint[96];
-    const char *name = commands[command].name;
     bool compares = command == COMMAND_SNAPSHOT && row->choices == CHOICE_KERNEL;
-    snprintf(where, sizeof where, "--%s", row->name);
-    snprintf(hint, sizeof hint,
-             compares ? "%s draws one; --compare draws a second beside it" : "%s takes one", name);
-    return err_set(err, ERR_USAGE, where, hint, "'%s' names several", value);
+    const ShortText where = short_text("--%s", row->name);
+    const ShortText hint =
+        short_text(compares ? "%s draws one; --compare draws a second beside it" : "%s takes one",
+                   commands[command].name);
+    return err_set(err, ERR_USAGE, where.text, hint.text, "'%s' names several", value);
 }
 
 /* Stores the value of an option. Checks choices first, so that a typo costs no computation. */
 static bool store_option(Options *options, const OptionRow *row, const char *value, Err *err) {
     void *field = (char *)options + row->offset;
-    options->given[row - rows] = value ? value : "on";
+    options->given[row->number] = value ? value : "on";
     switch (row->kind) {
     case KIND_FLAG:
         *(bool *)field = true;
@@ -317,31 +289,26 @@ static bool store_option(Options *options, const OptionRow *row, const char *val
 
 /* Finds the row of a name with `length` characters, or of the letter *name. */
 static const OptionRow *find_row(const char *name, size_t length, bool letter, CommandId command) {
-    for (int i = 0; i < ROW_COUNT; i++) {
-        const OptionRow *row = row_at(i);
-        bool equal = letter ? row->letter == *name
-                            : strlen(row->name) == length && !strncmp(row->name, name, length);
-        if (equal && applies_to(row, command))
+    for (const OptionRow *row = NULL; (row = options_next(command, row));)
+        if (letter ? row->letter == *name
+                   : strlen(row->name) == length && !strncmp(row->name, name, length))
             return row;
-    }
     return NULL;
 }
 
 /* Suggests the name that is nearest to the first `length` characters of `name`. */
 static bool refuse_unknown_option(const char *word, const char *name, size_t length,
                                   CommandId command, Err *err) {
-    char hint[96], typed[64];
     const char *names[ROW_COUNT];
     size_t count = 0;
-    for (int i = 0; i < ROW_COUNT; i++)
-        if (applies_to(&rows[i], command))
-            names[count++] = row_at(i)->name;
-    snprintf(typed, sizeof typed, "%.*s", (int)length, name);
-    const char *nearest = nearest_name(typed, names, count);
+    for (const OptionRow *row = NULL; (row = options_next(command, row));)
+        names[count++] = row->name;
+    const ShortText typed = short_text("%.*s", (int)length, name);
+    const char *nearest = nearest_name(typed.text, names, count);
     if (!nearest)
         return refuse_word(err, command, word, "no such option");
-    snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
-    return err_set(err, ERR_USAGE, word, hint, "no such option");
+    return err_set(err, ERR_USAGE, word, short_text("did you mean --%s?", nearest).text,
+                   "no such option");
 }
 
 /* Parses argv[*i]: "--name", "--name=value", "-k", "-kvalue" or flags in one word, "-qr". A value
@@ -372,16 +339,11 @@ static bool find_command(Options *options, int argc, char **argv, int *first, Er
     enum { MAX_SCENES = 64 };
     SceneName scenes[MAX_SCENES];
     const char *names[COMMAND_COUNT + MAX_SCENES];
-    options->command = COMMAND_LIVE;
-    *first = 1;
-    if (argc < 2)
+    const CommandId named = argc < 2 ? COMMAND_COUNT : command_find(argv[1]);
+    options->command = named < COMMAND_COUNT ? named : COMMAND_LIVE;
+    *first = named < COMMAND_COUNT ? 2 : 1;
+    if (argc < 2 || named < COMMAND_COUNT)
         return true;
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (!strcmp(commands[i].name, argv[1])) {
-            options->command = (CommandId)i;
-            *first = 2;
-            return true;
-        }
     size_t count;
     bool listed = scene_names(scenes, MAX_SCENES, &count, err);
     /* Without a command the word may be the known name of a scene, or look like a file's name. */
@@ -435,35 +397,21 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
     const Subcommand *command = &commands[options->command];
     if (!options->help && (options->argument_count < command->min_arguments ||
                            options->argument_count > command->max_arguments)) {
-        char what[128];
-        snprintf(what, sizeof what, "usage: bevscope %s %s", command->name, command->synopsis);
-        return refuse_word(err, options->command, command->name, what);
+        const ShortText usage =
+            short_text("usage: bevscope %s %s", command->name, command->synopsis);
+        return refuse_word(err, options->command, command->name, usage.text);
     }
     return true;
 }
 
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err) {
-    for (char name[CHOICE_ITEM], where[CHOICE_ITEM + 2]; choices_item(&names, name);) {
+    for (char name[CHOICE_ITEM]; choices_item(&names, name);) {
         const OptionRow *row = find_row(name, strlen(name), false, options->command);
-        snprintf(where, sizeof where, "--%s", name);
-        if (row && options->given[row - rows])
-            return err_set(err, ERR_USAGE, where, hint, "%s", what);
+        if (row && options->given[row->number])
+            return err_set(err, ERR_USAGE, short_text("--%s", name).text, hint, "%s", what);
     }
     return true;
-}
-
-bool options_describe(CommandId command, int i, OptionHelp *help) {
-    for (int place = 0; place < ROW_COUNT; place++) {
-        const OptionRow *row = row_at(place);
-        if (!applies_to(row, command) || i-- > 0)
-            continue;
-        *help = (OptionHelp){row->name, row->letter, row->argument, row->choices, ""};
-        snprintf(help->help, sizeof help->help, "%s", row->help);
-        add_choices(row->choices, help->help, sizeof help->help);
-        return true;
-    }
-    return false;
 }
 
 void options_arguments(const Options *options, const char *between, char *text, size_t size) {
@@ -474,17 +422,8 @@ void options_arguments(const Options *options, const char *between, char *text, 
 
 void options_given(const Options *options, char *text, size_t size) {
     text[0] = '\0';
-    for (int row = 0; row < ROW_COUNT; row++)
-        if (options->given[row] && !rows[row].apart)
-            text_add(text, size, "%s--%s %s", text[0] ? " " : "", row_at(row)->name,
-                     options->given[row]);
-}
-
-int options_control(const Options *options, int i, const char **value) {
-    for (int row = 0; row < ROW_COUNT; row++)
-        if (options->given[row] && rows[row].control && i-- == 0) {
-            *value = options->given[row];
-            return rows[row].control - 1;
-        }
-    return -1;
+    for (const OptionRow *row = NULL; (row = options_next(options->command, row));)
+        if (options->given[row->number] && !row->apart)
+            text_add(text, size, "%s--%s %s", text[0] ? " " : "", row->name,
+                     options->given[row->number]);
 }

@@ -92,19 +92,41 @@ bool options_parse(Options *options, int argc, char **argv, Err *err);
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err);
 
-/* Describes option `i` of a command for help texts. False: the command has fewer options. */
+typedef enum {
+    KIND_FLAG,
+    KIND_TEXT,
+    KIND_CHOICE,
+    KIND_LIST,
+    KIND_REAL,
+    KIND_INT,
+    KIND_PRUNE
+} OptionKind;
+
 typedef struct {
     const char *name;
     char letter;          /* 0: no letter */
     const char *argument; /* NULL: a flag */
-    ChoiceSet choices;    /* the set of its values */
-    char help[768];       /* lists the choices */
-} OptionHelp;
-bool options_describe(CommandId command, int i, OptionHelp *help);
+    unsigned commands;    /* bit mask of CommandId */
+    size_t offset;        /* offset of the field in Options */
+    OptionKind kind;
+    const char *help;
+    ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
+    double min, max;   /* KIND_REAL, KIND_INT */
+    bool apart;        /* no figure depends on the option */
+    int control;       /* 1 + the Action (src/state/keys.h) of the live display's control that the
+                          option sets; 0: none */
+    int number;        /* in Options.given */
+} OptionRow;
 
-/* Finds option `i` among the given options that are controls of the live display, in the order of
- * the table. Returns its Action (src/state/keys.h) and sets its value. -1: there are fewer. */
-int options_control(const Options *options, int i, const char **value);
+/* Returns the option of a command that follows `row`; NULL: the first. After the last NULL. */
+const OptionRow *options_next(CommandId command, const OptionRow *row);
+
+/* Writes the help of an option, which lists its choices. */
+enum { OPTION_HELP = 768 };
+void option_help(const OptionRow *row, char text[OPTION_HELP]);
+
+/* Returns the command of this name. COMMAND_COUNT: there is none. */
+CommandId command_find(const char *name);
 
 /* Writes all arguments with `between` between two of them. */
 void options_arguments(const Options *options, const char *between, char *text, size_t size);
@@ -146,8 +168,6 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
 enum { CHOICE_ITEM = 64 };
 bool choices_item(const char **list, char item[CHOICE_ITEM]);
 
-/* Returns the bit mask of a checked list; `fallback` for NULL. */
-unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
-
-/* Returns the kernels of a checked list; `fallback` for NULL. A title stands for all its rows. */
-KernelSet choices_kernels(const char *text, KernelSet fallback);
+/* Returns the bit mask of a checked list; `fallback` for NULL. A title of a kernel stands for all
+ * its rows. */
+uint64_t choices_mask(ChoiceSet set, const char *text, uint64_t fallback);

@@ -242,29 +242,28 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     app_word(app, "kernel", kernel ? kernel->name : NULL);
     if (!select_fault(options, NULL, err))
         return false;
-    const char *value;
-    for (int i = 0, control; (control = options_control(options, i, &value)) >= 0; i++) {
-        bool of_camera = keys[control].group == GROUP_CAMERAS && control != ACTION_CAMERA;
-        char word[APP_WORD];
-        snprintf(word, sizeof word, "%s%s%.40s", keys[control].word, of_camera ? " " : "",
-                 of_camera && options->camera ? options->camera : "");
-        app_word(app, word, value);
+    for (const OptionRow *row = NULL; (row = options_next(options->command, row));) {
+        if (!row->control || !options->given[row->number])
+            continue;
+        const KeyRow *control = &keys[row->control - 1];
+        bool of_camera = control->group == GROUP_CAMERAS && row->control - 1 != ACTION_CAMERA;
+        const char *camera = of_camera && options->camera ? options->camera : "";
+        const ShortText word = short_text("%s%s%.40s", control->word, of_camera ? " " : "", camera);
+        app_word(app, word.text, options->given[row->number]);
     }
     app_word(app, "view", options->rgb && !options->view ? "rgb" : NULL);
     return true;
 }
 
 bool select_fault(const Options *options, bool *fault, Err *err) {
-    char name[16] = "";
-    if (options->dropout)
-        snprintf(name, sizeof name, "--dropout");
+    const char *name = options->dropout ? "dropout" : NULL;
     for (int i = FAULTS - 1; i >= 0; i--)
-        if (options->fault.each[i] != 0)
-            snprintf(name, sizeof name, "--%s", fault_infos[i].word);
+        name = options->fault.each[i] != 0 ? fault_infos[i].word : name;
     if (fault)
-        *fault = name[0] != '\0';
-    return !name[0] || options->camera ||
-           err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
+        *fault = name;
+    return !name || options->camera ||
+           err_set(err, ERR_USAGE, short_text("--%s", name).text, "add --camera NAME",
+                   "which camera is not said");
 }
 
 bool select_use_fault(const Options *options, Workload *workload, Err *err) {
@@ -370,15 +369,17 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const
 
 /* ---- one kernel run ------------------------------------------------------------------------- */
 
-bool pooled_launch(Pooled *pooled, Err *err) {
+bool pool_workload(Workload *workload, Pooled *pooled, Err *err) {
+    const KernelConfig *config = &pooled->config;
     const BevProblem *view = &pooled->problem.view;
     Session *session = NULL;
-    pooled->codes = malloc(bev_output_bytes(view));
-    if (!pooled->codes)
+    if (!(config->kernel->direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
+            workload, config->dtype, config->align, &pooled->problem, err))
+        return false;
+    if (!(pooled->codes = malloc(bev_output_bytes(view))))
         return err_no_memory(err, "output", "choose a smaller scene");
-    bool ok = session_open(&session, pooled->config.kernel, view, err) &&
-              session_poison(session, err) && session_run(session, err) &&
-              session_read(session, pooled->codes, err);
+    bool ok = session_open(&session, config->kernel, view, err) && session_poison(session, err) &&
+              session_run(session, err) && session_read(session, pooled->codes, err);
     session_close(session);
     return ok;
 }

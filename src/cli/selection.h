@@ -81,5 +81,7 @@ typedef struct {
     void *codes; /* the output, or both gradients, in the stored format */
 } Pooled;
 
-/* Runs the kernel of `pooled` on its problem, which may be backward. */
-bool pooled_launch(Pooled *pooled, Err *err);
+/* Makes the problem of pooled->config from the workload, and runs the kernel, which may be
+ * backward.
+ */
+bool pool_workload(Workload *workload, Pooled *pooled, Err *err);

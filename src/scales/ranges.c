@@ -15,11 +15,9 @@
 #define LEAST_RANGE (448 * 6 * (double)FLT_MIN)
 enum { MAX_FILE_BYTES = 1 << 18 };
 
-void ranges_describe(ScaleMethod method, double percentile, char *text, size_t size) {
-    if (method == SCALE_PERCENTILE)
-        snprintf(text, size, "%s %g", scale_method_names[method], percentile);
-    else
-        snprintf(text, size, "%s", scale_method_names[method]);
+ShortText ranges_describe(ScaleMethod method, double percentile) {
+    return short_text(method == SCALE_PERCENTILE ? "%s %g" : "%s", scale_method_names[method],
+                      percentile);
 }
 
 const ScaleRanges ranges_by_channel = {.ideal_by_channel = true, .label = "ideal, by channel"};
@@ -40,29 +38,26 @@ const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype) {
     return are_ideal(ranges, dtype) ? "ideal" : ranges->label;
 }
 
-void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size) {
+ShortText ranges_format(const ScaleRanges *ranges, BevDtype dtype) {
     const char *title = bev_dtypes[dtype].title;
     if (!has_scales(dtype))
-        snprintf(text, size, "%s", title);
-    else if (are_ideal(ranges, dtype))
-        snprintf(text, size, "%s, ideal scales", title);
-    else if (ranges->ideal_by_channel)
-        snprintf(text, size, "%s, ideal scales by channel", title);
-    else
-        snprintf(text, size, "%s, scales of %s", title, ranges->label);
+        return short_text("%s", title);
+    if (are_ideal(ranges, dtype))
+        return short_text("%s, ideal scales", title);
+    return ranges->ideal_by_channel ? short_text("%s, ideal scales by channel", title)
+                                    : short_text("%s, scales of %s", title, ranges->label);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
 static bool check_range(const char *where, const char *tensor, const Histogram *histogram,
                         double range, Err *err) {
-    char place[128];
-    snprintf(place, sizeof place, "%s: %s", where, tensor);
+    const ShortText place = short_text("%.99s: %s", where, tensor);
     if (range == 0)
-        return err_set(err, ERR_FAILED, place, "a scale needs a value other than 0",
+        return err_set(err, ERR_FAILED, place.text, "a scale needs a value other than 0",
                        "an empty histogram: all values are %s", histogram_kinds(histogram));
     return range >= LEAST_RANGE ||
-           err_set(err, ERR_FAILED, place, "the tensor is as good as 0",
+           err_set(err, ERR_FAILED, place.text, "the tensor is as good as 0",
                    "the range %.3g is so small that a scale is subnormal", range);
 }
 
@@ -75,7 +70,8 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
                             .dtype = (int)request->dtype,
                             .moments = histograms->moments,
                             .channels = histograms->channel_count};
-    ranges_describe(request->method, request->percentile, ranges->label, sizeof ranges->label);
+    snprintf(ranges->label, sizeof ranges->label, "%s",
+             ranges_describe(request->method, request->percentile).text);
     if (!tensor_histograms_feat(histograms, &feat))
         return err_no_memory(err, where, "");
     if (histograms->depth.not_finite || feat.not_finite || histograms->out.not_finite)

@@ -3,6 +3,7 @@
  * magnitude that is kept. The scale of each format follows from it (bev_tensor_scale). */
 #pragma once
 
+#include "src/base/units.h"
 #include "src/scales/cuts.h"
 
 enum { RANGES_MAX_CHANNELS = 1024 };
@@ -46,11 +47,11 @@ extern const ScaleRanges ranges_by_channel;
  * `ranges` is NULL, "none" for a format without scales, else the label. */
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
 
-/* Writes the format and its scales: "FP8, ideal scales", "FP8, scales of parking.json", "FP16". */
-void ranges_format(const ScaleRanges *ranges, BevDtype dtype, char *text, size_t size);
+/* Returns the format and its scales: "FP8, ideal scales", "FP8, scales of parking.json", "FP16". */
+ShortText ranges_format(const ScaleRanges *ranges, BevDtype dtype);
 
-/* Writes the method: "max", "percentile 99.99". */
-void ranges_describe(ScaleMethod method, double percentile, char *text, size_t size);
+/* Returns the method: "max", "percentile 99.99". */
+ShortText ranges_describe(ScaleMethod method, double percentile);
 
 /* Sets the ranges from a word of the command line: "channel" gives ranges_by_channel. Any other
  * word is a file, which must have `channels` channels. */
