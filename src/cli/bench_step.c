@@ -34,6 +34,7 @@ typedef struct {
         *maps[BEV_DIRECTION_COUNT]; /* memory of the maps; on the CPU both directions share a map */
     BevpoolPose poses[RIG_MAX_CAMERAS];
     void *device_poses; /* a copy on the GPU */
+    Part enqueued;      /* the part that a GPU does */
     uint64_t seed;
     void *blocks[2 * BEVPOOL_ROLES + 5]; /* all memory of the device */
     int block_count;
@@ -167,42 +168,34 @@ static bool make_poses(StepBench *bench, Err *err) {
     return true;
 }
 
-/* Makes the maps of both directions from the poses. A GPU does so later, in its stream. */
-static bool make_maps(StepBench *bench, void *stream, Err *err) {
-    BevpoolError error;
-    const BevpoolPose *poses = bench->device_poses ? bench->device_poses : bench->poses;
-    bool ok = true;
-    for (int i = 0; ok && i < BEV_DIRECTION_COUNT; i++)
-        ok = !bench->maps[i] ||
-             check_status(bevpool_plan_update(bench->plans[i], poses, bench->maps[i],
-                                              bevpool_plan_map_bytes(bench->plans[i]), stream,
-                                              &error),
-                          &error, err);
-    return ok;
-}
-
-/* Runs one part of the step. A GPU does so later, in its stream. */
+/* Runs one part of the step, or all. The maps of both directions are made from the poses. A GPU
+ * does so later, in its stream. */
 static bool run_part(StepBench *bench, Part part, void *stream, Err *err) {
     BevpoolError error;
-    if (part == PART_MAP)
-        return make_maps(bench, stream, err);
-    BevpoolCall *call = &bench->calls[part - PART_FORWARD];
-    call->stream = stream;
-    return check_status(bevpool_run(bench->plans[part - PART_FORWARD], call, &error), &error, err);
+    BevpoolStatus status = BEVPOOL_OK;
+    bool ok = true;
+    if (part == PART_STEP) {
+        for (part = 0; ok && part < PART_STEP; part++)
+            ok = run_part(bench, part, stream, err);
+        return ok;
+    }
+    for (int i = 0; part == PART_MAP && !status && i < BEV_DIRECTION_COUNT; i++)
+        if (bench->maps[i])
+            status = bevpool_plan_update(
+                bench->plans[i], bench->device_poses ? bench->device_poses : bench->poses,
+                bench->maps[i], bevpool_plan_map_bytes(bench->plans[i]), stream, &error);
+    if (part != PART_MAP) {
+        BevpoolCall *call = &bench->calls[part - PART_FORWARD];
+        call->stream = stream;
+        status = bevpool_run(bench->plans[part - PART_FORWARD], call, &error);
+    }
+    return check_status(status, &error, err);
 }
 
 #ifdef HAVE_CUDA
-typedef struct {
-    StepBench *bench;
-    Part first, last;
-} Enqueued;
-
-static bool enqueue_parts(void *context, void *stream, Err *err) {
-    const Enqueued *work = context;
-    bool ok = true;
-    for (Part part = work->first; ok && part <= work->last; part++)
-        ok = run_part(work->bench, part, stream, err);
-    return ok;
+static bool enqueue_part(void *context, void *stream, Err *err) {
+    StepBench *bench = context;
+    return run_part(bench, bench->enqueued, stream, err);
 }
 #endif
 
@@ -212,10 +205,8 @@ static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing t
 #ifdef HAVE_CUDA
     bool ok = make_poses(bench, err) &&
               allocate(bench, &bench->device_poses, bench->poses, sizeof bench->poses, err);
-    for (Part part = 0; ok && part < PARTS; part++) {
-        Enqueued work = {bench, part == PART_STEP ? 0 : part, part == PART_STEP ? part - 1 : part};
-        ok = device_time(enqueue_parts, &work, options, &timings[part], err);
-    }
+    for (bench->enqueued = 0; ok && bench->enqueued < PARTS; bench->enqueued++)
+        ok = device_time(enqueue_part, bench, options, &timings[bench->enqueued], err);
     return ok;
 #else
     (void)bench, (void)options, (void)timings;

@@ -132,7 +132,6 @@ static bool against_open(const Options *options, Against **out, Err *err) {
 static void add_bar(Against *against, const json_t *row, Verdict verdict, double ratio,
                     double noise, double old_us) {
     int n = against->bar_count;
-    char noise_text[32], old_text[32];
     if (n == MAX_BARS)
         return;
     PlotBar *bar = &against->bars[against->bar_count++];
@@ -146,9 +145,8 @@ static void add_bar(Against *against, const json_t *row, Verdict verdict, double
                      .label = kernel ? kernel->title : "?",
                      .strong = verdict == SLOWER};
     bar->parts[verdict] = ratio;
-    report_number(noise_text, sizeof noise_text, noise, 2);
-    report_number(old_text, sizeof old_text, old_us, 4);
-    snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
+    snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio,
+             report_number(noise, 2).text, report_number(old_us, 4).text);
 }
 
 static const ReportColumn against_columns[] = {
@@ -208,12 +206,12 @@ static bool against_row(Against *against, json_t *row) {
 /* ---- the figure and the gate ----------------------------------------------------------------- */
 
 static bool draw_ratios(const Against *against, Err *err) {
-    char title[100], subtitle[300];
-    snprintf(title, sizeof title, "%d of %d latencies are longer than before", against->slower,
-             against->compared);
+    char subtitle[300];
+    const ShortText title =
+        short_text("%d of %d latencies are longer than before", against->slower, against->compared);
     snprintf(subtitle, sizeof subtitle, "against %.200s, both measured", against->options->against);
     PlotMark one = {.x = 1, .label = "as before", .strong = true};
-    ChartSpec spec = {.title = title,
+    ChartSpec spec = {.title = title.text,
                       .subtitle = subtitle,
                       .note =
                           "Ratio of medians; shorter is faster. ±: the larger noise of the two, "
@@ -302,7 +300,7 @@ static bool is_wanted_row(const Options *options, const SceneLabel *names, const
     bool scene = !options->argument_count;
     for (int i = 0; i < options->argument_count; i++)
         scene |= !strcmp(names[i], row->scene);
-    return scene && (!options->kernel || choices_kernels(options->kernel, 0) & set) &&
+    return scene && (!options->kernel || choices_mask(CHOICE_KERNEL, options->kernel, 0) & set) &&
            (!options->stage ||
             (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name))) &&
            (!strcmp(way, "both") || !strcmp(way, bev_directions[row->direction].name)) &&
@@ -384,8 +382,7 @@ static double column_us(const RecordedSet *set, const Gpu *gpu, const Preset *pr
 
 /* Adds a row for each configuration in which V2 is known. */
 static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu) {
-    char from[96];
-    snprintf(from, sizeof from, "%s, %s", set ? "recorded" : "published", gpu->title);
+    const ShortText from = short_text("%s, %s", set ? "recorded" : "published", gpu->title);
     for (int i = 0; i < preset_count; i++) {
         double us[COLUMNS];
         for (int column = 0; column < COLUMNS; column++)
@@ -393,7 +390,7 @@ static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu
         if (isnan(us[COLUMN_V2]))
             continue;
         report_row(report);
-        add_text(report, "from", "from", from);
+        add_text(report, "from", "from", from.text);
         add_text(report, "scene", "scene", presets[i].name);
         add_int(report, "channels", "C", presets[i].channels);
         for (int column = 0; column < COLUMNS; column++)

@@ -15,15 +15,12 @@
 
 enum { WORLD_MOMENTS = 12 };
 
-static RangesRequest ranges_request(const Options *options) {
-    return (RangesRequest){.method =
-                               (ScaleMethod)choices_or(CHOICE_METHOD, options->method, SCALE_MAX),
-                           .percentile = options->percentile > 0 ? options->percentile : 99.99,
-                           .dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP8),
-                           .per_channel = options->per_channel};
-}
-
-static bool require_single_scale(const RangesRequest *request, Err *err) {
+static bool read_request(const Options *options, RangesRequest *request, Err *err) {
+    *request = (RangesRequest){
+        .method = (ScaleMethod)choices_or(CHOICE_METHOD, options->method, SCALE_MAX),
+        .percentile = options->percentile > 0 ? options->percentile : 99.99,
+        .dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP8),
+        .per_channel = options->per_channel};
     return scale_is_single(request->dtype) ||
            err_set(err, ERR_USAGE, "--dtype",
                    "fp8 or int8; a file holds ranges, which serve all formats",
@@ -69,7 +66,7 @@ typedef struct {
 
 /* The cost of a method on a tensor. The tensor has one histogram, or one for each channel. */
 typedef struct {
-    char name[32];      /* "percentile 99.9" */
+    ShortText name;     /* "percentile 99.9" */
     double least, most; /* the smallest and the largest cut of all histograms */
     double crest;       /* cut / RMS, the mean over all histograms with values */
     CutCost cost;
@@ -80,7 +77,7 @@ static Judged judge_method(const Histogram *each, int64_t count, BevDtype elemen
                            CutMethod method) {
     static CutCost costs[RANGES_MAX_CHANNELS];
     static double cuts[RANGES_MAX_CHANNELS];
-    Judged judged = {.least = INFINITY};
+    Judged judged = {ranges_describe(method.method, method.percentile), .least = INFINITY};
     int64_t filled = 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
     for (int64_t i = 0; i < count; i++) {
@@ -104,7 +101,6 @@ static Judged judge_method(const Histogram *each, int64_t count, BevDtype elemen
         }
     }
     judged.crest /= filled;
-    ranges_describe(method.method, method.percentile, judged.name, sizeof judged.name);
     return judged;
 }
 
@@ -122,7 +118,7 @@ static void add_method(Report *report, const char *tensor, const Histogram *each
     report_row(report);
     add_text(report, "tensor", "tensor", tensor);
     add_text(report, "format", "format", bev_dtypes[element].name);
-    add_text(report, "method", "method", judged.name);
+    add_text(report, "method", "method", judged.name.text);
     add_real(report, "kept", "keeps up to", 5, judged.most);
     add_real(report, "kept_least", count > 1 ? "least" : NULL, 5, judged.least);
     add_real(report, "kept_over_rms", "kept / RMS", 3, judged.crest);
@@ -160,16 +156,17 @@ typedef struct {
     BevDtype element;
 } Tensor;
 
-static void list_tensors(const TensorHistograms *histograms, const Histogram *feat, BevDtype dtype,
-                         Tensor tensors[TENSORS]) {
-    tensors[0] = (Tensor){"depth", &histograms->depth, bev_dtypes[dtype].depth};
-    tensors[1] = (Tensor){"feat", feat, dtype};
-    tensors[2] = (Tensor){"out", &histograms->out, bev_dtypes[dtype].out};
-}
-
-/* Warns on standard error of values that are not finite, and are thus in no histogram. */
-static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
+/* Lists the tensors. Warns on standard error of values that are not finite, and are thus in no
+ * histogram. */
+static bool list_tensors(const TensorHistograms *histograms, const char *scenes, BevDtype dtype,
+                         Tensor tensors[TENSORS], Err *err) {
+    static Histogram feat; /* of all channels */
     char name[256];
+    if (!tensor_histograms_feat(histograms, &feat))
+        return err_no_memory(err, "calibrate", "");
+    tensors[0] = (Tensor){"depth", &histograms->depth, bev_dtypes[dtype].depth};
+    tensors[1] = (Tensor){"feat", &feat, dtype};
+    tensors[2] = (Tensor){"out", &histograms->out, bev_dtypes[dtype].out};
     clean_text(scenes, name, sizeof name);
     for (int t = 0; t < TENSORS; t++) {
         const Histogram *histogram = tensors[t].histogram;
@@ -180,25 +177,6 @@ static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
                     name, tensors[t].name, (long long)histogram->not_finite,
                     (long long)(histogram->not_finite + histogram->values));
     }
-}
-
-static bool add_rows(const Options *options, const TensorHistograms *histograms, const char *scenes,
-                     BevDtype dtype, Report *rows, Report *channels, Err *err) {
-    CutMethod methods[CUTS];
-    Tensor tensors[TENSORS];
-    int count = list_methods(options, methods);
-    static Histogram feat;
-    if (!tensor_histograms_feat(histograms, &feat))
-        return err_no_memory(err, "calibrate", "");
-    list_tensors(histograms, &feat, dtype, tensors);
-    say_not_finite(scenes, tensors);
-    for (int t = 0; t < TENSORS; t++)
-        for (int i = 0; i < count && scale_is_single(tensors[t].element); i++)
-            add_method(rows, tensors[t].name, tensors[t].histogram, 1, tensors[t].element,
-                       methods[i]);
-    for (int i = 0; i < count && options->per_channel; i++)
-        add_method(channels, "feat, each channel", histograms->channels, histograms->channel_count,
-                   dtype, methods[i]);
     return true;
 }
 
@@ -244,7 +222,7 @@ static void mark_cuts(CalibrationChart *chart, const Options *options, const Ten
     for (int i = 0; i < count; i++) {
         Judged judged = judge_method(tensor->histogram, 1, tensor->element, methods[i]);
         double error = cut_rel_l2(&judged.cost);
-        snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name, error);
+        snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name.text, error);
         bool marked = false;
         for (int k = 0; k < chart->mark_count; k++)
             marked = marked || chart->marks[k].x == judged.most;
@@ -263,7 +241,7 @@ static void mark_cuts(CalibrationChart *chart, const Options *options, const Ten
                  tensor->name, format, least);
     else
         snprintf(chart->title, sizeof chart->title, "%s in %s: %s costs least, %.3g, %s most, %.3g",
-                 tensor->name, format, best.name, least, worst.name, most);
+                 tensor->name, format, best.name.text, least, worst.name.text, most);
 }
 
 static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
@@ -302,25 +280,20 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
 
 bool plot_calibration(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
-    RangesRequest shown = ranges_request(options);
+    const char *scene = request->model->scene;
     static TensorHistograms histograms;
-    static Histogram feat;
+    RangesRequest shown;
     Tensor tensors[TENSORS];
-    int wanted = choices_or(CHOICE_TENSOR, options->tensor, 1);
-    if (!require_single_scale(&shown, err))
+    if (!read_request(options, &shown, err) || !count_scene(options, scene, &histograms, err) ||
+        !list_tensors(&histograms, scene, shown.dtype, tensors, err))
         return false;
-    if (!count_scene(options, request->model->scene, &histograms, err) ||
-        !(tensor_histograms_feat(&histograms, &feat) || err_no_memory(err, "plot", "")))
-        return false;
-    list_tensors(&histograms, &feat, shown.dtype, tensors);
-    say_not_finite(request->model->scene, tensors);
-    const Tensor *tensor = &tensors[wanted];
+    const Tensor *tensor = &tensors[choices_or(CHOICE_TENSOR, options->tensor, 1)];
     if (!scale_is_single(tensor->element))
         return err_set(err, ERR_USAGE, "--tensor", "choose another, or another --dtype",
                        "%s is stored in %s, which has no scale", tensor->name,
                        bev_dtypes[tensor->element].title);
     if (!(tensor->histogram->largest > 0))
-        return err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
+        return err_set(err, ERR_FAILED, scene, "nothing can be drawn",
                        "an empty histogram: all values of %s are %s", tensor->name,
                        histogram_kinds(tensor->histogram));
     return draw_calibration(request, &histograms, tensor, err);
@@ -328,26 +301,37 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
 
 static bool print_calibration(const Options *options, const TensorHistograms *histograms,
                               const ScaleRanges *ranges, BevDtype dtype, Err *err) {
-    Report tensors = {.names_to = "method"}, channels = {.names_to = "method"};
+    Report rows = {.names_to = "method"}, channels = {.names_to = "method"};
+    CutMethod methods[CUTS];
+    Tensor tensors[TENSORS];
     Options to_screen = *options; /* -o names the file of ranges, not of the tables */
     char above[sizeof ranges->scenes + 64];
+    const int count = list_methods(options, methods);
+    if (!list_tensors(histograms, ranges->scenes, dtype, tensors, err))
+        return false;
+    for (int t = 0; t < TENSORS; t++)
+        for (int i = 0; i < count && scale_is_single(tensors[t].element); i++)
+            add_method(&rows, tensors[t].name, tensors[t].histogram, 1, tensors[t].element,
+                       methods[i]);
+    for (int i = 0; i < count && options->per_channel; i++)
+        add_method(&channels, "feat, each channel", histograms->channels, histograms->channel_count,
+                   dtype, methods[i]);
     to_screen.output = NULL;
     snprintf(above, sizeof above, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
              (long long)ranges->moments, (long long)ranges->channels);
-    const OutputTable tables[] = {{.above = above, .report = &tensors},
+    const OutputTable tables[] = {{.above = above, .report = &rows},
                                   {"\n", &channels, "channels", NULL}};
-    return add_rows(options, histograms, ranges->scenes, dtype, &tensors, &channels, err) &&
-           output_tables(&to_screen, tables, 2,
-                         json_pack("{ss sI}", "scenes", ranges->scenes, "moments",
-                                   (json_int_t)ranges->moments),
-                         err);
+    return output_tables(
+        &to_screen, tables, 2,
+        json_pack("{ss sI}", "scenes", ranges->scenes, "moments", (json_int_t)ranges->moments),
+        err);
 }
 
 bool cmd_calibrate(const Options *options, Err *err) {
     static ScaleRanges ranges;
     static TensorHistograms histograms;
-    const RangesRequest request = ranges_request(options);
-    if (!require_single_scale(&request, err))
+    RangesRequest request;
+    if (!read_request(options, &request, err))
         return false;
     progress_begin("calibrate", options->quiet);
     bool ok = true;

@@ -15,10 +15,10 @@
 /* The results of the kernels, until they are written. */
 typedef struct {
     const Options *options;
-    Pooled forward, backward; /* a kernel of NULL: this direction is not wanted */
+    Pooled forward, backward; /* backward without a kernel: it is not wanted */
 } Export;
 
-static bool choose_kernels(Export *export, Err *err) {
+static bool choose_kernels(Export *export, BevAlign align, Err *err) {
     const Options *options = export->options;
     const char *name = options->pooled;
     int direction = choices_or(CHOICE_DIRECTION, options->direction, 0);
@@ -27,15 +27,13 @@ static bool choose_kernels(Export *export, Err *err) {
         return err_set(err, ERR_USAGE, name, "name it FILE.npy", "--pooled writes .npy files");
     if (!select_devices(options->device, &where, err))
         return false;
-    if (options->dtype)
-        export->forward.config.dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
-    if (direction == BEV_FORWARD)
-        export->forward.config.kernel =
-            options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
-    else
-        export->forward.config.kernel =
-            select_both_ways(options, where, &export->backward.config.kernel, err);
-    return export->forward.config.kernel != NULL;
+    KernelConfig *config = &export->forward.config, *back = &export->backward.config;
+    *config = *back =
+        (KernelConfig){NULL, (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP32), align};
+    config->kernel = direction != BEV_FORWARD ? select_both_ways(options, where, &back->kernel, err)
+                     : options->kernel        ? select_kernel(options->kernel, where, err)
+                                              : select_best(where);
+    return config->kernel != NULL;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -119,9 +117,8 @@ static bool write_results(const Export *export, Err *err) {
     int rank = grid_axes(&view->shape, axes);
     if (!write_npy(export->options->pooled, &out, rank, axes, err))
         return false;
-    char format[96];
-    ranges_format(side->problem.features.scales, side->config.dtype, format, sizeof format);
-    printf(", pooled by %s, %s, %s\n", side->config.kernel->name, format,
+    printf(", pooled by %s, %s, %s\n", side->config.kernel->name,
+           ranges_format(side->problem.features.scales, side->config.dtype).text,
            bev_aligns[side->config.align].title);
     return !export->backward.config.kernel || write_gradients(export, err);
 }
@@ -129,16 +126,10 @@ static bool write_results(const Export *export, Err *err) {
 /* Runs the kernels and writes their results. All results exist before the first is written. */
 static bool export_results(const Options *options, Workload *workload, BevAlign align, Err *err) {
     static Export export;
-    export = (Export){.options = options, .forward.config = {NULL, BEV_FP32, align}};
-    Pooled *forward = &export.forward, *backward = &export.backward;
-    bool ok = choose_kernels(&export, err) &&
-              workload_problem(workload, forward->config.dtype, align, &forward->problem, err) &&
-              pooled_launch(forward, err);
-    if (ok && backward->config.kernel)
-        ok = workload_problem_backward(workload, forward->config.dtype, align, &backward->problem,
-                                       err) &&
-             pooled_launch(backward, err);
-    return ok && write_results(&export, err);
+    export.options = options;
+    return choose_kernels(&export, align, err) && pool_workload(workload, &export.forward, err) &&
+           (!export.backward.config.kernel || pool_workload(workload, &export.backward, err)) &&
+           write_results(&export, err);
 }
 
 /* Refuses options that have no effect without --pooled, and a call that names no file. */

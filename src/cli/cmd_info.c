@@ -14,23 +14,6 @@
 #include "src/run/cuda/device.h"
 #endif
 
-typedef bool Visit(const Workload *workload, const BevProblem *problem, void *context, Err *err);
-
-/* Calls `visit` for the problem in each --align and --dtype (default: nearest, FP16), until a
- * failure. */
-static bool visit_problems(const Options *options, Workload *workload, Visit *visit, void *context,
-                           Err *err) {
-    KernelConfig formats[MAX_FORMATS];
-    bool ok = true;
-    for (int i = 0, count = select_formats(options, formats); ok && i < count; i++) {
-        HostProblem problem = {0};
-        ok = workload_problem(workload, formats[i].dtype, formats[i].align, &problem, err) &&
-             visit(workload, &problem.view, context, err);
-        problem_free(&problem);
-    }
-    return ok;
-}
-
 typedef struct {
     Report report, cameras, images, faults;
     Report objects, bands; /* of --objects */
@@ -60,12 +43,11 @@ static void add_image_cuts(Facts *facts, const Scene *scene) {
     Report *report = &facts->images;
     for (int i = 0; !rig_has_one_cut(&scene->rig) && i < scene->rig.camera_count; i++) {
         const ImageCut *cut = &scene->rig.cameras[i].cut;
-        char size[32];
-        snprintf(size, sizeof size, "%d x %d", cut->image_w, cut->image_h);
         report_row(report);
         add_text(report, "scene", NULL, facts->scene);
         add_text(report, "camera", "camera", scene->rig.cameras[i].name);
-        add_text(report, "image", "own image", size);
+        add_text(report, "image", "own image",
+                 short_text("%d x %d", cut->image_w, cut->image_h).text);
         add_real(report, "resize_x", "resize x", 4, cut->resize_x);
         add_real(report, "resize_y", "y", 4, cut->resize_y);
         add_real(report, "crop_x", "crop x", 4, cut->crop_x);
@@ -78,18 +60,17 @@ static void add_image_cuts(Facts *facts, const Scene *scene) {
 static void add_origin(Report *report, const Scene *scene) {
     const MapAgreement *agreement = &scene->agreement;
     const Photos *photos = &scene->photos;
-    char rule[160] = "", images[64], agree[128];
+    char rule[160] = "";
     if (scene->has_operator)
         operator_describe(&scene->operator_spec, rule, sizeof rule);
-    snprintf(images, sizeof images, "%lld of %lld x %lld", (long long)photos->cameras,
-             (long long)photos->w, (long long)photos->h);
-    snprintf(agree, sizeof agree, "%lld of %lld points", (long long)agreement->same,
-             (long long)agreement->points);
-    if (agreement->edges)
-        text_add(agree, sizeof agree, ", %lld by FP32 rounding at a cell's edge",
-                 (long long)agreement->edges);
+    const ShortText images = short_text("%lld of %lld x %lld", (long long)photos->cameras,
+                                        (long long)photos->w, (long long)photos->h);
+    const ShortText agree = short_text(
+        agreement->edges ? "%lld of %lld points, %lld by FP32 rounding at a cell's edge"
+                         : "%lld of %lld points",
+        (long long)agreement->same, (long long)agreement->points, (long long)agreement->edges);
     add_text(report, "operator", NULL, scene->has_operator ? rule : NULL);
-    add_text(report, "photographs", NULL, photos->cameras ? images : NULL);
+    add_text(report, "photographs", NULL, photos->cameras ? images.text : NULL);
     report->unknown = !photos->box_count;
     add_int(report, "boxes", NULL, photos->box_count);
     report->unknown = !photos->sweep_count;
@@ -97,7 +78,7 @@ static void add_origin(Report *report, const Scene *scene) {
     report->unknown = false;
     add_text(report, "rounding", NULL,
              scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL);
-    add_text(report, "arrays_agree", NULL, agreement->points ? agree : NULL);
+    add_text(report, "arrays_agree", NULL, agreement->points ? agree.text : NULL);
 }
 
 static void add_shape(Report *report, const BevShape *shape) {
@@ -121,9 +102,6 @@ static void add_map(Report *report, const Scene *scene, const BevProblem *proble
     const Pruned *pruned = &built->intervals.pruned;
     bool known = !scene->has_operator && !pruned->points;
     double outside = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
-    char points[64];
-    snprintf(points, sizeof points, "%lld of %lld", (long long)pruned->points_kept,
-             (long long)pruned->points);
     add_int(report, "points", "points", stats.points);
     add_int(report, "intervals", "intervals", stats.intervals);
     add_int(report, "length_median", "length: median", stats.median);
@@ -135,21 +113,20 @@ static void add_map(Report *report, const Scene *scene, const BevProblem *proble
     add_real(report, "frustum_outside_percent", known ? "outside the grid, %" : NULL, 3,
              100 * outside);
     report->unknown = !pruned->points;
-    add_text(report, "points_kept", NULL, points);
+    add_text(
+        report, "points_kept", NULL,
+        short_text("%lld of %lld", (long long)pruned->points_kept, (long long)pruned->points).text);
     add_real(report, "mass_kept", NULL, 6, kept_share(pruned->mass_kept, pruned->mass));
     add_real(report, "prune_change", pruned->points ? "outputs change by" : NULL, 2, prune_change);
     report->unknown = false;
 }
 
-static bool add_scene_facts(const Workload *workload, const BevProblem *problem, void *context,
-                            Err *err) {
-    Facts *facts = context;
+static void add_scene_facts(Facts *facts, const Workload *workload, const BevProblem *problem) {
     Report *report = &facts->report;
     const Clip *clip = workload->loaded->scene.clip;
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     const BuiltMap *built = workload->maps[problem->align];
-    (void)err;
     select_say_if_empty(facts->scene, problem->align, problem->map.points,
                         &built->intervals.pruned);
     report_row(report);
@@ -172,7 +149,6 @@ static bool add_scene_facts(const Workload *workload, const BevProblem *problem,
     add_mb(report, "footprint_out_mb", "output MB", 3, footprint.out);
     add_real(report, "map_us", "map us", 3, built->took_us > 0 ? built->took_us : NAN);
     add_int(report, "non_finite_values", "NaN, Inf", workload->scene->non_finite);
-    return true;
 }
 
 /* Prints a list of facts for people, because a table of thirty columns would be too wide. A fact
@@ -192,10 +168,19 @@ static void print_facts(const Report *report, FILE *out) {
 }
 
 static bool describe_scene(const Options *options, Workload *workload, Facts *facts, Err *err) {
+    KernelConfig formats[MAX_FORMATS];
+    const int count = select_formats(options, formats);
     add_cameras(facts, workload->scene);
     add_image_cuts(facts, workload->scene);
-    return select_use_fault(options, workload, err) &&
-           visit_problems(options, workload, add_scene_facts, facts, err);
+    bool ok = select_use_fault(options, workload, err);
+    for (int i = 0; ok && i < count; i++) {
+        HostProblem problem = {0};
+        ok = workload_problem(workload, formats[i].dtype, formats[i].align, &problem, err);
+        if (ok)
+            add_scene_facts(facts, workload, &problem.view);
+        problem_free(&problem);
+    }
+    return ok;
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
@@ -325,60 +310,54 @@ static bool describe_limits(const Options *options, Err *err) {
 /* ---- info --kernels: the GPU resources of each CUDA kernel ---------------------------------- */
 
 #ifdef HAVE_CUDA
-enum { FUNCTIONS_MAX = 16 };
-
-typedef struct {
-    Report report;
-    DeviceInfo device;
-} Functions;
-
-static bool add_functions(const Workload *workload, const BevProblem *problem, void *context,
-                          Err *err) {
-    Functions *all = context;
-    Report *report = &all->report;
-    bool ok = true;
-    (void)workload;
-    for (int i = 0; ok && bev_kernels[i]; i++) {
-        const BevKernel *kernel = bev_kernels[i];
-        CudaFunction started[FUNCTIONS_MAX];
-        Session *session;
-        int count;
-        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, problem))
-            continue;
-        ok = session_open(&session, kernel, problem, err) &&
-             session_functions(session, started, FUNCTIONS_MAX, &count, err);
-        session_close(session);
-        for (int k = 0; ok && k < count; k++) {
-            const CudaFunction *function = &started[k];
-            report_row(report);
-            add_text(report, "kernel", "kernel", kernel->name);
-            add_text(report, "dtype", "format", bev_dtypes[problem->dtype].name);
-            add_text(report, "align", "align", bev_aligns[problem->align].name);
-            add_text(report, "cuda_function", "CUDA function", function->name);
-            add_int(report, "blocks", "blocks", function->blocks);
-            add_int(report, "threads_per_block", "threads", function->threads);
-            add_int(report, "registers_per_thread", "registers", function->registers);
-            add_int(report, "local_bytes_per_thread", "local bytes", function->local_bytes);
-            add_int(report, "shared_bytes_per_block", "shared bytes", function->shared_bytes);
-            add_int(report, "resident_blocks_per_multiprocessor", "resident blocks",
-                    function->resident_blocks);
-            add_real(report, "theoretical_occupancy", "occupancy", 3, function->occupancy);
-            add_bool(report, "emulated", "emulated", all->device.emulated[problem->dtype]);
-        }
+/* Adds a row for each CUDA function that the kernel starts on this problem. */
+static bool add_functions(Report *report, const DeviceInfo *device, const BevKernel *kernel,
+                          const BevProblem *problem, Err *err) {
+    enum { FUNCTIONS_MAX = 16 };
+    CudaFunction started[FUNCTIONS_MAX];
+    Session *session;
+    int count = 0;
+    bool ok = session_open(&session, kernel, problem, err) &&
+              session_functions(session, started, FUNCTIONS_MAX, &count, err);
+    session_close(session);
+    for (int k = 0; ok && k < count; k++) {
+        const CudaFunction *function = &started[k];
+        report_row(report);
+        add_text(report, "kernel", "kernel", kernel->name);
+        add_text(report, "dtype", "format", bev_dtypes[problem->dtype].name);
+        add_text(report, "align", "align", bev_aligns[problem->align].name);
+        add_text(report, "cuda_function", "CUDA function", function->name);
+        add_int(report, "blocks", "blocks", function->blocks);
+        add_int(report, "threads_per_block", "threads", function->threads);
+        add_int(report, "registers_per_thread", "registers", function->registers);
+        add_int(report, "local_bytes_per_thread", "local bytes", function->local_bytes);
+        add_int(report, "shared_bytes_per_block", "shared bytes", function->shared_bytes);
+        add_int(report, "resident_blocks_per_multiprocessor", "resident blocks",
+                function->resident_blocks);
+        add_real(report, "theoretical_occupancy", "occupancy", 3, function->occupancy);
+        add_bool(report, "emulated", "emulated", device->emulated[problem->dtype]);
     }
     return ok;
 }
 
 static bool describe_functions(const Options *options, Err *err) {
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
-    Functions functions = {0};
-    Workload workload;
-    if (!device_info(&functions.device, err) || !select_open(&workload, scene, options, err))
-        return false;
-    bool ok = visit_problems(options, &workload, add_functions, &functions, err) &&
-              output_report(options, &functions.report, json_object(), err);
-    workload_close(&workload);
-    return ok;
+    KernelConfig formats[MAX_FORMATS];
+    const int count = select_formats(options, formats);
+    static Workload workload;
+    Report report = {0};
+    DeviceInfo device;
+    bool ok = device_info(&device, err) && select_open(&workload, scene, options, err);
+    for (int i = 0; ok && i < count; i++) {
+        HostProblem problem = {0};
+        ok = workload_problem(&workload, formats[i].dtype, formats[i].align, &problem, err);
+        for (int k = 0; ok && bev_kernels[k]; k++)
+            if (bev_kernels[k]->where == BEV_CUDA &&
+                !bev_unsupported(bev_kernels[k], &problem.view))
+                ok = add_functions(&report, &device, bev_kernels[k], &problem.view, err);
+        problem_free(&problem);
+    }
+    return ok && output_report(options, &report, json_object(), err);
 }
 #else
 static bool describe_functions(const Options *options, Err *err) {

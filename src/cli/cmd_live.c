@@ -119,21 +119,18 @@ bool cmd_demo(const Options *options, Err *err) {
 
 /* ---- learn: the list ------------------------------------------------------------------------ */
 
-/* Writes how far the user has come in a lesson. */
-static void describe_progress(const CourseProgressRow *row, char *text, size_t size) {
-    if (!row->pages)
-        snprintf(text, size, "new");
-    else if (row->page > 0)
-        snprintf(text, size, "at %d of %d, %d of %d right", row->page + 1, row->pages, row->right,
-                 row->asked);
-    else if (row->done)
-        snprintf(text, size, "done, %d of %d right", row->right, row->asked);
-    else
-        snprintf(text, size, "begun");
+/* Returns how far the user has come in a lesson. */
+static ShortText progress_text(const CourseProgressRow *row) {
+    if (row->pages && row->page > 0)
+        return short_text("at %d of %d, %d of %d right", row->page + 1, row->pages, row->right,
+                          row->asked);
+    if (row->pages && row->done)
+        return short_text("done, %d of %d right", row->right, row->asked);
+    return short_text(row->pages ? "begun" : "new");
 }
 
 static void list_lesson(const char *name) {
-    char path[COURSE_PATH], text[64];
+    char path[COURSE_PATH];
     Lesson *lesson = NULL;
     Err err;
     Course one = {.count = 1};
@@ -145,8 +142,8 @@ static void list_lesson(const char *name) {
         return;
     }
     const CourseProgressRow row = course_progress(name);
-    describe_progress(&row, text, sizeof text);
-    printf("%-34s %2d min  %-28s %s\n", name, lesson->minutes, text, lesson->title);
+    printf("%-34s %2d min  %-28s %s\n", name, lesson->minutes, progress_text(&row).text,
+           lesson->title);
     lesson_free(lesson);
 }
 

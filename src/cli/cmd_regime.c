@@ -59,20 +59,6 @@ static void add_traffic_columns(Report *report, const BevProblem *problem,
     add_int(report, "l2_sectors", NULL, (long long)kernel->l2_sectors);
 }
 
-static void add_term_columns(Report *report, const Prediction *p) {
-    static const ReportColumn columns[TERM_COUNT] = {
-        [TERM_DRAM] = {"dram_us", "DRAM us", 3},
-        [TERM_L2] = {"l2_us", "L2 us", 3},
-        [TERM_ISSUE] = {"issue_us", "issue us", 3},
-        [TERM_DEPENDENT_LOADS] = {"dependent_loads_us", "dependent loads us", 3}};
-    for (int term = 0; term < TERM_COUNT; term++)
-        add_real(report, columns[term].key, columns[term].heading, columns[term].digits,
-                 p->term_us[term]);
-    add_real(report, "launch_us", NULL, 3, p->launch_us);
-    add_text(report, "limiter", "limited by", term_names[p->limiter]);
-    add_real(report, "predicted_warm_us", "model us", 3, p->latency_us);
-}
-
 static void add_prediction_columns(Report *report, const SceneModel *model,
                                    const PredictedKernel *kernel, int place) {
     const Gpu *gpu = &model->memory->gpus[place];
@@ -89,7 +75,14 @@ static void add_prediction_columns(Report *report, const SceneModel *model,
     add_mb(report, "dram_mb_warm", "DRAM MB", 3, prediction_dram_bytes(*warm));
     add_real(report, "l2_hit_rate_cold", NULL, 3, cold->hit_rate);
     add_mb(report, "dram_mb_cold", "cold MB", 3, prediction_dram_bytes(*cold));
-    add_term_columns(report, warm);
+    add_real(report, "dram_us", "DRAM us", 3, warm->term_us[TERM_DRAM]);
+    add_real(report, "l2_us", "L2 us", 3, warm->term_us[TERM_L2]);
+    add_real(report, "issue_us", "issue us", 3, warm->term_us[TERM_ISSUE]);
+    add_real(report, "dependent_loads_us", "dependent loads us", 3,
+             warm->term_us[TERM_DEPENDENT_LOADS]);
+    add_real(report, "launch_us", NULL, 3, warm->launch_us);
+    add_text(report, "limiter", "limited by", term_names[warm->limiter]);
+    add_real(report, "predicted_warm_us", "model us", 3, warm->latency_us);
     add_real(report, "recorded_us", "recorded us", 3, kernel->recorded_us[place]);
     add_real(report, "predicted_cold_us", "cold us", 3, cold->latency_us);
     add_real(report, "recorded_cold_us", "recorded cold us", 3, kernel->recorded_cold_us[place]);
@@ -97,19 +90,17 @@ static void add_prediction_columns(Report *report, const SceneModel *model,
     add_text(report, "source", NULL, kernel->sampled ? "model, sampled" : "model");
 }
 
-typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
-
 /* Adds a row for every kernel: its traffic, its predictions on the first `on` GPUs of the model, or
- * both. */
-static void add_kernels(Report *report, RegimeColumns which, const SceneModel *model, int on) {
-    for (int g = 0; g < (which == REGIME_TRAFFIC ? 1 : on); g++)
+ * both. `on` 0: no predictions. */
+static void add_kernels(Report *report, const SceneModel *model, bool traffic, int on) {
+    for (int g = 0; g < (on ? on : 1); g++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
             regime_row(report, model, kernel->name);
-            if (which != REGIME_PREDICTIONS) {
+            if (traffic) {
                 add_problem_columns(report, model, kernel);
                 add_traffic_columns(report, &model->problem.view, kernel);
             }
-            if (which != REGIME_TRAFFIC)
+            if (on)
                 add_prediction_columns(report, model, kernel, g);
         }
 }
@@ -248,7 +239,7 @@ static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
     const char *scene = regime->options->arguments[0];
-    const KernelSet rows = choices_kernels(regime->options->kernel, ~(KernelSet)0);
+    const KernelSet rows = choices_mask(CHOICE_KERNEL, regime->options->kernel, UINT64_MAX);
     unsigned kernels = 0; /* the model has the CUDA kernel of a CPU kernel */
     for (int i = 0; bev_kernels[i]; i++)
         if (rows >> i & 1)
@@ -366,32 +357,29 @@ static bool measure_all_kernels(Regime *regime, Err *err) {
     return ok;
 }
 
-/* Adds the counters of a model's kernels that one recording has. */
-static void recall_counters(Regime *regime, const SceneModel *model, int gpu,
-                            const Recording *from) {
-    const RecordedSet one = {(Recording *)from, 1};
+/* Adds the counters of a model's kernels from the recordings of the chosen GPUs. */
+static void recall_counters(Regime *regime, const SceneModel *model) {
+    const RecordedSet *set = &regime->chosen.recorded;
     const BevProblem *problem = &model->problem.view;
-    for (int k = 0; bev_kernels[k]; k++) {
-        const KernelConfig config = {bev_kernels[k], problem->dtype, problem->align};
-        const RecordedRow *row =
-            is_counted(regime, model, config.kernel)
-                ? recorded_counters(&one, model->label, problem->shape.channels, &config)
-                : NULL;
-        if (row)
-            add_counted(&regime->counted, &(Counted){model, config.kernel, gpu, "recorded",
-                                                     from->label, row->median_us, row->counters});
-    }
-}
-
-/* Takes the counters of a model from the recordings of the chosen GPUs. */
-static void recall_all_counters(Regime *regime, const SceneModel *model) {
-    const ChosenGpus *chosen = &regime->chosen;
-    const RecordedSet *set = &chosen->recorded;
-    const bool calibrated = inputs_as_calibrated(model->workload.scene, &model->workload.job);
-    for (int g = 0; calibrated && g < chosen->count; g++)
-        for (int i = 0; i < set->count; i++)
-            if (is_recorded_on(&set->recordings[i], &chosen->gpus[g]))
-                recall_counters(regime, model, g, &set->recordings[i]);
+    if (!inputs_as_calibrated(model->workload.scene, &model->workload.job))
+        return;
+    for (int g = 0; g < regime->chosen.count; g++)
+        for (int i = 0; i < set->count; i++) {
+            const RecordedSet one = {&set->recordings[i], 1};
+            if (!is_recorded_on(one.recordings, &regime->chosen.gpus[g]))
+                continue;
+            for (int k = 0; bev_kernels[k]; k++) {
+                const KernelConfig config = {bev_kernels[k], problem->dtype, problem->align};
+                const RecordedRow *row =
+                    is_counted(regime, model, config.kernel)
+                        ? recorded_counters(&one, model->label, problem->shape.channels, &config)
+                        : NULL;
+                if (row)
+                    add_counted(&regime->counted,
+                                &(Counted){model, config.kernel, g, "recorded",
+                                           one.recordings->label, row->median_us, row->counters});
+            }
+        }
 }
 
 static bool are_pair(const json_t *a, const json_t *b) {
@@ -451,7 +439,7 @@ static bool fill_counters(Regime *regime, Err *err) {
         regime->counted = (Report){0};
     }
     for (int i = 0; i < regime->model_count; i++)
-        recall_all_counters(regime, &regime->models[i]);
+        recall_counters(regime, &regime->models[i]);
     if (regime->counted.row_count == 0) { /* the columns, for the first line of a CSV */
         add_counted(&regime->counted, &(Counted){.model = regime->models, .gpu = -1});
         report_clear(&regime->counted);
@@ -482,40 +470,37 @@ static void print_counters(const Regime *regime, ReportPrinter *print, FILE *out
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Writes the form that V4 takes on this GPU, and the reason. "": V4 was not replayed. */
-static void describe_v4_form(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
+/* Returns the form that V4 takes on this GPU, and the reason. "": V4 was not replayed. */
+static ShortText v4_form(const SceneModel *model, const Gpu *gpu) {
     const BevProblem *problem = &model->problem.view;
     const PredictedKernel *tiles = NULL;
     for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k));)
         if (k->kernel->access.owner == BEV_OWNS_TILE)
             tiles = k;
     if (!tiles)
-        snprintf(text, size, "%s", "");
-    else if (!v4_channels_fit(problem))
-        snprintf(text, size, "pieces: tensor cores need C = 80 or a multiple of 64");
-    else if (tiles->profile.counts.form->owner == BEV_OWNS_PIECE)
-        snprintf(text, size, "pieces: too few points a step of tensor cores");
-    else if (problem->map.weights)
-        snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
-    else
-        snprintf(text, size,
-                 "tiles on tensor cores; depth is %s (a launch that transposes it first pays "
-                 "beyond %d points a multiprocessor; here %.0f)",
-                 v4_transposes(problem, gpu->sms) ? "transposed first" : "read as it lies",
-                 GATHERED_POINTS, (double)problem->map.points / gpu->sms);
+        return (ShortText){""};
+    if (!v4_channels_fit(problem))
+        return (ShortText){"pieces: tensor cores need C = 80 or a multiple of 64"};
+    if (tiles->profile.counts.form->owner == BEV_OWNS_PIECE)
+        return (ShortText){"pieces: too few points a step of tensor cores"};
+    if (problem->map.weights)
+        return (ShortText){"tiles on tensor cores, depth transposed first: the map has weights"};
+    return short_text(
+        "tiles on tensor cores; depth is %s (a launch that transposes it first pays beyond %d "
+        "points a multiprocessor; here %.0f)",
+        v4_transposes(problem, gpu->sms) ? "transposed first" : "read as it lies", GATHERED_POINTS,
+        (double)problem->map.points / gpu->sms);
 }
 
 /* Returns a sentence about the sampling, for the text above the tables. "": no sampling. */
-static const char *describe_sampling(const SceneModel *model) {
-    static char text[160];
+static ShortText sampling_text(const SceneModel *model) {
     int sampled = 0, count = 0;
     for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k)); count++)
         sampled += k->sampled;
-    snprintf(text, sizeof text,
-             " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
-             "followed through L2.",
-             sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
-    return sampled ? text : "";
+    return !sampled ? (ShortText){""}
+                    : short_text(" Sampled: of the arrays of %d of %d kernels, larger than %d MB, "
+                                 "one line in %d was followed through L2.",
+                                 sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
 }
 
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
@@ -530,13 +515,12 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
             text_of_unit(UNIT_BYTES, bev_traffic_total(model->memory->gather)).text);
     for (int g = 0; g < regime->chosen.count; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
-        char v4[160];
+        const ShortText v4 = v4_form(model, gpu);
         if (gpu->note)
             fprintf(out, "%s is %s\n", gpu->title, gpu->note);
         fprintf(out, "V3 on %s takes %s\n", gpu->title, scene_model_v3_choice(model, gpu).why);
-        describe_v4_form(model, gpu, v4, sizeof v4);
-        if (v4[0])
-            fprintf(out, "V4 on %s takes %s\n", gpu->title, v4);
+        if (v4.text[0])
+            fprintf(out, "V4 on %s takes %s\n", gpu->title, v4.text);
     }
 }
 
@@ -578,8 +562,8 @@ static void print_split_caches(const ChosenGpus *chosen, FILE *out) {
 static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
     for (int i = 0; i < regime->model_count; i++) {
-        add_kernels(&traffic, REGIME_TRAFFIC, &regime->models[i], regime->chosen.count);
-        add_kernels(&predictions, REGIME_PREDICTIONS, &regime->models[i], regime->chosen.count);
+        add_kernels(&traffic, &regime->models[i], true, 0);
+        add_kernels(&predictions, &regime->models[i], false, regime->chosen.count);
         print_head(regime, &regime->models[i], out);
     }
     fputs(traffic_text, out);
@@ -587,7 +571,7 @@ static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     fputs(prediction_text, out);
     print_split_caches(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)
-        fputs(describe_sampling(&regime->models[i]), out);
+        fputs(sampling_text(&regime->models[i]).text, out);
     fputs("\n\n", out);
     print(&predictions, out);
     fputs(latency_text, out);
@@ -614,7 +598,7 @@ static bool print_regime(const Regime *regime, Err *err) {
     }
     Report report = {0}, findings = {0};
     for (int i = 0; i < regime->model_count; i++) {
-        add_kernels(&report, REGIME_ALL, &regime->models[i], regime->chosen.count);
+        add_kernels(&report, &regime->models[i], true, regime->chosen.count);
         add_all_findings(&findings, &regime->models[i], &regime->chosen);
     }
     const OutputTable tables[] = {{.report = &report},

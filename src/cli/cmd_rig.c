@@ -20,10 +20,9 @@
 
 /* Finds the file of --from: a rig that comes with the program, or a path. */
 static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
-    char relative[128];
     Err ignored;
-    snprintf(relative, sizeof relative, "samples/rigs/%.64s.json", from);
-    if (!strchr(from, '/') && data_path(relative, path, PATH_MAX, &ignored))
+    const ShortText relative = short_text("samples/rigs/%.64s.json", from);
+    if (!strchr(from, '/') && data_path(relative.text, path, PATH_MAX, &ignored))
         return true;
     if (access(from, R_OK) != 0)
         return err_set(err, ERR_USAGE, from, "one of " RIG_NAMES ", or a scene in JSON",
@@ -201,9 +200,8 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
 static bool describe_rig(const Options *options, const char *text, Err *err) {
     static ChosenGpus chosen;
     static SceneModel model;
-    char path[64];
     int file = memfd_create("rig", MFD_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const ShortText path = short_text("/proc/self/fd/%d", file);
     if (file < 0 || !data_write_all(file, text, strlen(text)))
         return err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
     Report report = {0};
@@ -211,8 +209,9 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     to_screen.output = NULL;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
-    bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-              scene_model_open(&model, path, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err);
+    bool ok =
+        chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
+        scene_model_open(&model, path.text, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err);
     progress_end();
     if (ok && !model.problem.view.map.points)
         return err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",

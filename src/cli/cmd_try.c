@@ -99,15 +99,14 @@ static bool judge_case(Trial *trial, const char *name, const Case *c, const BevP
 static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
     printf("%s: compiled by %s; judged in FP32, nearest, by gates A and C\n", trial->file,
            trial->kernel.command);
-    char scene[96];
     bool ok = true;
     for (int i = 0; ok && i < case_count(); i++) {
         const Case c = case_at(i);
         ok = judge_case(trial, c.name, &c, NULL, err);
     }
-    snprintf(scene, sizeof scene, "%s with C = %lld", trial->scene,
-             (long long)problem->shape.channels);
-    ok = ok && judge_case(trial, scene, NULL, problem, err);
+    const ShortText scene =
+        short_text("%s with C = %lld", trial->scene, (long long)problem->shape.channels);
+    ok = ok && judge_case(trial, scene.text, NULL, problem, err);
     fflush(stdout); /* the text must come before the line of an error */
     if (!ok)
         return false;

@@ -383,14 +383,14 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
     if (strcmp(options->format, "json"))
         fprintf(stderr, "%d passed, %d failed, %d skipped%s\n", passed, failed, records->skipped,
                 no_gpu ? "; CUDA kernels left out: no GPU here" : "");
-    char expected[64] = "";
-    if (verified->expected)
-        snprintf(expected, sizeof expected, ", %d as expected: wrong on purpose",
-                 verified->expected);
+    const int wrong = verified->expected;
+    const ShortText expected =
+        wrong ? short_text(", %d as expected: wrong on purpose", wrong) : (ShortText){""};
     if (failed)
         return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s%s", failed,
                        passed + failed, verified->many ? "moments of selections" : "selections",
-                       options->cosine > 0 || options->max_abs > 0 ? " or a line" : "", expected);
+                       options->cosine > 0 || options->max_abs > 0 ? " or a line" : "",
+                       expected.text);
     return records_judge(records, err) &&
            (passed > 0 || records->shards > 1 ||
             err_set(err, ERR_GATE, "verify", "see bevscope --list", "nothing was verified: %s",

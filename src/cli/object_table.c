@@ -35,25 +35,22 @@ static bool measure_objects(const ObjectTable *table, Workload *workload, BevDty
 
 /* Warns of boxes that cannot be measured, with one line for each kind. */
 static void warn_of_boxes(const Objects *objects, const Grid *grid, const char *scene) {
-    int64_t outside = 0, unseen = 0, flat = 0;
+    static const char *const texts[] = {"have their middle outside of the grid",
+                                        "have a side of 0 m",
+                                        "meet no pixel's ray: they have no mass"};
+    int64_t counts[3] = {0};
     for (int64_t i = 0; i < objects->count; i++) {
         const double *at = objects->boxes[i].center_m, *size_m = objects->boxes[i].size_m;
-        outside += !(at[0] >= grid->x_min_m && at[0] < grid->x_max_m && at[1] >= grid->y_min_m &&
-                     at[1] < grid->y_max_m);
-        flat += !(size_m[0] > 0 && size_m[1] > 0 && size_m[2] > 0);
-        unseen += !objects->pixels[i];
+        counts[0] += !(at[0] >= grid->x_min_m && at[0] < grid->x_max_m && at[1] >= grid->y_min_m &&
+                       at[1] < grid->y_max_m);
+        counts[1] += !(size_m[0] > 0 && size_m[1] > 0 && size_m[2] > 0);
+        counts[2] += !objects->pixels[i];
     }
-    const struct {
-        int64_t count;
-        const char *text;
-    } lines[] = {{outside, "have their middle outside of the grid"},
-                 {flat, "have a side of 0 m"},
-                 {unseen, "meet no pixel's ray: they have no mass"}};
     progress_hide();
     for (int i = 0; i < 3; i++)
-        if (lines[i].count)
-            fprintf(stderr, "bevscope: %s: %lld of %lld boxes %s\n", scene,
-                    (long long)lines[i].count, (long long)objects->count, lines[i].text);
+        if (counts[i])
+            fprintf(stderr, "bevscope: %s: %lld of %lld boxes %s\n", scene, (long long)counts[i],
+                    (long long)objects->count, texts[i]);
 }
 
 /* Finds the objects at the moment of the workload. A delayed camera sees them earlier. */
@@ -106,9 +103,8 @@ static void add_metres(Report *report, const char *key, const char *heading, dou
 static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     const ObjectError *now = &table->errors[i], *before = &table->baseline[i];
     const TrueBox *box = &table->objects.boxes[i];
-    char name[48];
-    snprintf(name, sizeof name, "%.31s %lld", box->label[0] ? box->label : "box", (long long)i);
-    add_text(report, "object", "object", name);
+    const char *label = box->label[0] ? box->label : "box";
+    add_text(report, "object", "object", short_text("%.31s %lld", label, (long long)i).text);
     add_real(report, "x_m", NULL, 4, box->center_m[0]);
     add_real(report, "y_m", NULL, 4, box->center_m[1]);
     add_real(report, "range_m", "range m", 3, now->range_m);
@@ -123,25 +119,20 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     add_metres(report, "behind_m", "depth behind m", now->behind_m);
 }
 
-/* Sorts the numbers of the objects by range. `order` has PHOTOS_MAX_BOXES numbers. */
-static void order_by_range(const ObjectError *errors, int64_t count, int64_t *order) {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t at = i;
-        for (; at > 0 && errors[order[at - 1]].range_m > errors[i].range_m; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-}
-
 static void add_objects(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
                         Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
     char text[32];
-    static int64_t order[PHOTOS_MAX_BOXES];
-    order_by_range(table->errors, table->objects.count, order);
-    for (int64_t i = 0; i < table->objects.count; i++) {
+    const int count = (int)table->objects.count;
+    static double nearness_m[PHOTOS_MAX_BOXES];
+    static int by_range[PHOTOS_MAX_BOXES];
+    for (int i = 0; i < count; i++)
+        nearness_m[i] = fmax(-table->errors[i].range_m, -INFINITY); /* NaN is far away */
+    for (int i = 0; i < count; i++)
+        by_range[plot_rank(nearness_m, count, i)] = i;
+    for (int i = 0; i < count; i++) {
         add_head(rows, table, scene, dtype, align);
-        add_object(table, order[i], rows);
+        add_object(table, by_range[i], rows);
     }
     objects_bands(table->errors, table->objects.count, now);
     objects_bands(table->baseline, table->objects.count, before);

@@ -427,10 +427,9 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
 /* Computes the relative L2 error of a format on the CPU against FP64 over the original inputs. */
 static bool dtype_error(SceneModel *model, BevDtype dtype, double *rel_l2, Err *err) {
     static double *fp64_original; /* computed by the first call */
-    KernelConfig config = {bev_default(BEV_CPU, BEV_FORWARD), dtype, model->problem.view.align};
-    Pooled pooled = {.config = config};
-    bool ok = workload_problem(&model->workload, dtype, config.align, &pooled.problem, err) &&
-              pooled_launch(&pooled, err);
+    Pooled pooled = {
+        .config = {bev_default(BEV_CPU, BEV_FORWARD), dtype, model->problem.view.align}};
+    bool ok = pool_workload(&model->workload, &pooled, err);
     if (ok && !fp64_original)
         ok = (fp64_original = fp64_of(&pooled.problem, err)) != NULL;
     int32_t *points = ok ? gate_terms(&pooled.problem.view, err) : NULL;

@@ -209,20 +209,16 @@ json_t *records_row(Records *records) {
     return row;
 }
 
-enum { MOMENT_KEY = 48 };
-
-static void moment_key(char key[MOMENT_KEY], int64_t scene, int64_t moment) {
-    snprintf(key, MOMENT_KEY, "%lld,%lld", (long long)scene, (long long)moment);
+static ShortText moment_key(int64_t scene, int64_t moment) {
+    return short_text("%lld,%lld", (long long)scene, (long long)moment);
 }
 
 /* Whether the moment belongs to this shard and is not in the file. Moment m of scene s belongs to
  * the shard (s + m) mod shards. */
 static bool wants_moment(void *context, int scene, int moment) {
     const Records *records = context;
-    char key[MOMENT_KEY];
-    moment_key(key, scene, moment);
     return (scene + moment) % records->shards == records->shard - 1 &&
-           !json_object_get(records->done, key);
+           !json_object_get(records->done, moment_key(scene, moment).text);
 }
 
 /* Writes a line of --format jsonl with a single call, so that a kill cuts at most this line. */
@@ -310,10 +306,10 @@ static bool resume_records(Records *records, Err *err) {
     const char *path = records->options->output;
     bool ok = record_file_open(&file, path, err);
     while (ok && file.record) {
-        char key[MOMENT_KEY];
         const json_t *record = file.record;
-        moment_key(key, row_integer(record, "scene_number"), row_integer(record, "moment"));
-        json_object_set_new(records->done, key, json_true());
+        const ShortText key =
+            moment_key(row_integer(record, "scene_number"), row_integer(record, "moment"));
+        json_object_set_new(records->done, key.text, json_true());
         ok = check_same_run(records->head, record, "shard", path, err) &&
              add_record(records, file.record, err) && record_file_next(&file, err);
     }
@@ -378,7 +374,7 @@ bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char
 
 bool records_open(Records *records, BenchPlan *plan, Err *err) {
     static PlanMoments each;
-    char options[1024], shard[32];
+    char options[1024];
     records->fd = -1;
     records->rows = json_array();
     records->index = json_object();
@@ -392,10 +388,10 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
         records->scene_count = plan->scene_count;
     }
     options_given(records->options, options, sizeof options);
-    snprintf(shard, sizeof shard, "%d/%d", records->shard, records->shards);
+    const ShortText shard = short_text("%d/%d", records->shard, records->shards);
     records->head = output_head(records->command);
     json_object_update_new(records->head, json_pack("{ss ss si}", "options", options, "shard",
-                                                    shard, "scenes", records->scene_count));
+                                                    shard.text, "scenes", records->scene_count));
     return (!is_format(records, "junit") || memory_stream_open(&records->junit, err)) &&
            (!is_format(records, "jsonl") || open_record_lines(records, err));
 }

@@ -3,7 +3,6 @@
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/base/json_fields.h"
-#include "src/base/units.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
 #include "src/run/bench.h"
@@ -106,17 +105,12 @@ void report_clear(Report *report) {
     report->row_count = 0;
 }
 
-void report_number(char *text, size_t size, double value, int digits) {
+ShortText report_number(double value, int digits) {
     double magnitude = fabs(value);
-    if (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e10)) {
-        snprintf(text, size, "%.*e", digits - 1, value);
-        return;
-    }
-    int whole = magnitude >= 1 ? (int)floor(log10(magnitude)) + 1 : 1;
-    int decimals = magnitude == 0 ? 0 : digits - whole;
-    if (magnitude > 0 && magnitude < 1)
-        decimals = digits - 1 - (int)floor(log10(magnitude));
-    snprintf(text, size, "%.*f", decimals > 0 ? decimals : 0, value);
+    if (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e10))
+        return short_text("%.*e", digits - 1, value);
+    int decimals = magnitude > 0 ? digits - 1 - (int)floor(log10(magnitude)) : 0;
+    return short_text("%.*f", decimals > 0 ? decimals : 0, value);
 }
 
 static const json_t *cell_at(const Report *report, int row, int column) {
@@ -133,7 +127,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     else if (json_is_string(cell))
         clean_text(json_string_value(cell), text, size); /* cut between two characters */
     else if (json_is_real(cell))
-        report_number(text, size, json_real_value(cell), head->digits);
+        snprintf(text, size, "%s", report_number(json_real_value(cell), head->digits).text);
     else if (json_is_integer(cell))
         snprintf(text, size, "%lld", (long long)json_integer_value(cell));
     else if (json_is_boolean(cell))
@@ -142,29 +136,53 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
         snprintf(text, size, "%s", head->digits != DIGITS_BLANK ? "n/a" : "");
 }
 
-/* Whether a column is folded: all rows have the same value, and the value is no number. A table of
- * one row folds only the column `group`. */
-static bool is_folded(const Report *report, int column) {
-    const json_t *first = cell_at(report, 0, column);
-    bool groups = report->group && !strcmp(report->columns[column].key, report->group);
-    bool folded = report->folds && (report->row_count > 1 || groups) &&
-                  report->columns[column].heading && !json_is_number(first);
-    for (int row = 0; folded && row < report->row_count; row++)
-        folded = json_equal(cell_at(report, row, column), first);
-    return folded;
+/* The columns as people see them. */
+typedef struct {
+    int widths[REPORT_COLUMNS];  /* 0: the column is not shown */
+    bool words[REPORT_COLUMNS];  /* aligned to the left, as words are; numbers to the right */
+    bool folded[REPORT_COLUMNS]; /* all rows have this value, which is no number */
+    int width;                   /* of the table */
+} Layout;
+
+enum { BETWEEN = 2 }; /* blanks between two columns */
+
+static int room_of(int width) {
+    return width ? width + BETWEEN : 0;
 }
 
-/* Whether people see the column: it has a heading and is not folded. */
-static bool shows_column(const Report *report, int column) {
-    return report->columns[column].heading && !is_folded(report, column);
+/* Measures the columns. `folds`: a value that all rows share is folded. A table of one row folds
+ * only the column `group`. */
+static Layout lay_out(const Report *report, bool folds) {
+    Layout layout = {.width = -BETWEEN};
+    for (int column = 0; column < report->column_count; column++) {
+        const ReportColumn *head = &report->columns[column];
+        const json_t *first = cell_at(report, 0, column), *known = NULL;
+        const bool groups = report->group && !strcmp(head->key, report->group);
+        bool same = folds && (report->row_count > 1 || groups) && !json_is_number(first);
+        int width = 0;
+        for (int row = -1; head->heading && row < report->row_count; row++) {
+            const json_t *cell = cell_at(report, row, column);
+            char text[256];
+            report_cell(report, row, column, text, sizeof text);
+            int own = text_characters(text, strlen(text));
+            width = own > width ? own : width;
+            same = same && (row < 0 || json_equal(cell, first));
+            known = known || row < 0 || json_is_null(cell) ? known : cell;
+        }
+        layout.words[column] = !known || json_is_string(known);
+        layout.folded[column] = same && head->heading;
+        layout.widths[column] = same ? 0 : width;
+        layout.width += room_of(layout.widths[column]);
+    }
+    return layout;
 }
 
 /* Writes the folded columns as words: "dtype fp16; align nearest". "": no column is folded. */
-static void describe_folded(const Report *report, char *text, size_t size) {
+static void describe_folded(const Report *report, const Layout *layout, char *text, size_t size) {
     text[0] = '\0';
     for (int column = 0; column < report->column_count; column++) {
         char cell[128], heading[64];
-        if (!is_folded(report, column))
+        if (!layout->folded[column])
             continue;
         report_cell(report, 0, column, cell, sizeof cell);
         text_for_locale(report->columns[column].heading, heading, sizeof heading);
@@ -172,25 +190,6 @@ static void describe_folded(const Report *report, char *text, size_t size) {
         text_add(text, size, "%s%s%s%s%s", text[0] ? "; " : "", lacks ? "no " : "", heading,
                  lacks ? "" : " ", lacks ? "" : cell);
     }
-}
-
-static int column_width(const Report *report, int column) {
-    int width = 0;
-    for (int row = -1; row < report->row_count; row++) {
-        char text[256];
-        report_cell(report, row, column, text, sizeof text);
-        int own = text_characters(text, strlen(text));
-        width = own > width ? own : width;
-    }
-    return width;
-}
-
-/* Whether the column holds words. Words are aligned to the left, numbers to the right. */
-static bool is_text_column(const Report *report, int column) {
-    for (int row = 0; row < report->row_count; row++)
-        if (!json_is_null(cell_at(report, row, column)))
-            return json_is_string(cell_at(report, row, column));
-    return true;
 }
 
 /* Escapes the character |, which ends a cell of Markdown. */
@@ -203,93 +202,74 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-/* Prints a row. A column of width 0 is not shown. Columns of `words` are aligned to the left. */
-static void print_row(const Report *report, int row, const int *widths, const bool *words,
-                      bool markdown, FILE *out) {
+/* Prints a row. */
+static void print_row(const Report *report, int row, const Layout *layout, bool markdown,
+                      FILE *out) {
     char text[256];
     const char *before = markdown ? "| " : "";
     for (int column = 0; column < report->column_count; column++) {
-        if (!widths[column])
+        const bool words = layout->words[column];
+        if (!layout->widths[column])
             continue;
         report_cell(report, row, column, text, sizeof text);
         if (row < 0)
             text_for_locale(report->columns[column].heading, text, sizeof text);
         if (markdown)
             escape_bars(text, sizeof text);
-        int pad = widths[column] - text_characters(text, strlen(text));
-        fprintf(out, "%s%*s%s%*s", before, words[column] ? 0 : pad, "", text,
-                words[column] ? pad : 0, "");
+        int pad = layout->widths[column] - text_characters(text, strlen(text));
+        fprintf(out, "%s%*s%s%*s", before, words ? 0 : pad, "", text, words ? pad : 0, "");
         before = markdown ? " | " : "  ";
     }
     fputs(markdown ? " |\n" : "\n", out);
 }
 
-static void print_columns(const Report *report, const int *widths, bool markdown, FILE *out) {
-    bool words[REPORT_COLUMNS];
-    for (int column = 0; column < report->column_count; column++)
-        words[column] = is_text_column(report, column);
-    print_row(report, -1, widths, words, markdown, out);
+static void print_columns(const Report *report, const Layout *layout, bool markdown, FILE *out) {
+    print_row(report, -1, layout, markdown, out);
     for (int column = 0; markdown && column < report->column_count; column++)
-        if (widths[column])
-            fputs(words[column] ? "|---" : "|---:", out);
+        if (layout->widths[column])
+            fputs(layout->words[column] ? "|---" : "|---:", out);
     fputs(markdown ? "|\n" : "", out);
     for (int row = 0; row < report->row_count; row++)
-        print_row(report, row, widths, words, markdown, out);
-}
-
-enum { BETWEEN = 2 }; /* blanks between two columns */
-
-static int room_of(int width) {
-    return width ? width + BETWEEN : 0;
-}
-
-/* Sets the width of each shown column, and 0 for all others. Returns the width of the table. */
-static int measure_columns(const Report *report, int *widths) {
-    int width = -BETWEEN;
-    for (int column = 0; column < report->column_count; column++) {
-        widths[column] = shows_column(report, column) ? column_width(report, column) : 0;
-        width += room_of(widths[column]);
-    }
-    return width;
+        print_row(report, row, layout, markdown, out);
 }
 
 /* Returns how many columns at the beginning identify a row. */
-static int count_name_columns(const Report *report) {
+static int count_name_columns(const Report *report, const Layout *layout) {
     int names = 0;
     if (report->names_to)
         return column_of(report, report->names_to) + 1;
-    while (names < report->column_count &&
-           (!shows_column(report, names) || is_text_column(report, names)))
+    while (names < report->column_count && (!layout->widths[names] || layout->words[names]))
         names++;
     return names;
 }
 
 /* Prints the folded columns as words, then the table. A table that is wider than the screen is
  * split. Each part begins with the columns that identify a row, and has at least one other. */
-static void print_whole(const Report *report, bool markdown, FILE *out) {
-    int widths[REPORT_COLUMNS];
+static void print_whole(const Report *report, bool folds, bool markdown, FILE *out) {
     char folded[512];
-    const int width = measure_columns(report, widths), count = report->column_count;
-    const int screen = markdown || !report_screen_columns ? width : report_screen_columns;
-    const int names = width > screen ? count_name_columns(report) : 0;
+    const Layout layout = lay_out(report, folds);
+    const int count = report->column_count;
+    const int screen = markdown || !report_screen_columns ? layout.width : report_screen_columns;
+    const int names = layout.width > screen ? count_name_columns(report, &layout) : 0;
     int next = names;
-    describe_folded(report, folded, sizeof folded);
+    describe_folded(report, &layout, folded, sizeof folded);
     if (folded[0])
         fprintf(out, "In every row: %s.\n\n", folded);
     do {
-        int shown[REPORT_COLUMNS] = {0}, used = -BETWEEN;
+        Layout part = layout;
+        int used = -BETWEEN;
         bool any = false;
         fputs(next > names ? "\n" : "", out);
-        for (int column = 0; column < names; column++) {
-            shown[column] = widths[column];
-            used += room_of(widths[column]);
+        for (int column = 0; column < count; column++) {
+            const int width = layout.widths[column];
+            const bool named = column < names, turn = column == next;
+            const bool fits = named || (turn && !(any && used + room_of(width) > screen));
+            part.widths[column] = fits ? width : 0;
+            used += room_of(part.widths[column]);
+            any |= turn && fits && width;
+            next += turn && fits;
         }
-        for (; next < count && !(any && used + room_of(widths[next]) > screen); next++) {
-            shown[next] = widths[next];
-            used += room_of(widths[next]);
-            any |= widths[next] > 0;
-        }
-        print_columns(report, shown, markdown, out);
+        print_columns(report, &part, markdown, out);
     } while (next < count);
 }
 
@@ -305,21 +285,19 @@ static void print_groups(const Report *report, FILE *out) {
             json_array_append(part.rows, report_at(report, end));
         part.row_count = end - first;
         fputs(first ? "\n" : "", out);
-        print_whole(&part, false, out);
+        print_whole(&part, true, false, out);
         json_decref(part.rows);
     }
 }
 
+/* Prints a table. A table that is wider than the screen folds its columns. */
 static void print_table(const Report *report, bool markdown, FILE *out) {
-    int widths[REPORT_COLUMNS];
-    Report table = *report;
     bool narrow = !markdown && report_screen_columns &&
-                  measure_columns(report, widths) > report_screen_columns;
-    table.folds = report->folds || narrow;
+                  lay_out(report, report->folds).width > report_screen_columns;
     if (narrow && report->group)
-        print_groups(&table, out);
+        print_groups(report, out);
     else
-        print_whole(&table, markdown, out);
+        print_whole(report, report->folds || narrow, markdown, out);
 }
 
 void report_text(const Report *report, FILE *out) {
@@ -561,16 +539,17 @@ static json_t *count_or_null(int64_t count) {
 
 void output_left_out(const char *scene, int64_t values, double time_s, int moments) {
     static char said[256];
-    char name[256], when[64] = "";
+    char name[256];
     clean_text(scene, name, sizeof name);
     if (!values || !strcmp(name, said))
         return;
     memcpy(said, name, sizeof said);
-    if (!isnan(time_s))
-        snprintf(when, sizeof when, moments > 1 ? " at %g s, and at %d moments more" : " at %g s",
-                 time_s, moments - 1);
+    const ShortText when =
+        isnan(time_s) ? (ShortText){""}
+                      : short_text(moments > 1 ? " at %g s, and at %d moments more" : " at %g s",
+                                   time_s, moments - 1);
     fprintf(stderr, "bevscope: %s: FP64 is NaN or infinite%s: %lld values are not compared\n", name,
-            when, (long long)values);
+            when.text, (long long)values);
 }
 
 json_t *output_machine(const Machine *machine) {

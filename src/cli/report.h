@@ -5,6 +5,7 @@
 
 #include "src/base/kernel_config.h"
 #include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/cli/options.h"
 #include "src/run/machine.h"
 #include "src/view/chart/chart.h"
@@ -73,8 +74,8 @@ void report_clear(Report *report); /* removes the rows, keeps the columns */
 /* Writes one cell as people see it. Row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 
-/* Writes `digits` significant digits: "12.3". Values from 1e-3 to 1e10 have no exponent. */
-void report_number(char *text, size_t size, double value, int digits);
+/* Returns `digits` significant digits: "12.3". Values from 1e-3 to 1e10 have no exponent. */
+ShortText report_number(double value, int digits);
 
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text;
