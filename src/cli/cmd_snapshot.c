@@ -128,18 +128,16 @@ static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     KernelConfig *config = &snapshot->state.job.config;
     if (!select_single(options, "a picture shows one", "use --compare for a second one", err))
         return false;
-    *forward = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
+    const BevAlign usual =
+        workload_has_align(&snapshot->a.workload, BEV_NEAREST) ? BEV_NEAREST : BEV_BILINEAR;
+    *forward = (KernelConfig){select_best(snapshot->where),
+                              (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16),
+                              (BevAlign)choices_or(CHOICE_ALIGN, options->align, (int)usual)};
     const BevKernel *backward = NULL;
     if (options->backward)
         forward->kernel = select_both_ways(options, snapshot->where, &backward, err);
     else if (options->kernel)
         forward->kernel = select_kernel(options->kernel, snapshot->where, err);
-    if (options->dtype)
-        forward->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
-    if (options->align)
-        forward->align = (BevAlign)choices_find(CHOICE_ALIGN, options->align);
-    else if (!workload_has_align(&snapshot->a.workload, BEV_NEAREST))
-        forward->align = BEV_BILINEAR;
     if (!forward->kernel)
         return false;
     *config = *forward;
@@ -408,18 +406,8 @@ static bool fill_latencies(Snapshot *snapshot, Err *err) {
 
 /* ---- cameras and LiDAR ----------------------------------------------------------------------- */
 
-/* Makes black camera pictures with a pixel for each feature. */
-static bool make_black_pictures(const BevShape *s, CameraViews *black, Err *err) {
-    const size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w);
-    *black = (CameraViews){.cameras = s->cameras,
-                           .h = s->feat_h,
-                           .w = s->feat_w,
-                           .color = calloc(pixels, 3 * sizeof(float))};
-    return black->color || err_no_memory(err, "camera views", "");
-}
-
 /* Fills the camera pictures: photographs, or rendered views of the world. Gradients and values of
- * features are drawn on black pictures, if there are no others. */
+ * features are drawn on black pictures, a pixel for each feature, if there are no others. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { PIXELS_PER_FEATURE = 12 };
     const Scene *scene = snapshot->a.workload.scene;
@@ -439,8 +427,15 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                                    PIXELS_PER_FEATURE * frustum->feat_w, seen->time_s,
                                    &snapshot->views, err);
     }
-    if (snapshot->options->backward || of_values)
-        return make_black_pictures(&frame->shape, &snapshot->views, err);
+    if (snapshot->options->backward || of_values) {
+        const BevShape *s = &frame->shape;
+        const size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w);
+        snapshot->views = (CameraViews){.cameras = s->cameras,
+                                        .h = s->feat_h,
+                                        .w = s->feat_w,
+                                        .color = calloc(pixels, 3 * sizeof(float))};
+        return snapshot->views.color || err_no_memory(err, "camera views", "");
+    }
     if (scene->has_operator)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "this scene is an operator: it has no cameras");

@@ -71,6 +71,7 @@ typedef struct {
     const ChosenGpus *chosen; /* a chart of one GPU shows the first GPU */
     const Options *options;   /* --output names the file */
     const BevKernel *kernel;  /* the kernel that titles speak of */
+    PictureFile file;         /* the format and size of --output */
 } PlotRequest;
 
 typedef struct {

@@ -35,18 +35,6 @@ static void draw_sheet(Pen *pen, const void *context) {
     (page->straggler ? straggler_strips_draw : race_moments_draw)(&sheet, area, page->view);
 }
 
-static bool write_page(const Options *options, const RaceView *view, bool straggler, Err *err) {
-    const RaceSheet page = {view, straggler ? STRAGGLER_H : PAGE_H, straggler};
-    PictureFile file;
-    if (!output_picture(options, options->output, "plot", &file, err))
-        return false;
-    double scale = file.w > 0 ? file.w * file.scale / PAGE_W : 1;
-    const FigureTheme theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    const PageSpec spec = {
-        PAGE_W, page.h, scale, theme, draw_sheet, &page, straggler ? "The straggler" : "The race"};
-    return output_page(&spec, file.format, options->output, err);
-}
-
 /* Draws a page of the live display. A display without a screen runs a script, and has the picture
  * and the schedules of the page. */
 static bool plot_race(const PlotRequest *request, Err *err) {
@@ -66,7 +54,17 @@ static bool plot_race(const PlotRequest *request, Err *err) {
         return err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",
                        "the kernels of the race do not take this configuration");
     const RaceView view = {live->race, &app_picture(&app)->bev.image, request->model->label};
-    return write_page(options, &view, !strcmp(options->arguments[0], "straggler"), err);
+    const bool straggler = !strcmp(options->arguments[0], "straggler");
+    const RaceSheet sheet = {&view, straggler ? STRAGGLER_H : PAGE_H, straggler};
+    const PictureFile file = request->file;
+    const PageSpec page = {.w = PAGE_W,
+                           .h = sheet.h,
+                           .scale = file.w > 0 ? file.w * file.scale / PAGE_W : 1,
+                           .theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme),
+                           .draw = draw_sheet,
+                           .context = &sheet,
+                           .title = straggler ? "The straggler" : "The race"};
+    return output_page(&page, file.format, options->output, err);
 }
 
 /* ---- plot published: known latencies beside the model, in the six configurations ------------- */
@@ -276,87 +274,70 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
 
 /* Returns the place on the axis at which the footprint reaches `bytes`. NaN: there is none. */
 static double footprint_reaches(const Sweep *sweep, double bytes) {
-    for (int i = 1; i < sweep->count; i++) {
-        double from = sweep->footprint[i - 1], to = sweep->footprint[i];
-        if (from <= bytes && bytes < to) {
-            double share = log(bytes / from) / log(to / from);
-            return sweep->x[i - 1] * pow(sweep->x[i] / sweep->x[i - 1], share);
-        }
-    }
-    return NAN;
+    const ChartSpec logarithmic = {.x = {.log = true, .lo = 1, .hi = 2}, .y.log = true};
+    const PlotSeries series = plot_series("", sweep->footprint, sweep->x, sweep->count, 0);
+    return chart_crossing(&logarithmic, &series, bytes);
 }
 
-/* Makes the title: "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side". */
-static void describe_sweep(Over over, const Sweep *sweep, char title[TEXT]) {
-    const BevKernel *strong = NULL, *baseline = NULL;
-    const double *us = NULL, *before_us = NULL;
-    double least = INFINITY, most = 0;
-    for (int r = 0; r < sweep->kernel_count; r++) {
-        const BevKernel *kernel = sweep->kernels[r];
-        if (kernel->is_default)
-            strong = kernel, us = sweep->latency[r];
-        if (kernel->is_baseline)
-            baseline = kernel, before_us = sweep->latency[r];
-    }
-    for (int i = 0; strong && baseline && i < sweep->count; i++) {
-        least = fmin(least, before_us[i] / us[i]);
-        most = fmax(most, before_us[i] / us[i]);
-    }
+/* Returns the title: "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side". */
+static ShortText sweep_title(Over over, const Sweep *sweep) {
     const ShortText from = text_of_unit(UNIT_COUNT, sweep->x[0]);
     const ShortText to = text_of_unit(UNIT_COUNT, sweep->x[sweep->count - 1]);
-    if (strong && baseline)
-        snprintf(title, TEXT, "%s is %.3g to %.3g times as fast as %s from %s to %s %s",
-                 strong->title, least, most, baseline->title, from.text, to.text,
-                 sweeps[over].unit);
-    else
-        snprintf(title, TEXT, "Latency from %s to %s %s", from.text, to.text, sweeps[over].unit);
-}
-
-/* Returns an axis that holds all latencies of the sweep. */
-static PlotAxis latency_axis(const Sweep *sweep) {
-    double lo = INFINITY, hi = 0;
-    for (int r = 0; r < sweep->kernel_count; r++)
-        for (int i = 0; i < sweep->count; i++) {
-            lo = fmin(lo, sweep->latency[r][i]);
-            hi = fmax(hi, sweep->latency[r][i]);
-        }
-    return (PlotAxis){"predicted latency, µs", true, lo / 1.5, hi * 1.5, NULL};
+    int strong = -1, baseline = -1;
+    double least = INFINITY, most = 0;
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        strong = sweep->kernels[r]->is_default ? r : strong;
+        baseline = sweep->kernels[r]->is_baseline ? r : baseline;
+    }
+    if (strong < 0 || baseline < 0)
+        return short_text("Latency from %s to %s %s", from.text, to.text, sweeps[over].unit);
+    for (int i = 0; i < sweep->count; i++) {
+        double ratio = sweep->latency[baseline][i] / sweep->latency[strong][i];
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+    }
+    return short_text("%s is %.3g to %.3g times as fast as %s from %s to %s %s",
+                      sweep->kernels[strong]->title, least, most, sweep->kernels[baseline]->title,
+                      from.text, to.text, sweeps[over].unit);
 }
 
 static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
     const Gpu *gpu = &request->chosen->gpus[0];
-    char subtitle[TEXT], title[TEXT], labels[2][TEXT];
+    const double l2_mib = gpu->l2_bytes / 1048576;
+    const ShortText title = sweep_title(over, sweep);
+    char subtitle[TEXT];
+    ShortText labels[2];
     PlotSeries series[KERNELS];
     PlotMark marks[2];
     int mark_count = 0;
+    double lo = INFINITY, hi = 0;
     for (int r = 0; r < sweep->kernel_count; r++) {
         const BevKernel *kernel = sweep->kernels[r];
         series[r] = plot_series(kernel->title, sweep->x, sweep->latency[r], sweep->count, 0);
         series[r].strong = kernel->is_default;
         series[r].baseline = kernel->is_baseline;
         series[r].peer = true;
+        for (int i = 0; i < sweep->count; i++) {
+            lo = fmin(lo, sweep->latency[r][i]);
+            hi = fmax(hi, sweep->latency[r][i]);
+        }
     }
     for (int whole = 0; whole < 2; whole++) {
         double at = footprint_reaches(sweep, whole ? gpu->l2_bytes : gpu->l2_bytes / 2);
-        snprintf(labels[mark_count], TEXT, "%s of %.4g MiB is full", whole ? "L2" : "half an L2",
-                 gpu->l2_bytes / 1048576);
-        if (isfinite(at)) {
-            marks[mark_count] = (PlotMark){at, labels[mark_count], whole == 1};
-            mark_count++;
-        }
+        labels[whole] = short_text("%s of %.4g MiB is full", whole ? "L2" : "half an L2", l2_mib);
+        if (isfinite(at))
+            marks[mark_count++] = (PlotMark){at, labels[whole].text, whole == 1};
     }
-    describe_sweep(over, sweep, title);
     snprintf(subtitle, TEXT, "%.99s, %s, on %.60s with %g MiB of L2", request->model->label,
-             bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
-             gpu->l2_bytes / 1048576);
+             bev_dtypes[request->model->problem.view.dtype].title, gpu->title, l2_mib);
     ChartSpec spec = {
-        .title = title,
+        .title = title.text,
         .subtitle = subtitle,
         .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
                 "it; without a line it does not within this sweep. Model and recorded latencies "
                 "stand side by side in plot published.",
         .x = {sweeps[over].axis, true, sweep->x[0], sweep->x[sweep->count - 1], NULL},
-        .y = latency_axis(sweep),
+        .y = {"predicted latency, µs", true, lo / 1.5, hi * 1.5, NULL},
         .series = series,
         .series_count = sweep->kernel_count,
         .marks = marks,
@@ -509,20 +490,20 @@ bool cmd_plot(const Options *options, Err *err) {
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool fault, all_kernels = kind && charts[kind->chart].replays == REPLAYS_KERNELS;
-    PictureFile file;
+    PlotRequest request = {.model = &model, .chosen = &chosen, .options = options};
     /* The kernel that titles name. It may be a CUDA kernel, because the model needs no GPU. */
-    const BevKernel *kernel =
+    request.kernel =
         options->kernel ? bev_kernel_find(options->kernel) : bev_default(BEV_CPU, BEV_FORWARD);
-    if (!kernel)
-        kernel = select_kernel(options->kernel, 1u << BEV_CPU, err);
-    if (!kernel || !kind || !output_picture(options, options->output, "plot", &file, err) ||
+    if (!request.kernel)
+        request.kernel = select_kernel(options->kernel, 1u << BEV_CPU, err);
+    if (!request.kernel || !kind ||
+        !output_picture(options, options->output, "plot", &request.file, err) ||
         !select_single(options, "a chart shows one", "draw one chart for each", err) ||
         !select_fault(options, &fault, err))
         return false;
     if (fault && kind->draw != plot_objects)
         return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
                        "this chart is of the rig without fault");
-    PlotRequest request = {&model, &chosen, options, kernel};
     /* A chart of one GPU shows the first. The working set is shown for every GPU. */
     unsigned usual =
         kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
