@@ -39,17 +39,6 @@ typedef struct {
     char groups[MAX_BARS][GROUP_TEXT];
 } Against;
 
-static bool parse_fail_limit(const char *text, double *fail, Err *err) {
-    char *end;
-    *fail = INFINITY;
-    if (!text)
-        return true;
-    double percent = strtod(text, &end);
-    *fail = percent / 100;
-    return (end != text && (!*end || !strcmp(end, "%")) && percent >= 0 && percent <= 1000) ||
-           err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
-}
-
 /* Writes a key that is equal for two rows that are compared. */
 static void row_key(const json_t *row, char key[ROW_KEY]) {
     snprintf(key, ROW_KEY, "%s/%s/%s/%s/%s/%.0f/%.0f", row_text(row, "scene"),
@@ -111,8 +100,9 @@ static bool against_check(const Against *against, const json_t *machine, unsigne
 
 /* Opens the file of --against, which bench wrote; *against is NULL without the option. */
 static bool against_open(const Options *options, Against **out, Err *err) {
-    const char *path = options->against;
+    const char *path = options->against, *fail = options->fail;
     static Against one, *const against = &one;
+    char *end = NULL;
     *out = NULL;
     if (!path && (options->fail || options->png))
         return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
@@ -122,8 +112,11 @@ static bool against_open(const Options *options, Against **out, Err *err) {
     *out = against;
     against->options = options;
     against->rows = json_object();
-    return parse_fail_limit(options->fail, &against->fail, err) &&
-           load_old_rows(against, path, err);
+    against->fail = fail ? strtod(fail, &end) / 100 : INFINITY;
+    if (fail && (end == fail || (*end && strcmp(end, "%") != 0) ||
+                 !(against->fail >= 0 && against->fail <= 10)))
+        return err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", fail);
+    return load_old_rows(against, path, err);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

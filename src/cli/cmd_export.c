@@ -61,15 +61,6 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
     return ok;
 }
 
-/* Writes a tensor to NAME-WHAT.npy, where --pooled is NAME.npy. */
-static bool write_beside(const Export *export, const char *what, const BevTensor *tensor, int rank,
-                         const int64_t *shape, Err *err) {
-    const char *name = export->options->pooled;
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%.*s-%s.npy", (int)strlen(name) - 4, name, what);
-    return write_npy(path, tensor, rank, shape, err);
-}
-
 /* Lists the axes of a grid: (ny, nx, c), or (nz, ny, nx, c) if there are slices. Returns their
  * number. */
 static int grid_axes(const BevShape *shape, int64_t axes[4]) {
@@ -80,6 +71,7 @@ static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     return flat ? 3 : 4;
 }
 
+/* Writes tensors to NAME-WHAT.npy, where --pooled is NAME.npy. */
 static bool write_gradients(const Export *export, Err *err) {
     const Pooled *side = &export->backward;
     const BevProblem *view = &side->problem.view;
@@ -100,8 +92,10 @@ static bool write_gradients(const Export *export, Err *err) {
                  {"grad_depth", &depth, 4, depth_axes},
                  {"grad_feat", &feat, 4, feat_axes}};
     for (int i = 0; i < 3; i++) {
-        if (!write_beside(export, files[i].what, files[i].tensor, files[i].rank, files[i].axes,
-                          err))
+        const char *name = export->options->pooled;
+        char path[PATH_MAX + 32];
+        snprintf(path, sizeof path, "%.*s-%s.npy", (int)strlen(name) - 4, name, files[i].what);
+        if (!write_npy(path, files[i].tensor, files[i].rank, files[i].axes, err))
             return false;
         printf(i ? ", by %s\n" : ", random\n", side->config.kernel->name);
     }
@@ -121,15 +115,6 @@ static bool write_results(const Export *export, Err *err) {
            ranges_format(side->problem.features.scales, side->config.dtype).text,
            bev_aligns[side->config.align].title);
     return !export->backward.config.kernel || write_gradients(export, err);
-}
-
-/* Runs the kernels and writes their results. All results exist before the first is written. */
-static bool export_results(const Options *options, Workload *workload, BevAlign align, Err *err) {
-    static Export export;
-    export.options = options;
-    return choose_kernels(&export, align, err) && pool_workload(workload, &export.forward, err) &&
-           (!export.backward.config.kernel || pool_workload(workload, &export.backward, err)) &&
-           write_results(&export, err);
 }
 
 /* Refuses options that have no effect without --pooled, and a call that names no file. */
@@ -175,6 +160,7 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
 
 bool cmd_export(const Options *options, Err *err) {
     static Workload workload;
+    static Export export;
     if (!check_export(options, err) || !select_open(&workload, options->arguments[0], options, err))
         return false;
     const BevAlign usual = workload_has_align(&workload, BEV_NEAREST) ? BEV_NEAREST : BEV_BILINEAR;
@@ -184,6 +170,12 @@ bool cmd_export(const Options *options, Err *err) {
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points,
                             &workload.maps[align]->intervals.pruned);
-    return map && (!options->pooled || export_results(options, &workload, align, err)) &&
-           (options->argument_count < 2 || write_tensors(options, &workload, map, err));
+    export.options = options;
+    /* All results exist before the first is written. */
+    if (map && options->pooled &&
+        (!choose_kernels(&export, align, err) || !pool_workload(&workload, &export.forward, err) ||
+         (export.backward.config.kernel && !pool_workload(&workload, &export.backward, err)) ||
+         !write_results(&export, err)))
+        return false;
+    return map && (options->argument_count < 2 || write_tensors(options, &workload, map, err));
 }

@@ -286,25 +286,20 @@ static bool add_recorded_limits(Report *report, Err *err) {
            err_set(err, ERR_DEVICE, "info --probe", "", "no GPU here, and none recorded");
 }
 
-#ifdef HAVE_CUDA
-static bool add_measured_limits(Report *report, Err *err) {
-    DeviceInfo info;
-    Limits limits;
-    if (!device_info(&info, err) || !probe_limits(PROBE_ALL, &limits, err))
-        return false;
-    add_limits(report, info.name, gpu_of_device(info.name), &limits, "measured");
-    return true;
-}
-#endif
-
 static bool describe_limits(const Options *options, Err *err) {
     Report report = {.folds = true, .names_to = "title"};
-    bool (*add)(Report *, Err *) = add_recorded_limits;
+    bool measured = false;
 #ifdef HAVE_CUDA
-    if (device_opened())
-        add = add_measured_limits;
+    DeviceInfo info;
+    Limits limits;
+    measured = device_opened();
+    if (measured && (!device_info(&info, err) || !probe_limits(PROBE_ALL, &limits, err)))
+        return false;
+    if (measured)
+        add_limits(&report, info.name, gpu_of_device(info.name), &limits, "measured");
 #endif
-    return add(&report, err) && output_report(options, &report, json_object(), err);
+    return (measured || add_recorded_limits(&report, err)) &&
+           output_report(options, &report, json_object(), err);
 }
 
 /* ---- info --kernels: the GPU resources of each CUDA kernel ---------------------------------- */

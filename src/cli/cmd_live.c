@@ -17,21 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Prevents the program's memory from growing when sizes change. By default malloc keeps freed
- * blocks of up to 32 MB, in one heap for each thread, with holes between them. With these settings
- * small blocks share one heap. Large blocks (grids and maps) go back to the system when they are
- * freed. */
-static void limit_malloc_heaps(void) {
-    enum { LARGE = 256 << 10 };
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, LARGE);
-}
-
 /* Runs the display to its end. The function does not return after a signal, or if a thread still
  * works at the end. */
 static bool run_display(const LoopOptions *options, Err *err) {
+    enum { LARGE = 256 << 10 };
     LoopEnd end;
-    limit_malloc_heaps();
+    /* The program's memory must not grow when sizes change. By default malloc keeps freed blocks of
+     * up to 32 MB, in one heap for each thread, with holes between them. With these settings small
+     * blocks share one heap. Large blocks (grids and maps) go back to the system when they are
+     * freed. */
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
     bool ok = loop_run(options, &end, err);
     if (end.signal)
         rescue_die(end.signal);

@@ -25,22 +25,17 @@ static void regime_row(Report *report, const SceneModel *model, const char *kern
     add_text(report, "align", "align", bev_aligns[problem->align].name);
 }
 
-static void add_problem_columns(Report *report, const SceneModel *model,
+static void add_traffic_columns(Report *report, const SceneModel *model,
                                 const PredictedKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
-    double footprint = bev_footprint_total(model->memory->footprint);
+    const TraceCount *read = kernel->profile.counts.read, *write = kernel->profile.counts.write;
+    double atomics = kernel->profile.counts.atomics;
     add_int(report, "channels", NULL, problem->shape.channels);
     add_int(report, "points", NULL, problem->map.points);
     add_int(report, "intervals", NULL, problem->map.intervals);
     add_int(report, "longest_interval", "longest sequence", kernel->profile.counts.longest);
-    add_mb(report, "footprint_mb", NULL, 4, footprint);
+    add_mb(report, "footprint_mb", NULL, 4, bev_footprint_total(model->memory->footprint));
     add_mb(report, "gather_traffic_mb", NULL, 4, bev_traffic_total(model->memory->gather));
-}
-
-static void add_traffic_columns(Report *report, const BevProblem *problem,
-                                const PredictedKernel *kernel) {
-    const TraceCount *read = kernel->profile.counts.read, *write = kernel->profile.counts.write;
-    double atomics = kernel->profile.counts.atomics;
     add_mb(report, "feat_mb", "features MB", 4, read[TRACE_FEAT].bytes);
     add_mb(report, "depth_mb", "depth MB", 3, read[TRACE_DEPTH].bytes);
     add_mb(report, "ranks_mb", "ranks MB", 3, kernel->rank_bytes);
@@ -96,10 +91,8 @@ static void add_kernels(Report *report, const SceneModel *model, bool traffic, i
     for (int g = 0; g < (on ? on : 1); g++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
             regime_row(report, model, kernel->name);
-            if (traffic) {
-                add_problem_columns(report, model, kernel);
-                add_traffic_columns(report, &model->problem.view, kernel);
-            }
+            if (traffic)
+                add_traffic_columns(report, model, kernel);
             if (on)
                 add_prediction_columns(report, model, kernel, g);
         }
@@ -382,18 +375,12 @@ static void recall_counters(Regime *regime, const SceneModel *model) {
         }
 }
 
-static bool are_pair(const json_t *a, const json_t *b) {
-    return isfinite(row_number(b, "predicted_us")) &&
-           !strcmp(row_text(a, "dtype"), row_text(b, "dtype")) &&
-           !strcmp(row_text(a, "align"), row_text(b, "align")) &&
-           !strcmp(row_text(a, "machine"), row_text(b, "machine"));
-}
-
 /* Prints how many rows and pairs of rows agree with the model. Both rows of a pair have the same
  * machine, format and align. A row without a percentage of DRAM agrees: it has too few DRAM bytes.
  */
 static void print_agreement(const Report *report, FILE *out) {
     static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
+    static const char *const same[] = {"dtype", "align", "machine"};
     int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < report->row_count; i++) {
         const json_t *row = report_at(report, i);
@@ -406,11 +393,13 @@ static void print_agreement(const Report *report, FILE *out) {
         latency += fabs(row_number(row, "latency_off_percent")) <= LATENCY_PERCENT;
         for (int j = 0; j < i; j++) {
             const json_t *other = report_at(report, j);
-            if (!are_pair(row, other))
-                continue;
-            pairs++;
-            ordered += (model_us < row_number(other, "predicted_us")) ==
-                       (row_number(row, "median_us") < row_number(other, "median_us"));
+            const double other_us = row_number(other, "predicted_us");
+            bool paired = isfinite(other_us);
+            for (int k = 0; k < 3; k++)
+                paired = paired && !strcmp(row_text(row, same[k]), row_text(other, same[k]));
+            pairs += paired;
+            ordered += paired && (model_us < other_us) == (row_number(row, "median_us") <
+                                                           row_number(other, "median_us"));
         }
     }
     fprintf(out,

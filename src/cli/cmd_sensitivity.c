@@ -31,18 +31,13 @@ static const BevKernel *timed_kernel(void) {
     return bev_counterpart(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
 }
 
-/* Returns the recorded latency. NaN: not recorded, or not all tensors have the same format. */
-static double recorded_latency(const RecordedSet *recorded, const SensitivityRow *row) {
-    const KernelConfig config = {timed_kernel(), row->dtype, row->align};
-    const RecordedRow *found = NULL;
-    if (row->tensor == TENSOR_ALL)
-        found = recorded_find(recorded, row->scene, row->grid_channels, &config, NULL);
-    return found ? found->median_us : NAN;
-}
-
 static void add_harm_row(Report *report, const RecordedSet *recorded, const SensitivityRow *row,
                          bool many) {
     const bool group = row->channels > 0, mixed = row->tensor == TENSOR_MIXED;
+    const KernelConfig timed = {timed_kernel(), row->dtype, row->align};
+    const RecordedRow *found = NULL; /* only where all tensors have the same format */
+    if (row->tensor == TENSOR_ALL)
+        found = recorded_find(recorded, row->scene, row->grid_channels, &timed, NULL);
     const char *dtype = bev_dtypes[row->dtype].name;
     const ShortText stored = short_text("%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
                                         bev_dtypes[row->stored[TENSOR_FEATURES]].name,
@@ -64,7 +59,7 @@ static void add_harm_row(Report *report, const RecordedSet *recorded, const Sens
     add_text(report, "scales", "scales", row->scales);
     add_mb(report, "mb", "MB", 3, row->bytes);
     if (!group)
-        add_real(report, "recorded_us", "recorded us", 4, recorded_latency(recorded, row));
+        add_real(report, "recorded_us", "recorded us", 4, found ? found->median_us : NAN);
     add_real(report, "harm", group ? "of the grid" : "rel L2", 3, harm_of(row));
     add_real(report, "channels_l2", "of channels", 3, row->error.channels_l2);
     add_real(report, "max_abs", "max abs", 3, row->error.max_abs);

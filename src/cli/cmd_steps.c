@@ -145,20 +145,10 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
            image_write(&image, command->options->png, false, err);
 }
 
-static bool show_steps(StepsCommand *command, Err *err) {
-    static Cells cells;
-    const bool picture = command->options->png != NULL;
-    if (!read_step_range(command, err) ||
-        !cells_init(&cells, command->sides * (SIDE_W + 1),
-                    (picture ? command->count + 1 : 1) * ROWS_A_STEP, err))
-        return false;
-    if (!picture)
-        print_text(command, &cells);
-    return !picture || write_picture(command, &cells, err);
-}
-
 bool cmd_steps(const Options *options, Err *err) {
     static StepsCommand command;
+    static Cells cells;
+    const bool picture = options->png != NULL;
     command.options = options;
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     if (!select_single(options, "steps are of one format", "", err) ||
@@ -166,6 +156,12 @@ bool cmd_steps(const Options *options, Err *err) {
         return false;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
-    return workload_problem(&command.workload, dtype, align, &command.problem, err) &&
-           record_kernels(&command, err) && show_steps(&command, err);
+    if (!workload_problem(&command.workload, dtype, align, &command.problem, err) ||
+        !record_kernels(&command, err) || !read_step_range(&command, err) ||
+        !cells_init(&cells, command.sides * (SIDE_W + 1),
+                    (picture ? command.count + 1 : 1) * ROWS_A_STEP, err))
+        return false;
+    if (!picture)
+        print_text(&command, &cells);
+    return !picture || write_picture(&command, &cells, err);
 }

@@ -196,13 +196,6 @@ static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err
 
 /* ---- one try --------------------------------------------------------------------------------- */
 
-/* Prints the compiler's messages on standard error, as a compiler does. */
-static void print_messages(const char *messages) {
-    int lines = print_lines(messages ? messages : "", "", MESSAGE_LINES, stderr);
-    if (lines > MESSAGE_LINES)
-        fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);
-}
-
 static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
@@ -212,7 +205,10 @@ static bool try_once(const Options *options, Err *err) {
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
     bool ok = try_compile(file, &trial.kernel, err);
-    print_messages(trial.kernel.messages);
+    const char *messages = trial.kernel.messages;
+    int lines = messages ? print_lines(messages, "", MESSAGE_LINES, stderr) : 0;
+    if (lines > MESSAGE_LINES)
+        fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);
     ok = ok && select_open(&workload, scene, options, err) &&
          workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
          judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);

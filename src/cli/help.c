@@ -157,14 +157,6 @@ static void print_option(const OptionRow *option, FILE *out) {
     text_wrap(help, strlen(help), HELP_INDENT, HELP_INDENT, LINE_COLUMNS, out);
 }
 
-static void print_keys(FILE *out) {
-    fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
-    for (int i = 0; i < ACTION_COUNT; i++)
-        if (keys[i].direct)
-            fprintf(out, "  %-16s %-10s %s\n", keys_label(&keys[i]).text, keys[i].word,
-                    keys[i].help);
-}
-
 void help_command(CommandId command, FILE *out) {
     fprintf(out, "Usage: bevscope %s [OPTION]... %s\n\n", commands[command].name,
             commands[command].synopsis);
@@ -180,7 +172,12 @@ void help_command(CommandId command, FILE *out) {
         line += length;
     }
     if (command == COMMAND_LIVE)
-        print_keys(out);
+        fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n",
+              out);
+    for (int i = 0; command == COMMAND_LIVE && i < ACTION_COUNT; i++)
+        if (keys[i].direct)
+            fprintf(out, "  %-16s %-10s %s\n", keys_label(&keys[i]).text, keys[i].word,
+                    keys[i].help);
     if (strstr(commands[command].synopsis, "SCENE"))
         fputs(
             "\nSCENE is a .json or .npz file, a folder of .npz files (a clip) or of an operator's\n"
@@ -539,11 +536,6 @@ static void print_commands(FILE *out) {
         print_completion(out, "", commands[i].name, commands[i].summary);
 }
 
-static void print_options(CommandId command, FILE *out) {
-    for (const OptionRow *option = NULL; (option = options_next(command, option));)
-        print_completion(out, "--", option->name, option->help);
-}
-
 /* Prints the values of an option, if they are names. False: `word` is no option with a value. */
 static bool print_values(CommandId command, const char *word, FILE *out) {
     for (const OptionRow *option = NULL; (option = options_next(command, option));) {
@@ -567,7 +559,8 @@ void help_complete(int count, char **words, FILE *out) {
     } else if (print_values(command, before, out)) {
         return;
     } else if (word[0] == '-') {
-        print_options(command, out);
+        for (const OptionRow *option = NULL; (option = options_next(command, option));)
+            print_completion(out, "--", option->name, option->help);
         for (int i = 0; count < 2 && help_words[i].word; i++)
             print_completion(out, "--", help_words[i].word, help_words[i].help);
     } else {

@@ -215,17 +215,6 @@ typedef struct {
     unsigned mask; /* the same kernels as model_bits */
 } Sweep;
 
-/* Chooses the kernels of the ladder. Of V3 both forms are drawn. */
-static void choose_kernels(Sweep *sweep) {
-    const BevKernel *ladder[BEV_RUNGS];
-    int rungs = bev_ladder(BEV_CUDA, BEV_FORWARD, ladder);
-    for (int i = 0; i < rungs; i++)
-        sweep->mask |= model_bits(ladder[i]);
-    for (int i = 0; i < KERNELS; i++)
-        if (sweep->mask >> i & 1)
-            sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
-}
-
 /* Changes rig and channels to one setting. Returns its x on the axis. OVER_POINTS varies the depth
  * bins: its x is the number of points of the map, which is not known yet, so that 0 is returned. */
 static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
@@ -349,7 +338,12 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
 static bool plot_sweep(const PlotRequest *request, Err *err) {
     Over over = (Over)choices_or(CHOICE_SWEEP, request->options->over, 0);
     Sweep sweep = {0};
-    choose_kernels(&sweep);
+    const BevKernel *ladder[BEV_RUNGS];
+    for (int i = bev_ladder(BEV_CUDA, BEV_FORWARD, ladder); i-- > 0;)
+        sweep.mask |= model_bits(ladder[i]); /* both forms of V3 */
+    for (int i = 0; i < KERNELS; i++)
+        if (sweep.mask >> i & 1)
+            sweep.kernels[sweep.kernel_count++] = traced_kernel(i);
     if (!request->model->workload.scene->has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
@@ -363,23 +357,16 @@ static bool plot_sweep(const PlotRequest *request, Err *err) {
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
-/* Whether a figure of the GPU differs from its row in the table. The size of the L2 does not count.
- */
-static bool is_changed(const Gpu *gpu) {
-    const Gpu *row = gpu_find(gpu->name);
-    const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
-    Gpu own = row ? gpu_edited(row, &l2) : *gpu;
-    return !gpu_same(&own, gpu);
-}
-
-/* Gives each GPU the ceilings that were recorded of it (info --probe). */
+/* Gives each GPU the ceilings that were recorded of it (info --probe). No probe has measured a GPU
+ * whose figures differ from its row in the table. The size of the L2 does not count. */
 static void set_ceilings(SceneModel *model, const ChosenGpus *chosen) {
     for (int i = 0; i < model->memory->gpu_count; i++) {
-        const Gpu *gpu = &model->memory->gpus[i];
-        if (is_changed(gpu)) /* no probe has measured such a GPU */
-            continue;
+        const Gpu *gpu = &model->memory->gpus[i], *row = gpu_find(gpu->name);
+        const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
+        const Gpu own = row ? gpu_edited(row, &l2) : *gpu;
         Limits limits = recorded_limits(&chosen->recorded, gpu);
-        model_set_ceilings(model->memory, i, &limits, SOURCE_RECORDED);
+        if (gpu_same(&own, gpu))
+            model_set_ceilings(model->memory, i, &limits, SOURCE_RECORDED);
     }
 }
 

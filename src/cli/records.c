@@ -268,19 +268,6 @@ bool records_end(Records *records, Err *err) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Reads "I/N" of --shard. Without the option there is one shard. */
-static bool parse_shard(Records *records, Err *err) {
-    const char *text = records->options->shard;
-    int used = 0;
-    records->shard = records->shards = 1;
-    return !text ||
-           (sscanf(text, "%d/%d%n", &records->shard, &records->shards, &used) == 2 && !text[used] &&
-            records->shard >= 1 && records->shard <= records->shards &&
-            records->shards <= RECORDS_MAX_SHARDS) ||
-           err_set(err, ERR_USAGE, "--shard", "such as 1/16, the first of 16",
-                   "'%s' is no part I/N of the moments", text);
-}
-
 /* Refuses a record of another run: its command, version, options or scenes differ, or its value of
  * the key `also`, which may be NULL. */
 static bool check_same_run(const json_t *own, const json_t *other, const char *also,
@@ -374,13 +361,19 @@ bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char
 
 bool records_open(Records *records, BenchPlan *plan, Err *err) {
     static PlanMoments each;
+    const char *text = records->options->shard; /* "I/N"; NULL: there is one shard */
     char options[1024];
+    int used = 0;
     records->fd = -1;
     records->rows = json_array();
     records->index = json_object();
     records->done = json_object();
-    if (!parse_shard(records, err))
-        return false;
+    records->shard = records->shards = 1;
+    if (text && (sscanf(text, "%d/%d%n", &records->shard, &records->shards, &used) != 2 ||
+                 text[used] || records->shard < 1 || records->shard > records->shards ||
+                 records->shards > RECORDS_MAX_SHARDS))
+        return err_set(err, ERR_USAGE, "--shard", "such as 1/16, the first of 16",
+                       "'%s' is no part I/N of the moments", text);
     if (plan) {
         each = (PlanMoments){wants_moment, end_moment, records};
         plan->each = &each;

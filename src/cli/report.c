@@ -322,25 +322,22 @@ static void print_csv_text(const char *text, FILE *out) {
     fputc('"', out);
 }
 
-static void print_csv_cell(const json_t *cell, FILE *out) {
-    if (json_is_string(cell))
-        print_csv_text(json_string_value(cell), out);
-    else if (json_is_real(cell))
-        fprintf(out, "%.10g", json_real_value(cell));
-    else if (json_is_integer(cell))
-        fprintf(out, "%lld", (long long)json_integer_value(cell));
-    else if (json_is_boolean(cell))
-        fputs(json_is_true(cell) ? "true" : "false", out);
-}
-
 static void report_csv(const Report *report, FILE *out) {
     for (int column = 0; column < report->column_count; column++)
         fprintf(out, "%s%s", column ? "," : "", report->columns[column].key);
     fputc('\n', out);
     for (int row = 0; row < report->row_count; row++) {
         for (int column = 0; column < report->column_count; column++) {
+            const json_t *cell = cell_at(report, row, column);
             fputs(column ? "," : "", out);
-            print_csv_cell(cell_at(report, row, column), out);
+            if (json_is_string(cell))
+                print_csv_text(json_string_value(cell), out);
+            else if (json_is_real(cell))
+                fprintf(out, "%.10g", json_real_value(cell));
+            else if (json_is_integer(cell))
+                fprintf(out, "%lld", (long long)json_integer_value(cell));
+            else if (json_is_boolean(cell))
+                fputs(json_is_true(cell) ? "true" : "false", out);
         }
         fputc('\n', out);
     }

@@ -183,27 +183,22 @@ static BevKernel learner = {.name = "yours",
                             .aligns = 1u << BEV_NEAREST,
                             .launch = launch_learner};
 
-/* Runs the kernel once, on a GPU in a session of its own. Returns JOB_DONE, or why the kernel
- * stopped, with an error. */
-static JobState call_learner(const BevProblem *problem, Err *err) {
-    Session *session = NULL;
-    JobState state = JOB_CRASHED;
-    if (!runner.header->cuda)
-        return launch_learner(problem, NULL, NULL, err) ? JOB_DONE : JOB_CRASHED;
-    if (session_open(&session, &learner, problem, err) && session_poison(session, err) &&
-        session_run(session, err) && session_read(session, problem->out.data, err))
-        state = session_inputs_untouched(session, err) ? JOB_DONE : JOB_TRESPASSED;
-    session_close(session);
-    return state;
-}
-
-/* Calls the kernel once for each output. */
+/* Calls the kernel once for each output, on a GPU in a session of its own. */
 static bool run_all_calls(void) {
     JobState state = JOB_DONE;
     Err err;
     for (int i = JOB_INPUTS; state == JOB_DONE && i < runner.array_count; i++) {
         const BevProblem problem = make_problem(runner.arrays, runner.arrays[i]);
-        state = call_learner(&problem, &err);
+        Session *session = NULL;
+        if (!runner.header->cuda) {
+            launch_learner(&problem, NULL, NULL, &err);
+            continue;
+        }
+        state = JOB_CRASHED;
+        if (session_open(&session, &learner, &problem, &err) && session_poison(session, &err) &&
+            session_run(session, &err) && session_read(session, problem.out.data, &err))
+            state = session_inputs_untouched(session, &err) ? JOB_DONE : JOB_TRESPASSED;
+        session_close(session);
     }
     return state == JOB_DONE || end_run(state, err.what);
 }
