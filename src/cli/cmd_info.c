@@ -81,18 +81,6 @@ static void add_origin(Report *report, const Scene *scene) {
     add_text(report, "arrays_agree", NULL, agreement->points ? agree.text : NULL);
 }
 
-static void add_shape(Report *report, const BevShape *shape) {
-    Slice whole = slice_of(shape, SLICE_MAX);
-    add_int(report, "cameras", "cameras", shape->cameras);
-    add_int(report, "depth_bins", "depth bins", shape->depth_bins);
-    add_int(report, "feat_h", "h", shape->feat_h);
-    add_int(report, "feat_w", "w", shape->feat_w);
-    add_int(report, "channels", "C", shape->channels);
-    add_int(report, "nx", "nx", shape->nx);
-    add_int(report, "ny", "ny", whole.rows);
-    add_int(report, "nz", "nz", whole.slices);
-}
-
 /* Adds the intervals of the map, and the points that it leaves out. Points outside of the grid are
  * unknown for operators, which have no frustum, and for pruned maps, which have lost other points.
  */
@@ -123,6 +111,8 @@ static void add_map(Report *report, const Scene *scene, const BevProblem *proble
 
 static void add_scene_facts(Facts *facts, const Workload *workload, const BevProblem *problem) {
     Report *report = &facts->report;
+    const BevShape *shape = &problem->shape;
+    const Slice whole = slice_of(shape, SLICE_MAX);
     const Clip *clip = workload->loaded->scene.clip;
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
@@ -139,7 +129,14 @@ static void add_scene_facts(Facts *facts, const Workload *workload, const BevPro
     add_text(report, "dtype", "dtype", bev_dtypes[problem->dtype].name);
     add_text(report, "align", "align", bev_aligns[problem->align].name);
     add_origin(report, workload->scene);
-    add_shape(report, &problem->shape);
+    add_int(report, "cameras", "cameras", shape->cameras);
+    add_int(report, "depth_bins", "depth bins", shape->depth_bins);
+    add_int(report, "feat_h", "h", shape->feat_h);
+    add_int(report, "feat_w", "w", shape->feat_w);
+    add_int(report, "channels", "C", shape->channels);
+    add_int(report, "nx", "nx", shape->nx);
+    add_int(report, "ny", "ny", whole.rows);
+    add_int(report, "nz", "nz", whole.slices);
     add_map(report, workload->scene, problem, built, fp64_prune_change(built, workload->seen));
     add_mb(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
     add_mb(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));

@@ -20,6 +20,10 @@ static bool is_format(const Records *records, const char *name) {
     return !strcmp(records->options->format, name);
 }
 
+static int64_t row_integer(const json_t *row, const char *key) {
+    return json_integer_value(json_object_get(row, key));
+}
+
 /* ---- JUnit XML ------------------------------------------------------------------------------- */
 
 static void print_xml(FILE *out, const char *text) {
@@ -31,17 +35,33 @@ static void print_xml(FILE *out, const char *text) {
               out);
 }
 
-/* Begins the test case of a moment; `error` "": the moment was done. */
+/* Prints the test case of a moment, whose rows have been judged. `error` "": the moment was done.
+ */
 static void print_test_case(FILE *out, const json_t *record, const char *error) {
+    size_t i, line;
+    const json_t *row, *why;
     fputs(" <testcase classname=\"", out);
     print_xml(out, row_text(record, "scene"));
-    fprintf(out, "\" name=\"moment %lld\">\n",
-            (long long)json_integer_value(json_object_get(record, "moment")));
+    fprintf(out, "\" name=\"moment %lld\">\n", (long long)row_integer(record, "moment"));
     if (error[0]) {
         fputs("  <error message=\"", out);
         print_xml(out, error);
         fputs("\"/>\n", out);
     }
+    json_array_foreach(json_object_get(record, "results"), i, row) {
+        if (!row_integer(row, "moments_failed"))
+            continue;
+        fputs("  <failure message=\"", out);
+        print_xml(out, row_text(row, "kernel"));
+        fprintf(out, ", %s, %s %s\">", row_text(row, "dtype"), row_text(row, "align"),
+                row_text(row, "cache"));
+        json_array_foreach(json_object_get(row, "failures"), line, why) {
+            print_xml(out, json_string_value(why));
+            fputc('\n', out);
+        }
+        fputs("</failure>\n", out);
+    }
+    fputs(" </testcase>\n", out);
 }
 
 static bool print_junit(Records *records, Err *err) {
@@ -61,10 +81,6 @@ static bool print_junit(Records *records, Err *err) {
 }
 
 /* ---- adding records -------------------------------------------------------------------------- */
-
-static int64_t row_integer(const json_t *row, const char *key) {
-    return json_integer_value(json_object_get(row, key));
-}
 
 static bool lists_scenes(const Records *records) {
     return records->scene_count <= RECORDS_SCENES_LISTED;
@@ -137,34 +153,19 @@ static bool add_record_row(Records *records, json_t *row, Err *err) {
 
 /* Judges the rows of a record and keeps those that are shown. */
 static bool add_record(Records *records, json_t *record, Err *err) {
-    size_t i, line;
-    json_t *row, *why;
     const char *error = row_text(record, "error");
-    FILE *out = records->junit.stream;
-    int before = records->failed;
+    const int before = records->failed;
+    size_t i;
+    json_t *row;
     records->moments++;
     records->broken += error[0] != '\0';
-    if (out)
-        print_test_case(out, record, error);
     json_array_foreach(json_object_get(record, "results"), i, row) {
-        int failed = records->failed;
         if (!add_record_row(records, row, err))
             return false;
-        if (!out || records->failed == failed)
-            continue;
-        fputs("  <failure message=\"", out);
-        print_xml(out, row_text(row, "kernel"));
-        fprintf(out, ", %s, %s %s\">", row_text(row, "dtype"), row_text(row, "align"),
-                row_text(row, "cache"));
-        json_array_foreach(json_object_get(row, "failures"), line, why) {
-            print_xml(out, json_string_value(why));
-            fputc('\n', out);
-        }
-        fputs("</failure>\n", out);
     }
-    if (out)
-        fputs(" </testcase>\n", out);
     records->failing += records->failed > before;
+    if (records->junit.stream)
+        print_test_case(records->junit.stream, record, error);
     return true;
 }
 

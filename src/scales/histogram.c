@@ -48,24 +48,6 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
     return true;
 }
 
-/* Adds the counts of `from`. False: out of memory. */
-static bool histogram_merge(Histogram *into, const Histogram *from) {
-    for (uint32_t i = 0; i < OCTAVES; i++) {
-        if (!from->octaves[i])
-            continue;
-        int64_t *octave = make_octave(into, i);
-        if (!octave)
-            return false;
-        for (int j = 0; j < OCTAVE_BUCKETS; j++)
-            octave[j] += from->octaves[i][j];
-    }
-    into->values += from->values;
-    into->zeros += from->zeros;
-    into->not_finite += from->not_finite;
-    into->largest = fmaxf(into->largest, from->largest);
-    return true;
-}
-
 void histogram_free(Histogram *histogram) {
     for (int i = 0; i < OCTAVES; i++)
         free(histogram->octaves[i]);
@@ -129,10 +111,21 @@ bool tensor_histograms_add_feat(TensorHistograms *histograms, const float *feat,
 
 bool tensor_histograms_feat(const TensorHistograms *histograms, Histogram *feat) {
     *feat = (Histogram){0};
-    for (int64_t c = 0; c < histograms->channel_count; c++)
-        if (!histogram_merge(feat, &histograms->channels[c])) {
-            histogram_free(feat);
-            return false;
+    for (int64_t c = 0; c < histograms->channel_count; c++) {
+        const Histogram *from = &histograms->channels[c];
+        for (uint32_t i = 0; i < OCTAVES; i++) {
+            int64_t *octave = from->octaves[i] ? make_octave(feat, i) : NULL;
+            for (int j = 0; octave && j < OCTAVE_BUCKETS; j++)
+                octave[j] += from->octaves[i][j];
+            if (from->octaves[i] && !octave) {
+                histogram_free(feat);
+                return false;
+            }
         }
+        feat->values += from->values;
+        feat->zeros += from->zeros;
+        feat->not_finite += from->not_finite;
+        feat->largest = fmaxf(feat->largest, from->largest);
+    }
     return true;
 }
