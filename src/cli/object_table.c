@@ -201,35 +201,33 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     shift->left_m += (dy * ray[0] - dx * ray[1]) / level;
 }
 
-static void add_range(const Rig *right, const Rig *wrong, const char *scene, int camera,
-                      double range_m, Report *report) {
-    Shift shift = {.points = 0};
-    for (int h = 0; h < right->frustum.feat_h; h++)
-        for (int w = 0; w < right->frustum.feat_w; w++)
-            add_shift(right, wrong, camera, h, w, range_m, &shift);
-    double points = (double)shift.points; /* 0 points: the means are NaN */
-    report->folds = true;
-    report_row(report);
-    add_text(report, "scene", "scene", scene);
-    add_text(report, "camera", "camera", right->cameras[camera].name);
-    add_real(report, "range_m", "range m", 0, range_m);
-    add_int(report, "points", "points", shift.points);
-    add_metres(report, "moved_m", "moved m", shift.moved_m / points);
-    add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
-    add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
-    add_metres(report, "left_m", "left m", shift.left_m / points);
-    add_int(report, "in_grid", "in grid", shift.in_grid);
-    add_real(report, "other_cell", "in other cells", 3,
-             (double)shift.other_cell / (double)shift.in_grid);
-}
-
 void fault_table_add(const Workload *workload, const char *scene, Report *report) {
     static const double ranges_m[] = {10, 30, 50, 80};
     const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
-    for (int camera = 0; camera < right.camera_count; camera++)
-        for (int i = 0; i < 4; i++)
-            if (memcmp(&right.cameras[camera], &wrong.cameras[camera], sizeof(Camera)) != 0)
-                add_range(&right, &wrong, scene, camera, ranges_m[i], report);
+    const int h = right.frustum.feat_h, w = right.frustum.feat_w;
+    report->folds = true;
+    for (int row = 0; row < 4 * right.camera_count; row++) {
+        const int camera = row / 4;
+        const double range_m = ranges_m[row % 4];
+        Shift shift = {.points = 0};
+        if (!memcmp(&right.cameras[camera], &wrong.cameras[camera], sizeof(Camera)))
+            continue;
+        for (int pixel = 0; pixel < h * w; pixel++)
+            add_shift(&right, &wrong, camera, pixel / w, pixel % w, range_m, &shift);
+        double points = (double)shift.points; /* 0 points: the means are NaN */
+        report_row(report);
+        add_text(report, "scene", "scene", scene);
+        add_text(report, "camera", "camera", right.cameras[camera].name);
+        add_real(report, "range_m", "range m", 0, range_m);
+        add_int(report, "points", "points", shift.points);
+        add_metres(report, "moved_m", "moved m", shift.moved_m / points);
+        add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
+        add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
+        add_metres(report, "left_m", "left m", shift.left_m / points);
+        add_int(report, "in_grid", "in grid", shift.in_grid);
+        add_real(report, "other_cell", "in other cells", 3,
+                 (double)shift.other_cell / (double)shift.in_grid);
+    }
 }
 
 /* ---- plot objects ---------------------------------------------------------------------------- */
