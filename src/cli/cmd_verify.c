@@ -397,19 +397,11 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
                     records->skipped ? "every selection was skipped" : "nothing was selected"));
 }
 
-static bool judge_plan(Verified *verified, Err *err) {
-    static const char *const usual[] = {"canonical", "asymmetric", "toy"};
-    Records *records = &verified->records;
-    BenchPlan plan;
-    if (!records_plan(records, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, usual, 3,
-                      &plan, err))
-        return false;
-    return records_open(records, &plan, err) && verify_run(&plan, add_verify_row, verified, err) &&
-           records_end(records, err) && judge_rows(verified, &plan, err);
-}
-
 bool verify_results(const Options *options, RecordFile *files, int count, Err *err) {
+    static const char *const usual[] = {"canonical", "asymmetric", "toy"};
     static Verified verified;
+    Records *records = &verified.records;
+    BenchPlan plan;
     verified = (Verified){.records = {.options = options,
                                       .command = "verify",
                                       .worst_by = "rel_l2",
@@ -421,11 +413,14 @@ bool verify_results(const Options *options, RecordFile *files, int count, Err *e
                           .classes = json_object(),
                           .many = options->moments > 0};
     const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
-    if (files)
-        add_verify_columns(&verified.records.row, &none);
-    return files ? records_open_files(&verified.records, files, count, err) &&
-                       judge_rows(&verified, NULL, err)
-                 : judge_plan(&verified, err);
+    if (files) {
+        add_verify_columns(&records->row, &none);
+        return records_open_files(records, files, count, err) && judge_rows(&verified, NULL, err);
+    }
+    return records_plan(records, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, usual, 3,
+                        &plan, err) &&
+           records_open(records, &plan, err) && verify_run(&plan, add_verify_row, &verified, err) &&
+           records_end(records, err) && judge_rows(&verified, &plan, err);
 }
 
 bool cmd_verify(const Options *options, Err *err) {

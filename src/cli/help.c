@@ -402,15 +402,6 @@ static bool list_samples(FILE *out, const SceneName *names, size_t count, SceneG
     return ok;
 }
 
-static void list_injected_bugs(FILE *out, BevDirection direction) {
-    int count;
-    const InjectedBug *list = injected_bugs_of(direction, &count);
-    fprintf(out, "\nBugs to inject and find %s (bug, in the live display):\n",
-            bev_directions[direction].name);
-    for (int i = 0; i < count; i++)
-        fprintf(out, "  %-2d %-15s %s\n", i + 1, list[i].name, list[i].what);
-}
-
 static void list_kernels(FILE *out) {
     bool all = bev_default(BEV_CUDA, BEV_FORWARD) != NULL;
     int width = 0;
@@ -456,8 +447,14 @@ bool help_list(FILE *out, Err *err) {
         fprintf(out, "  %-16s %s\n", presets[i].name, title);
     }
     list_kernels(out);
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-        list_injected_bugs(out, (BevDirection)direction);
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        int bugs;
+        const InjectedBug *list = injected_bugs_of((BevDirection)direction, &bugs);
+        fprintf(out, "\nBugs to inject and find %s (bug, in the live display):\n",
+                bev_directions[direction].name);
+        for (int i = 0; i < bugs; i++)
+            fprintf(out, "  %-2d %-15s %s\n", i + 1, list[i].name, list[i].what);
+    }
     SceneArrayHelp array;
     fputs("\nArrays of a .npz scene (man bevscope, FILES):\n", out);
     for (int i = 0; scene_array_help(i, &array); i++)

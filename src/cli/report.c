@@ -223,16 +223,6 @@ static void print_row(const Report *report, int row, const Layout *layout, bool 
     fputs(markdown ? " |\n" : "\n", out);
 }
 
-static void print_columns(const Report *report, const Layout *layout, bool markdown, FILE *out) {
-    print_row(report, -1, layout, markdown, out);
-    for (int column = 0; markdown && column < report->column_count; column++)
-        if (layout->widths[column])
-            fputs(layout->words[column] ? "|---" : "|---:", out);
-    fputs(markdown ? "|\n" : "", out);
-    for (int row = 0; row < report->row_count; row++)
-        print_row(report, row, layout, markdown, out);
-}
-
 /* Returns how many columns at the beginning identify a row. */
 static int count_name_columns(const Report *report, const Layout *layout) {
     int names = 0;
@@ -269,7 +259,13 @@ static void print_whole(const Report *report, bool folds, bool markdown, FILE *o
             any |= turn && fits && width;
             next += turn && fits;
         }
-        print_columns(report, &part, markdown, out);
+        print_row(report, -1, &part, markdown, out);
+        for (int column = 0; markdown && column < count; column++)
+            if (part.widths[column])
+                fputs(part.words[column] ? "|---" : "|---:", out);
+        fputs(markdown ? "|\n" : "", out);
+        for (int row = 0; row < report->row_count; row++)
+            print_row(report, row, &part, markdown, out);
     } while (next < count);
 }
 

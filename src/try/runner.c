@@ -280,17 +280,6 @@ static bool load_library(const char *file) {
     return find_function(library, "pool", &runner.pool) || end_run(JOB_NO_FUNCTION, "");
 }
 
-static void run_job(const char *library) {
-    watch_signals();
-    if (!runner.header->cuda) /* a CUDA driver needs more than these limits */
-        limit_process();
-    if (!runner.header->instead[0] && !load_library(library))
-        return;
-    runner.header->report.state = JOB_RUNNING;
-    if (runner.header->calls ? run_all_calls() : time_kernel())
-        runner.header->report.state = JOB_DONE;
-}
-
 /* ---- compiling for a GPU --------------------------------------------------------------------- */
 
 bool gpu_possible(Err *err) {
@@ -327,7 +316,14 @@ int try_runner(int argc, char **argv) {
         fputs("bevscope: this word is for bevscope try alone\n", stderr);
         return ERR_USAGE;
     }
-    run_job(argv[3]);
+    watch_signals();
+    if (!runner.header->cuda) /* a CUDA driver needs more than these limits */
+        limit_process();
+    if (runner.header->instead[0] || load_library(argv[3])) {
+        runner.header->report.state = JOB_RUNNING;
+        if (runner.header->calls ? run_all_calls() : time_kernel())
+            runner.header->report.state = JOB_DONE;
+    }
     fflush(NULL);
     _exit(runner.header->report.state == JOB_DONE ? EXIT_SUCCESS : EXIT_FAILURE);
 }
