@@ -593,18 +593,6 @@ static bool measure_rows(Bench *bench, Err *err) {
     return ok;
 }
 
-static bool take_rows(Bench *bench, RecordFile *files, int count, Err *err) {
-    Records *records = &bench->records;
-    const BenchRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
-    const json_t *head = files[0].head;
-    json_t *machine = json_object_get(head, "machine");
-    const char *timing = row_text(head, "timing");
-    add_bench_columns(bench, &records->row, &none);
-    return against_check(bench->against, machine, ~0u, !strcmp(timing, "single"), err) &&
-           records_open_files(records, files, count, err) &&
-           print_rows(bench, json_incref(machine), timing, err);
-}
-
 bool bench_results(const Options *options, RecordFile *files, int count, Err *err) {
     static Bench bench;
     bench = (Bench){.records = {.options = options,
@@ -616,8 +604,17 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
                                 .row.names_to = options->once ? "range" : "cache"},
                     .begun = load_now(),
                     .progress = isatty(STDERR_FILENO) && !options->quiet};
-    return against_open(options, &bench.against, err) &&
-           (files ? take_rows(&bench, files, count, err) : measure_rows(&bench, err));
+    if (!against_open(options, &bench.against, err))
+        return false;
+    if (!files)
+        return measure_rows(&bench, err);
+    const BenchRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
+    json_t *machine = json_object_get(files[0].head, "machine");
+    const char *timing = row_text(files[0].head, "timing");
+    add_bench_columns(&bench, &bench.records.row, &none);
+    return against_check(bench.against, machine, ~0u, !strcmp(timing, "single"), err) &&
+           records_open_files(&bench.records, files, count, err) &&
+           print_rows(&bench, json_incref(machine), timing, err);
 }
 
 bool cmd_bench(const Options *options, Err *err) {

@@ -94,11 +94,6 @@ int choices_or(ChoiceSet set, const char *name, int fallback) {
     return name ? choices_find(set, name) : fallback;
 }
 
-/* Returns the title of a kernel or a GPU, as tables print it. "": this set has no titles. */
-static const char *choice_title(ChoiceSet set, int i) {
-    return set == CHOICE_KERNEL ? bev_kernels[i]->title : set == CHOICE_GPU ? gpus[i].title : "";
-}
-
 /* Returns the bit of a name, or the bits of all rows with a title. 0: the name is unknown. "v3"
  * thus names a kernel on every device. */
 static uint64_t choice_bits(ChoiceSet set, const char *name) {
@@ -106,9 +101,12 @@ static uint64_t choice_bits(ChoiceSet set, const char *name) {
     int found = choices_find(set, name);
     if (found >= 0)
         return UINT64_C(1) << found;
-    for (int i = 0; *name && choices_name(set, i); i++)
-        if (!strcasecmp(choice_title(set, i), name))
-            bits |= UINT64_C(1) << i;
+    for (int i = 0; choices_name(set, i); i++) {
+        const char *title = set == CHOICE_KERNEL ? bev_kernels[i]->title
+                            : set == CHOICE_GPU  ? gpus[i].title
+                                                 : NULL;
+        bits |= title && !strcasecmp(title, name) ? UINT64_C(1) << i : 0;
+    }
     return bits;
 }
 

@@ -463,11 +463,6 @@ bool output_report(const Options *options, const Report *report, json_t *root, E
     return output_tables(options, &(OutputTable){.report = report}, 1, root, err);
 }
 
-static bool has_suffix(const char *path, const char *suffix) {
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && !strcasecmp(path + length - tail, suffix);
-}
-
 /* Reads a length in units of a page, 1/96 inch. A PNG whose length is in mm, pt or in has 300
  * pixels an inch. */
 static bool read_width(const char *text, PictureFile *file) {
@@ -495,7 +490,8 @@ bool output_picture(const Options *options, const char *path, const char *comman
     if (!path)
         return err_set(err, ERR_USAGE, command, "add -o FILE.png, -o FILE.svg or -o FILE.pdf",
                        "no picture is named");
-    while (format < 3 && !has_suffix(name, suffixes[format]))
+    const size_t length = strlen(name);
+    while (format < 3 && (length < 5 || strcasecmp(name + length - 4, suffixes[format]) != 0))
         format++;
     if (format == 3)
         return err_set(err, ERR_USAGE, path, "name it .png, .svg or .pdf",
