@@ -199,9 +199,10 @@ static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err
 static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
-    Trial trial = {.options = options};
+    static Trial trial;
     static Workload workload;
     static HostProblem host;
+    trial.options = options;
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
     bool ok = try_compile(file, &trial.kernel, err);
@@ -209,11 +210,9 @@ static bool try_once(const Options *options, Err *err) {
     int lines = messages ? print_lines(messages, "", MESSAGE_LINES, stderr) : 0;
     if (lines > MESSAGE_LINES)
         fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);
-    ok = ok && select_open(&workload, scene, options, err) &&
-         workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
-         judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);
-    try_kernel_free(&trial.kernel);
-    return ok;
+    return ok && select_open(&workload, scene, options, err) &&
+           workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
+           judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);
 }
 
 static bool write_template(const char *file, Err *err) {

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { MAX_SOURCE = 1 << 20, MAX_MESSAGES = 1 << 16, COMPILE_S = 60, NO_COMPILER = 127 };
 
@@ -95,11 +94,4 @@ bool try_compile(const char *file, TryKernel *kernel, Err *err) {
              compiler && compiler[0] ? compiler : "cc", flags ? " " : "", flags ? flags : "");
     clean_text(kernel->cuda ? "NVRTC" : kernel->command, kernel->command, sizeof kernel->command);
     return ok;
-}
-
-void try_kernel_free(TryKernel *kernel) {
-    if (kernel->library >= 0)
-        close(kernel->library);
-    free(kernel->messages);
-    *kernel = (TryKernel){.library = -1};
 }

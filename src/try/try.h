@@ -21,11 +21,10 @@ typedef struct {
     char *messages;    /* compiler's messages, lines without control characters; or NULL */
 } TryKernel;
 
-/* Compiles `file`. Free the kernel also after a failure: its messages say why. ERR_DEVICE: there is
- * no C compiler, or no GPU for a CUDA kernel. ERR_FAILED: the file cannot be read or does not
- * compile. */
+/* Compiles `file`. The kernel stays open until the program ends. After a failure its messages say
+ * why. ERR_DEVICE: there is no C compiler, or no GPU for a CUDA kernel. ERR_FAILED: the file cannot
+ * be read or does not compile. */
 bool try_compile(const char *file, TryKernel *kernel, Err *err);
-void try_kernel_free(TryKernel *kernel);
 
 /* The verdict on a kernel for one problem. */
 typedef enum {
