@@ -77,8 +77,10 @@ static void copy_report(Job *job) {
     if (r->signal < 1 || r->signal >= NSIG)
         r->signal = SIGABRT;
     if (r->access < ACCESS_OTHER || r->access > ACCESS_NULL || r->array < 0 ||
-        r->array >= JOB_INPUTS + job->header.calls)
+        r->array >= JOB_INPUTS + job->header.calls) {
         r->access = ACCESS_OTHER;
+        r->array = 0;
+    }
     unsigned char settled;
     memcpy(&settled, &r->timing.settled, 1);
     r->timing.settled = settled == 1;

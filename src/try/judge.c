@@ -26,35 +26,30 @@ set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char 
     result->verdict = verdict;
 }
 
-/* Describes an access outside an array, or a write to an input. */
-static void describe_access(const JobHeader *job, TryResult *result) {
+/* Describes a signal: an access outside an array, a write to an input, or another crash. */
+static void describe_signal(const JobHeader *job, TryResult *result) {
     const JobReport *report = &job->report;
     const char *name = report->array < JOB_INPUTS ? job_inputs[report->array] : "out";
-    int64_t element = report->element;
+    const char *signal = strsignal(report->signal);
+    const int64_t element = report->element;
+    const bool wild = report->signal == SIGSEGV;
     if (report->access == ACCESS_INSIDE)
         set_verdict(result, TRY_WRONG, "inputs are shared by all kernels: only out may be written",
                     "it wrote to an input, %s[%" PRId64 "]", name, element);
     else if (report->access == ACCESS_BEFORE)
         set_verdict(result, TRY_WRONG, "", "it accessed %s[%" PRId64 "], before the start of %s",
                     name, element, name);
-    else
+    else if (report->access == ACCESS_AFTER)
         set_verdict(result, TRY_WRONG, "",
                     "it accessed %s[%" PRId64 "], after the end of %s: it has %zu elements", name,
                     element, name, job->arrays[report->array].bytes / 4);
-}
-
-static void describe_signal(const JobHeader *job, TryResult *result) {
-    const JobReport *report = &job->report;
-    const bool wild = report->signal == SIGSEGV;
-    if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE)
-        describe_access(job, result);
     else if (report->access == ACCESS_NULL)
         set_verdict(result, TRY_STOPPED, "malloc may have returned NULL",
-                    "it crashed: %s, through a NULL pointer", strsignal(report->signal));
+                    "it crashed: %s, through a NULL pointer", signal);
     else
         set_verdict(result, TRY_STOPPED,
                     wild ? "a wild pointer, or a large array on the stack" : "", "it crashed: %s%s",
-                    strsignal(report->signal), wild ? ", an address outside of every array" : "");
+                    signal, wild ? ", an address outside of every array" : "");
 }
 
 /* Whether the kernel returned from all calls. Otherwise the result says what happened. */
@@ -102,12 +97,11 @@ static bool run_kernel(Job *job, const TryKernel *kernel, Err *err) {
 
 /* Returns the beginning of the output and the amount that was cut. The caller frees. NULL: none. */
 static char *printed_text(const ChildEnd *end) {
-    char *text = NULL;
     const uint64_t more = end->output_length - end->length;
-    int length = !end->output_length ? 0
-                 : more
-                     ? asprintf(&text, "%s\n(%" PRIu64 " more bytes are cut)\n", end->output, more)
-                     : asprintf(&text, "%s", end->output);
+    char *text = NULL;
+    if (!more)
+        return end->output_length ? strdup(end->output) : NULL;
+    int length = asprintf(&text, "%s\n(%" PRIu64 " more bytes are cut)\n", end->output, more);
     return length < 0 ? NULL : text;
 }
 
