@@ -147,13 +147,6 @@ static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     return true;
 }
 
-/* Whether the text names a file or a folder, and not words of a selection. */
-static bool is_scene(const char *text) {
-    struct stat status;
-    return strchr(text, '/') || data_has_suffix(text, ".npz") || data_has_suffix(text, ".json") ||
-           stat(text, &status) == 0;
-}
-
 /* Replaces kernel, format and align of `*config` by the words of a text: "fp8" or "v2,bilinear". */
 static bool change_config(const char *words, unsigned where, KernelConfig *config, Err *err) {
     char copy[128];
@@ -202,11 +195,15 @@ static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *
 static bool pool_comparison(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *with = snapshot->options->compare;
     Side *a = &snapshot->a, *b = &snapshot->b;
+    struct stat status;
+    /* Whether the text names a file or a folder, and not words of a selection. */
+    const bool scene = strchr(with, '/') || data_has_suffix(with, ".npz") ||
+                       data_has_suffix(with, ".json") || stat(with, &status) == 0;
     snapshot->state.compare = COMPARE_WIPE;
-    bool ok = is_scene(with) ? compare_scenes(snapshot, &config, err)
-                             : change_config(with, snapshot->where, &config, err) &&
-                                   pool_side(snapshot, b, &a->workload,
-                                             snapshot->options->arguments[0], &config, err);
+    bool ok = scene ? compare_scenes(snapshot, &config, err)
+                    : change_config(with, snapshot->where, &config, err) &&
+                          pool_side(snapshot, b, &a->workload, snapshot->options->arguments[0],
+                                    &config, err);
     snapshot->state.job.baseline = config;
     a->inputs.baseline = ref_keep(b->inputs.pooled);
     return ok;

@@ -92,23 +92,13 @@ bool options_parse(Options *options, int argc, char **argv, Err *err);
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err);
 
-typedef enum {
-    KIND_FLAG,
-    KIND_TEXT,
-    KIND_CHOICE,
-    KIND_LIST,
-    KIND_REAL,
-    KIND_INT,
-    KIND_PRUNE
-} OptionKind;
-
 typedef struct {
     const char *name;
     char letter;          /* 0: no letter */
     const char *argument; /* NULL: a flag */
     unsigned commands;    /* bit mask of CommandId */
     size_t offset;        /* offset of the field in Options */
-    OptionKind kind;
+    enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT, KIND_PRUNE } kind;
     const char *help;
     ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
     double min, max;   /* KIND_REAL, KIND_INT */
