@@ -56,14 +56,6 @@ void cell_field_free(CellField *field) {
     *field = (CellField){0};
 }
 
-/* Counts the cells whose values are not finite. */
-static void count_bad_cells(CellField *field) {
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
-        field->nan_cells += field->state[cell] == CELL_NAN;
-        field->inf_cells += field->state[cell] == CELL_INF;
-    }
-}
-
 /* Returns the row of a cell in pooled grids and maps. In a grid with height the row differs from
  * the cell's number in the picture. */
 static size_t decode_row(const BevContent *content, size_t cell) {
@@ -94,12 +86,17 @@ static CellState state_of(const float *vector, int64_t channels) {
                                  : CELL_EMPTY;
 }
 
-static void find_states(const BevContent *content, CellField *field) {
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        const float *vector = decode_vector(content, cell);
-        field->state[cell] = (uint8_t)state_of(vector, content->channels);
-    }
+/* Decodes all cells from their vectors, on all cores. */
+static void decode_cells(const BevContent *content, CellField *field,
+                         void (*decode)(const BevContent *, CellField *, size_t, const float *)) {
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        decode(content, field, cell, decode_vector(content, cell));
+}
+
+static void find_state(const BevContent *content, CellField *field, size_t cell,
+                       const float *vector) {
+    field->state[cell] = (uint8_t)state_of(vector, content->channels);
 }
 
 /* ---- colour and class ----------------------------------------------------------------------- */
@@ -119,12 +116,18 @@ double decode_strength(double share) {
     return share > 0 ? cbrt(fmin(share, 1)) : 0; /* the root keeps far cells visible */
 }
 
+static void find_strength(const BevContent *content, CellField *field, size_t cell,
+                          const float *vector) {
+    (void)content, (void)vector;
+    field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
+}
+
 /* Turns the depth weights in field->value into strengths. */
-static void decode_strengths(const BevContent *content, CellField *field) {
+static bool find_strengths(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
     field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field);
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
+    decode_cells(content, field, find_strength);
+    return true;
 }
 
 /* Returns the colour of the class with the largest part. */
@@ -137,43 +140,29 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
     return (Rgb){color[0], color[1], color[2]};
 }
 
-/* Colours the cells, in the view class by their class, else by the surface colour of the features.
- */
-static bool decode_embedding(const BevContent *content, CellField *field, Err *err) {
-    (void)err;
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        float parts[EMBED_DIMS];
-        if (field->state[cell] != CELL_VALUE ||
-            !embedding_decode(content->embedding, decode_vector(content, cell), parts))
-            continue;
-        double mass =
-            0; /* each sub-ray adds one unit to its class: their sum is the depth weight */
-        for (int class = 0; class < CLASS_COUNT; class ++)
-            mass += fmax(parts[class], 0);
-        field->value[cell] = (float)mass;
-        if (field->view == VIEW_CLASS)
-            field->color[cell] = class_color(parts);
-        else if (mass > 0)
-            field->color[cell] = rgb_lifted(rgb_from_linear(
-                parts[EMBED_R] / mass, parts[EMBED_G] / mass, parts[EMBED_B] / mass));
-    }
-    decode_strengths(content, field);
-    return true;
+/* Colours a cell, in the view class by its class, else by the surface colour of the features. */
+static void color_embedding(const BevContent *content, CellField *field, size_t cell,
+                            const float *vector) {
+    float parts[EMBED_DIMS];
+    double mass = 0; /* each sub-ray adds one unit to its class: their sum is the depth weight */
+    if (field->state[cell] != CELL_VALUE || !embedding_decode(content->embedding, vector, parts))
+        return;
+    for (int class = 0; class < CLASS_COUNT; class ++)
+        mass += fmax(parts[class], 0);
+    field->value[cell] = (float)mass;
+    if (field->view == VIEW_CLASS)
+        field->color[cell] = class_color(parts);
+    else if (mass > 0)
+        field->color[cell] = rgb_lifted(
+            rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass, parts[EMBED_B] / mass));
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-static bool decode_number(const BevContent *content, CellField *field, Err *err) {
-    (void)err;
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        const float *vector = decode_vector(content, cell);
-        field->value[cell] = field->view == VIEW_NORM
-                                 ? (float)vector_norm(vector, content->channels)
-                                 : vector[content->channel];
-    }
-    return true;
+static void find_number(const BevContent *content, CellField *field, size_t cell,
+                        const float *vector) {
+    field->value[cell] = field->view == VIEW_NORM ? (float)vector_norm(vector, content->channels)
+                                                  : vector[content->channel];
 }
 
 /* Allocates a zero for each row of the grid; free() it. NULL: no memory. */
@@ -184,18 +173,23 @@ static float *decode_row_values(const BevContent *content, Err *err) {
     return values;
 }
 
+/* Counts the points, and takes away those of `other`. */
 static bool decode_points(const BevContent *content, CellField *field, Err *err) {
-    const BevMap *map = content->map;
-    float *lengths = decode_row_values(content, err);
-    if (!lengths)
-        return false;
-    for (int64_t i = 0; i < map->intervals; i++)
-        lengths[map->ranks_bev[map->interval_starts[i]]] = (float)map->interval_lengths[i];
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        field->value[cell] = lengths[decode_row(content, cell)];
-        field->state[cell] = field->value[cell] > 0 ? CELL_VALUE : CELL_EMPTY;
+    const BevContent *sides[] = {content, content->other};
+    for (int side = 0; side < 2 && sides[side]; side++) {
+        const BevMap *map = sides[side]->map;
+        float *lengths = decode_row_values(content, err);
+        if (!lengths)
+            return false;
+        for (int64_t i = 0; i < map->intervals; i++)
+            lengths[map->ranks_bev[map->interval_starts[i]]] = (float)map->interval_lengths[i];
+        for (size_t cell = 0; cell < cells_of(content); cell++) {
+            float length = lengths[decode_row(content, cell)];
+            field->value[cell] += side ? -length : length;
+            field->state[cell] |= length > 0 ? CELL_VALUE : CELL_EMPTY;
+        }
+        free(lengths);
     }
-    free(lengths);
     return true;
 }
 
@@ -231,40 +225,33 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* Finds for each cell the channel in which its vector differs most from `other`, and keeps the
+/* Finds the channel in which a cell's vector differs most from that of `other`, and keeps the
  * signed difference. `other` NULL: from the FP64 values. */
-static void worst_differences(const BevContent *content, const BevContent *other,
-                              CellField *field) {
-    size_t channels = (size_t)content->channels;
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        const float *got = decode_vector(content, cell);
-        Difference d =
-            other ? from_other(got, decode_vector(other, cell), channels)
-                  : from_fp64(got, content->fp64_original + decode_row(content, cell) * channels,
-                              channels);
-        double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
-        field->value[cell] = (float)worst;
-        if (d.unknown || field->state[cell] == CELL_NAN)
-            field->state[cell] = CELL_NAN;
-        else if (isinf(worst))
-            field->state[cell] = CELL_INF;
-        else if (field->state[cell] == CELL_EMPTY && !d.zero)
-            field->state[cell] = CELL_VALUE;
-    }
-}
-
-static bool decode_error(const BevContent *content, CellField *field, Err *err) {
-    (void)err;
-    worst_differences(content, content->other, field);
-    return true;
+static void find_worst(const BevContent *content, CellField *field, size_t cell, const float *got) {
+    const BevContent *other = content->other;
+    const size_t channels = (size_t)content->channels, first = decode_row(content, cell) * channels;
+    Difference d = other ? from_other(got, decode_vector(other, cell), channels)
+                         : from_fp64(got, content->fp64_original + first, channels);
+    double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
+    field->value[cell] = (float)worst;
+    if (d.unknown || field->state[cell] == CELL_NAN)
+        field->state[cell] = CELL_NAN;
+    else if (isinf(worst))
+        field->state[cell] = CELL_INF;
+    else if (field->state[cell] == CELL_EMPTY && !d.zero)
+        field->state[cell] = CELL_VALUE;
 }
 
 /* ---- the view "rgb": three channels as red, green and blue ---------------------------------- */
 
-/* Computes the mass of each row of the map: depth times weight, summed over the row's points. */
-static void sum_masses(const BevContent *content, float *mass) {
+/* Finds the mass of each shown cell: depth times weight, summed over its points. A cell's vector
+ * over its mass is the mean feature of the points in the cell, however many points there are. A
+ * cell without mass is empty. */
+static bool find_masses(const BevContent *content, CellField *field, Err *err) {
     const BevMap *map = content->map;
+    float *mass = decode_row_values(content, err);
+    if (!mass)
+        return false;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
     for (int64_t i = 0; i < map->intervals; i++) {
         int64_t first = map->interval_starts[i];
@@ -274,17 +261,11 @@ static void sum_masses(const BevContent *content, float *mass) {
                    (map->weights ? (double)map->weights[t] : 1);
         mass[map->ranks_bev[first]] = (float)sum;
     }
-}
-
-/* Finds the mass of each shown cell. A cell's vector over its mass is the mean feature of the
- * points in the cell, however many points there are. */
-static bool find_masses(const BevContent *content, CellField *field, Err *err) {
-    float *mass = decode_row_values(content, err);
-    if (!mass)
-        return false;
-    sum_masses(content, mass);
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
-        field->value[cell] = mass[decode_row(content, (size_t)cell)];
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        field->value[cell] = mass[decode_row(content, cell)];
+        if (field->state[cell] == CELL_VALUE && !(field->value[cell] > 0))
+            field->state[cell] = CELL_EMPTY;
+    }
     free(mass);
     return true;
 }
@@ -299,12 +280,10 @@ static double value_at(const BevContent *content, const float *vector, int64_t c
 static void find_range(const BevContent *content, CellField *field, int k) {
     float *values = field->scratch;
     size_t count = 0;
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
-        if (field->state[cell] != CELL_VALUE)
-            continue;
-        const float *vector = decode_vector(content, (size_t)cell);
-        double value = value_at(content, vector, field->rgb.channel[k], field->value[cell]);
-        if (isfinite(value))
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        double value = value_at(content, decode_vector(content, cell), field->rgb.channel[k],
+                                field->value[cell]);
+        if (field->state[cell] == CELL_VALUE && isfinite(value))
             values[count++] = (float)value;
     }
     if (!count)
@@ -313,30 +292,26 @@ static void find_range(const BevContent *content, CellField *field, int k) {
     field->rgb.hi[k] = nth_smallest(values, count, count - 1 - count / 50);
 }
 
-static void color_cells(const BevContent *content, CellField *field) {
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
-        uint8_t level[3];
-        if (field->state[cell] != CELL_VALUE)
-            continue;
-        const float *vector = decode_vector(content, (size_t)cell);
-        for (int k = 0; k < 3; k++) {
-            const double lo = field->rgb.lo[k], hi = field->rgb.hi[k];
-            double value = value_at(content, vector, field->rgb.channel[k], field->value[cell]);
-            double t = hi > lo ? fmin(fmax((value - lo) / (hi - lo), 0), 1) : 0.5;
-            level[k] = content->light ? rgb_from_linear(t, t, t).r : (uint8_t)lround(255 * t);
-        }
-        field->color[cell] = (Rgb){level[0], level[1], level[2]};
+static void color_channels(const BevContent *content, CellField *field, size_t cell,
+                           const float *vector) {
+    uint8_t level[3];
+    if (field->state[cell] != CELL_VALUE)
+        return;
+    for (int k = 0; k < 3; k++) {
+        const double lo = field->rgb.lo[k], hi = field->rgb.hi[k];
+        double value = value_at(content, vector, field->rgb.channel[k], field->value[cell]);
+        double t = hi > lo ? fmin(fmax((value - lo) / (hi - lo), 0), 1) : 0.5;
+        level[k] = content->light ? rgb_from_linear(t, t, t).r : (uint8_t)lround(255 * t);
     }
+    field->color[cell] = (Rgb){level[0], level[1], level[2]};
+    if (!content->depth)
+        field->value[cell] = 1;
 }
 
 static bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
     field->rgb = content->rgb;
     if (content->depth && !find_masses(content, field, err))
         return false;
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
-        if (content->depth && field->state[cell] == CELL_VALUE && !(field->value[cell] > 0))
-            field->state[cell] = CELL_EMPTY;
     for (int k = 0; k < 3; k++) {
         field->rgb.channel[k] %= content->channels; /* the features may have fewer channels */
         if (!(field->rgb.lo[k] < field->rgb.hi[k]))
@@ -348,12 +323,8 @@ static bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
             field->rgb.lo[k] = 0;
             field->rgb.hi[k] = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
         }
-    color_cells(content, field);
-    if (content->depth)
-        decode_strengths(content, field);
-    for (int64_t cell = 0; cell < field->nx * field->ny && !content->depth; cell++)
-        field->value[cell] = field->state[cell] == CELL_VALUE;
-    return true;
+    decode_cells(content, field, color_channels);
+    return !content->depth || find_strengths(content, field, err);
 }
 
 /* ---- principal components ------------------------------------------------------------------- */
@@ -393,23 +364,25 @@ static uint8_t component_level(double sigmas) {
     return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
 }
 
+static void color_components(const BevContent *content, CellField *field, size_t cell,
+                             const float *vector) {
+    double at[PCA_COMPONENTS];
+    if (field->state[cell] != CELL_VALUE)
+        return;
+    pca_project(content->pca, vector, vector_norm(vector, content->channels), at);
+    field->color[cell] =
+        (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
+    field->value[cell] = 1;
+}
+
 static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     Pca own = {0};
-    const Pca *pca = content->pca ? content->pca : &own;
+    BevContent with = *content;
     if (!content->pca && !decode_fit_pca(content, &own, err))
         return false;
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        if (field->state[cell] == CELL_VALUE) {
-            const float *vector = decode_vector(content, cell);
-            double at[PCA_COMPONENTS];
-            pca_project(pca, vector, vector_norm(vector, content->channels), at);
-            field->color[cell] =
-                (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
-            field->value[cell] = 1;
-        }
-    for (int k = 0; k < PCA_COMPONENTS; k++)
-        field->explained[k] = pca->explained[k];
+    with.pca = content->pca ? content->pca : &own;
+    decode_cells(&with, field, color_components);
+    memcpy(field->explained, with.pca->explained, sizeof field->explained);
     pca_free(&own);
     return true;
 }
@@ -420,23 +393,23 @@ const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour",
                     "surface colour; brightness is the accumulated depth weight, its sum of depth",
                     NULL, NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
-                    decode_embedding},
+                    color_embedding, find_strengths},
     [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
-                    decode_embedding},
+                    color_embedding, find_strengths},
     [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
-                   NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_number},
+                   NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, find_number, NULL},
     [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",
-                      NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_number},
+                      NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, find_number, NULL},
     [VIEW_PCA] = {"pca", "Principal components", "three leading components as red, green, blue",
-                  NULL, NEEDS_POOLED, LEGEND_COMPONENTS, NULL, false, false, decode_pca},
+                  NULL, NEEDS_POOLED, LEGEND_COMPONENTS, NULL, false, false, NULL, decode_pca},
     [VIEW_RGB] = {"rgb", "Three channels", "their means as red, green, blue", NULL, NEEDS_POOLED,
-                  LEGEND_CHANNELS, NULL, false, false, decode_rgb},
+                  LEGEND_CHANNELS, NULL, false, false, NULL, decode_rgb},
     [VIEW_POINTS] = {"points", "Points per cell", "how many points the scatter map sends to a cell",
-                     "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, decode_points},
+                     "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, NULL, decode_points},
     [VIEW_ERROR] = {"error", "Error against FP64", "signed error of the channel that is most off",
                     "feature units", NEEDS_POOLED | NEEDS_FP64, LEGEND_BAR, "signed", false, true,
-                    decode_error},
+                    find_worst, NULL},
 };
 
 const char *view_missing(ViewKind view, const BevContent *content) {
@@ -464,46 +437,31 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
     if (!field_init(field, view, content->nx, content->ny, err))
         return false;
     if (views[view].needs & NEEDS_POOLED)
-        find_states(content, field);
-    if (!views[view].decode(content, field, err)) {
+        decode_cells(content, field, find_state);
+    if (views[view].cell)
+        decode_cells(content, field, views[view].cell);
+    if (views[view].finish && !views[view].finish(content, field, err)) {
         cell_field_free(field);
         return false;
     }
-    count_bad_cells(field);
-    return true;
-}
-
-/* ---- differences ---------------------------------------------------------------------------- */
-
-static bool count_difference(const BevContent *a, const BevContent *b, CellField *field, Err *err) {
-    CellField other;
-    if (!decode_view(VIEW_POINTS, a, field, err))
-        return false;
-    if (!decode_view(VIEW_POINTS, b, &other, err)) {
-        cell_field_free(field);
-        return false;
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        field->nan_cells += field->state[cell] == CELL_NAN;
+        field->inf_cells += field->state[cell] == CELL_INF;
     }
-    for (size_t cell = 0; cell < cells_of(a); cell++) {
-        field->value[cell] -= other.value[cell];
-        if (other.state[cell] != CELL_EMPTY)
-            field->state[cell] = other.state[cell];
-    }
-    cell_field_free(&other);
-    field->difference = true;
-    count_bad_cells(field);
     return true;
 }
 
 bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
                        Err *err) {
     assert(a->nx == b->nx && a->ny == b->ny && a->channels == b->channels);
-    if (view == VIEW_POINTS)
-        return count_difference(a, b, field, err);
-    *field = (CellField){0};
+    const bool points = view == VIEW_POINTS;
     BevContent both = *a;
     both.other = b;
-    if (!a->pooled || !b->pooled)
+    *field = (CellField){0};
+    if (points ? !b->map : !b->pooled)
         return err_set(err, ERR_USAGE, views[view].name, "choose another view",
-                       "no pooled features");
-    return decode_view(VIEW_ERROR, &both, field, err);
+                       points ? "no scatter map" : "no pooled features");
+    bool done = decode_view(points ? VIEW_POINTS : VIEW_ERROR, &both, field, err);
+    field->difference = points && done;
+    return done;
 }

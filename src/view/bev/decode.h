@@ -42,7 +42,8 @@ typedef struct BevContent {
     RgbChoice rgb;                  /* VIEW_RGB */
     const float *depth;             /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
                                        `map` */
-    const struct BevContent *other; /* VIEW_ERROR: its vectors stand for FP64; NULL: none */
+    const struct BevContent *other; /* VIEW_ERROR: its vectors stand for FP64; VIEW_POINTS: its
+                                       points are taken away; NULL: none */
     bool light;                     /* VIEW_RGB: the channels are linear light */
     /* Compared pictures must share these; otherwise each picture finds its own. */
     double full_mass; /* colour and class: depth weight drawn at full strength; 0: the median of
@@ -78,7 +79,9 @@ typedef struct {
     const char *colormap; /* the usual one; NULL: a colour view */
     bool logarithmic;     /* colour bar */
     bool symmetric;       /* range around zero */
-    bool (*decode)(const BevContent *content, CellField *field, Err *err); /* for decode_view */
+    /* For decode_view: decodes a cell from its vector; all cells, after that. NULL: nothing. */
+    void (*cell)(const BevContent *content, CellField *field, size_t cell, const float *vector);
+    bool (*finish)(const BevContent *content, CellField *field, Err *err);
 } ViewInfo;
 
 extern const ViewInfo views[VIEW_COUNT];

@@ -10,45 +10,8 @@
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-typedef enum { SHAPE_LINEAR, SHAPE_LOGARITHMIC, SHAPE_SYMMETRIC } RangeShape;
-
-/* Collects the values that decide the range: magnitudes for a symmetric one; zeros count for a
- * linear one only. NULL: no memory. */
-static float *gather_values(const CellField *const fields[], int count, RangeShape shape,
-                            size_t *n) {
-    size_t cells = 0;
-    for (int i = 0; i < count; i++)
-        cells += (size_t)(fields[i]->nx * fields[i]->ny);
-    float *values = malloc(cells * sizeof *values);
-    *n = 0;
-    for (int i = 0; values && i < count; i++)
-        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++) {
-            float value = fields[i]->value[cell];
-            float shaping = shape == SHAPE_SYMMETRIC ? fabsf(value) : value;
-            if (fields[i]->state[cell] == CELL_VALUE && (shape == SHAPE_LINEAR || shaping > 0))
-                values[(*n)++] = shaping;
-        }
-    return values;
-}
-
-static float percentile(float *values, size_t n, double percent) {
+static double percentile(float *values, size_t n, double percent) {
     return nth_smallest(values, n, (size_t)lround(percent / 100 * (double)(n - 1)));
-}
-
-static ValueRange range_of(float *values, size_t n, RangeShape shape) {
-    const double decades = 1e3;
-    ValueRange range = {.logarithmic = shape != SHAPE_LINEAR};
-    if (shape == SHAPE_SYMMETRIC) {
-        range.hi = percentile(values, n, 100);
-        range.lo = -range.hi;
-    } else if (shape == SHAPE_LOGARITHMIC) {
-        range.hi = percentile(values, n, 100);
-        range.lo = fmax(percentile(values, n, 0), range.hi / decades);
-    } else {
-        range.lo = fmin(percentile(values, n, 2), 0);
-        range.hi = fmax(percentile(values, n, 98), 0);
-    }
-    return range;
 }
 
 /* Finds whether values lie beyond the range; returns whether there are any values. */
@@ -64,16 +27,28 @@ static bool find_beyond(const CellField *const fields[], int count, ValueRange *
     return any;
 }
 
+/* Magnitudes decide a symmetric range; zeros count for a linear one only. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
+    const double decades = 1e3;
     const ViewInfo *view = &views[fields[0]->view];
-    const RangeShape shape = fields[0]->difference || view->symmetric ? SHAPE_SYMMETRIC
-                             : view->logarithmic                      ? SHAPE_LOGARITHMIC
-                                                                      : SHAPE_LINEAR;
-    size_t n;
-    float *values = gather_values(fields, count, shape, &n);
+    const bool symmetric = fields[0]->difference || view->symmetric;
+    const bool linear = !symmetric && !view->logarithmic;
+    size_t n = 0, cells = (size_t)(fields[0]->nx * fields[0]->ny); /* of each field */
+    float *values = malloc((size_t)count * cells * sizeof *values);
     if (!values)
         return err_set(err, ERR_FAILED, view->name, "", "no memory for a range");
-    *range = n ? range_of(values, n, shape) : (ValueRange){0};
+    for (size_t i = 0; i < (size_t)count * cells; i++) {
+        const CellField *field = fields[i / cells];
+        float value = field->value[i % cells], shaping = symmetric ? fabsf(value) : value;
+        if (field->state[i % cells] == CELL_VALUE && (linear || shaping > 0))
+            values[n++] = shaping;
+    }
+    *range = (ValueRange){.logarithmic = n && !linear};
+    if (n) {
+        double lo = percentile(values, n, linear ? 2 : 0);
+        range->hi = fmax(percentile(values, n, linear ? 98 : 100), 0);
+        range->lo = linear ? fmin(lo, 0) : symmetric ? -range->hi : fmax(lo, range->hi / decades);
+    }
     free(values);
     if (!find_beyond(fields, count, range))
         *range = (ValueRange){.lo = NAN, .hi = NAN};

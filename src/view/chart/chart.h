@@ -48,22 +48,16 @@ typedef struct {
 
 enum { PLOT_PARTS = 6, BAR_TEXT = 96, ALL_PIECES = 8 };
 
-/* A piece of a bar, of the colour of a part, from one value of the x axis to another. */
-typedef struct {
-    int part;
-    double from, to;
-} PlotSpan;
-
 typedef struct {
     const char *group; /* heading above the bar; NULL: the bar belongs to the group before it */
     const char *label;
-    double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
-    double tick;              /* where a hollow tick stands; 0: none */
-    char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
-    const PlotSpan *spans;    /* (span_count), drawn instead of `parts`: a lane of a time line */
-    int span_count;
-    bool strong;   /* the selection */
-    bool baseline; /* the selection is compared with this bar */
+    double parts[PLOT_PARTS];  /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
+    double tick;               /* where a hollow tick stands; 0: none */
+    char text[BAR_TEXT];       /* at the bar's end; pieces after commas are dropped to save room */
+    const TimelineSpan *spans; /* (span_count), drawn instead of `parts`: a lane of a time line */
+    int span_count, span_part; /* the colour is that of a part */
+    bool strong;               /* the selection */
+    bool baseline;             /* the selection is compared with this bar */
 } PlotBar;
 
 /* Lines and dots over two axes, or bars along the x axis. All pointers are borrowed. */

@@ -2,75 +2,94 @@
 /* The charts of the memory model: one function a chart fills its spec; the table is at the end. */
 #include "src/view/chart/live_chart.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+enum { ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3, TEXTS = 16384, NOTE = 800 };
 enum { MRC_SIZES = 293 }; /* the last ones of what_if_l2: from 0.5 MiB on */
 
 /* A spec with the room for its texts and values, so that one free() frees all. */
 typedef struct {
     ChartSpec spec; /* first: chart_make() returns its address */
     const ChartInput *input;
-    char title[TEXT], subtitle[TEXT + 144], note[4 * TEXT], source[TEXT];
+    const MemoryModel *model;
+    Gpu gpu;                                  /* the chosen one, with the user's changes */
+    const PredictedKernel *kernel, *baseline; /* on that GPU; NULL: none, or none yet */
+    bool low;                                 /* the room is ROOM_LOW */
+    char texts[TEXTS];                        /* one after the other */
+    size_t texts_used;
     double x[MRC_SIZES], y[MODEL_KERNELS][MRC_SIZES];
+    int roofs;
     double roof_x[ROOFS][3], roof_y[ROOFS][3];
     PlotSeries series[ROOFS + MODEL_KERNELS];
     PlotMark marks[MODEL_GPUS];
     PlotBar bars[MAX_BARS];
-    PlotSpan spans[TIMELINE_WAYS][LANE_COUNT][TIMELINE_LAUNCHES];
-    char labels[MAX_BARS][TEXT];
     const char *parts[ARRAYS];
 } ChartData;
 
 #define MIB 1048576.0
 
-/* Writes what is modelled: "canonical, FP16, nearest, C = 80, 209,019 points". */
-static void describe_problem(const ChartInput *input, char text[TEXT]) {
-    const MemoryModel *model = input->model;
-    snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", input->scene,
-             bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-             (long long)model->channels, text_of_unit(UNIT_COUNT, (double)model->points).text);
+/* Writes what snprintf would, into a text that lives as long as the spec. */
+__attribute__((format(printf, 2, 3))) static const char *add_text(ChartData *data,
+                                                                  const char *format, ...) {
+    char *text = data->texts + data->texts_used;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, TEXTS - data->texts_used, format, values);
+    va_end(values);
+    data->texts_used += strlen(text) + 1;
+    assert(data->texts_used < TEXTS);
+    return text;
 }
 
-/* Writes the subtitle of charts of one GPU, which others replace: the problem, the GPU and the
- * user's changes to it. */
-static void describe_problem_on_gpu(ChartData *data) {
-    const ChartInput *input = data->input;
-    char problem[TEXT];
-    describe_problem(input, problem);
-    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s%s", problem,
-             input->model->gpus[input->gpu].title, gpu_edit_text(&input->edit).text);
+/* Returns what is modelled: "canonical, FP16, nearest, C = 80, 209,019 points". */
+static const char *problem_text(ChartData *data) {
+    const MemoryModel *model = data->model;
+    return add_text(data, "%s, %s, %s, C = %lld, %s points", data->input->scene,
+                    bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
+                    (long long)model->channels,
+                    text_of_unit(UNIT_COUNT, (double)model->points).text);
 }
 
 /* Returns the changes to a GPU of the model: only the chosen one has any. NULL: none. */
-static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
-    return gpu == input->gpu ? &input->edit : NULL;
+static const GpuEdit *edit_of(const ChartData *data, int gpu) {
+    return gpu == data->input->gpu ? &data->input->edit : NULL;
 }
 
-static Gpu chart_gpu(const ChartInput *input, int gpu) {
-    return model_gpu(input->model, gpu, edit_of(input, gpu));
+static Gpu chart_gpu(const ChartData *data, int gpu) {
+    return model_gpu(data->model, gpu, edit_of(data, gpu));
 }
 
-/* Returns a kernel of the model that charts of all kernels show; NULL: an empty or a wrong one. */
-static const PredictedKernel *shown_kernel(const MemoryModel *model, int row) {
-    const PredictedKernel *kernel = &model->kernels[row];
-    return kernel->name && !kernel->kernel->wrong_on_purpose ? kernel : NULL;
+/* Returns the kernel after `kernel` (NULL: the first one) that charts of all kernels show. */
+static const PredictedKernel *next_shown(const ChartData *data, const PredictedKernel *kernel) {
+    do
+        kernel = model_next(data->model, kernel);
+    while (kernel && kernel->kernel->wrong_on_purpose);
+    return kernel;
 }
 
-static Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel,
-                                   int gpu) {
-    return model_predict(input->model, kernel, gpu, edit_of(input, gpu));
+/* Returns the prediction on the chosen GPU. */
+static Prediction chart_prediction(const ChartData *data, const PredictedKernel *kernel) {
+    return model_predict(data->model, kernel, data->input->gpu, &data->input->edit);
+}
+
+static double latency_us(const ChartData *data, const PredictedKernel *kernel) {
+    return chart_prediction(data, kernel).latency_us;
 }
 
 /* Writes a figure that is derived from a kernel's prediction, a first estimate as "~402 us". */
 static ShortText chart_figure(Unit unit, const PredictedKernel *kernel, double value) {
-    ShortText text;
-    snprintf(text.text, sizeof text.text, "%s%s", kernel->estimate ? "~" : "",
-             unit == UNIT_US ? text_of_figure(unit, value).text : text_of_unit(unit, value).text);
-    return text;
+    return short_text("%s%s", kernel->estimate ? "~" : "",
+                      unit == UNIT_US ? text_of_figure(unit, value).text
+                                      : text_of_unit(unit, value).text);
+}
+
+static ShortText latency_text(const ChartData *data, const PredictedKernel *kernel) {
+    return chart_figure(UNIT_US, kernel, latency_us(data, kernel));
 }
 
 /* Returns the end of an axis: the value, rounded up in its first digit. */
@@ -80,267 +99,228 @@ static double chart_round_up(double value) {
 }
 
 /* Returns the model's row for the kernel on a GPU. NULL: there is none yet. */
-static const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel,
-                                              int gpu) {
-    Gpu on = chart_gpu(input, gpu);
-    return kernel ? model_of_kernel(input->model, kernel, &on) : NULL;
+static const PredictedKernel *chart_predicted(const ChartData *data, const BevKernel *kernel,
+                                              const Gpu *gpu) {
+    return kernel ? model_of_kernel(data->model, kernel, gpu) : NULL;
 }
 
-/* Whether `row` stands for the kernel on the chosen GPU. */
-static bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row,
-                            const BevKernel *kernel) {
-    const PredictedKernel *predicted = chart_predicted(input, kernel, input->gpu);
-    return predicted && !strcmp(predicted->name, row->name);
+/* Whether the row is that of the selection or of the baseline on the chosen GPU; it may be NULL. */
+static bool is_row(const PredictedKernel *selected, const PredictedKernel *row) {
+    return selected && !strcmp(selected->name, row->name);
 }
 
-/* Fills series `count` of the chart with the points of a kernel, given by its row in the model. */
-static PlotSeries *add_series(ChartData *data, int count, int kernel, const double *x,
+/* Adds a series with the points of a kernel, in the colour of its row of the model. */
+static PlotSeries *add_series(ChartData *data, const PredictedKernel *row, const double *x,
                               const double *y, int points) {
-    const ChartInput *input = data->input;
-    const PredictedKernel *row = &input->model->kernels[kernel];
-    PlotSeries *series = &data->series[count];
-    *series = plot_series(row->title, x, y, points, kernel);
-    series->strong = chart_is_kernel(input, row, input->kernel);
-    series->baseline = chart_is_kernel(input, row, input->baseline);
+    PlotSeries *series = &data->series[data->spec.series_count++];
+    *series = plot_series(row->title, x, y, points, (int)(row - data->model->kernels));
+    series->strong = is_row(data->kernel, row);
+    series->baseline = is_row(data->baseline, row);
     series->peer = true;
     return series;
 }
 
-/* ---- DRAM traffic by L2 size ----------------------------------------------------------------- */
-
-static int l2_marks(ChartData *data) {
-    const ChartInput *input = data->input;
-    int count = input->model->gpu_count;
-    for (int gpu = 0; gpu < count; gpu++) {
-        double mib = chart_gpu(input, gpu).l2_bytes / MIB;
-        const char *title = input->model->gpus[gpu].title;
-        snprintf(data->labels[gpu], TEXT, "%s, %g%s", title, mib, gpu == input->gpu ? " MiB" : "");
-        data->marks[gpu] = (PlotMark){mib, data->labels[gpu], gpu == input->gpu};
-    }
-    chart_sort_marks(data->marks, count);
-    return count;
+static void add_mark(ChartData *data, double x, const char *label, bool strong) {
+    data->marks[data->spec.mark_count++] = (PlotMark){x, label, strong};
 }
 
-static ShortText moved_text(const ChartInput *input, const PredictedKernel *kernel) {
-    return chart_figure(UNIT_BYTES, kernel,
-                        prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)));
+/* ---- DRAM traffic by L2 size ----------------------------------------------------------------- */
+
+static ShortText moved_text(const ChartData *data, const PredictedKernel *kernel) {
+    return chart_figure(UNIT_BYTES, kernel, prediction_dram_bytes(chart_prediction(data, kernel)));
 }
 
 /* Writes the finding: "V4 moves 5.38 MB to and from DRAM on RTX A6000, V2 12.4 MB". */
-static void traffic_finding(const ChartInput *input, char title[TEXT]) {
-    const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
-    const PredictedKernel *baseline = chart_predicted(input, input->baseline, input->gpu);
-    const char *gpu = input->model->gpus[input->gpu].title;
+static void traffic_title(ChartData *data) {
+    const PredictedKernel *kernel = data->kernel, *other = data->baseline;
+    ShortText than = {""};
     if (!kernel)
         return;
-    const ShortText bytes = moved_text(input, kernel);
-    if (input->room == ROOM_LOW)
-        snprintf(title, TEXT, "DRAM moves %s for %s", bytes.text, kernel->title);
-    else
-        snprintf(title, TEXT, "%s moves %s to and from DRAM on %s", kernel->title, bytes.text, gpu);
-    if (baseline && baseline != kernel)
-        text_add(title, TEXT, ", %s %s", baseline->title, moved_text(input, baseline).text);
+    if (other && other != kernel)
+        than = short_text(", %s %s", other->title, moved_text(data, other).text);
+    const ShortText bytes = moved_text(data, kernel);
+    data->spec.title =
+        data->low ? add_text(data, "DRAM moves %s for %s%s", bytes.text, kernel->title, than.text)
+                  : add_text(data, "%s moves %s to and from DRAM on %s%s", kernel->title,
+                             bytes.text, data->gpu.title, than.text);
 }
 
 static void fill_mrc(ChartData *data) {
-    const ChartInput *input = data->input;
+    ChartSpec *spec = &data->spec;
+    GpuEdit edit = data->input->edit;
     double most = 1, least = INFINITY;
     bool sampled = false;
-    int count = 0;
     for (int i = 0; i < MRC_SIZES; i++)
         data->x[i] = model_l2_mib(MODEL_L2S - MRC_SIZES + i);
-    for (int r = 0; r < input->model->kernel_count; r++) {
-        const PredictedKernel *predicted = shown_kernel(input->model, r);
-        if (!predicted)
-            continue;
+    for (const PredictedKernel *row = next_shown(data, NULL); row; row = next_shown(data, row)) {
+        double *y = data->y[spec->series_count];
         for (int i = 0; i < MRC_SIZES; i++) {
-            GpuEdit edit = input->edit;
             edit.l2_mib = data->x[i];
-            data->y[r][i] = 1e-6 * prediction_dram_bytes(
-                                       model_predict(input->model, predicted, input->gpu, &edit));
+            y[i] = 1e-6 *
+                   prediction_dram_bytes(model_predict(data->model, row, data->input->gpu, &edit));
+            most = fmax(most, y[i]);
         }
-        least = fmin(least, data->y[r][0]);
-        sampled = sampled || predicted->sampled;
-        add_series(data, count++, r, data->x, data->y[r], MRC_SIZES);
+        least = fmin(least, y[0]);
+        sampled = sampled || row->sampled;
+        add_series(data, row, data->x, y, MRC_SIZES);
     }
     /* The lower edge is ten times less than any kernel moves with the smallest L2; values below it
      * are drawn there. */
     least = least > 0 && isfinite(least) ? pow(10, floor(log10(least)) - 1) : 0.1;
-    for (int r = 0; r < input->model->kernel_count; r++)
-        for (int i = 0; i < MRC_SIZES; i++) {
-            data->y[r][i] = fmax(data->y[r][i], least);
-            most = fmax(most, data->y[r][i]);
-        }
-    snprintf(
-        data->note, sizeof data->note,
+    for (int i = 0; i < spec->series_count * MRC_SIZES; i++)
+        data->y[i / MRC_SIZES][i % MRC_SIZES] = fmax(data->y[i / MRC_SIZES][i % MRC_SIZES], least);
+    for (int gpu = 0; gpu < data->model->gpu_count; gpu++) {
+        double mib = chart_gpu(data, gpu).l2_bytes / MIB;
+        bool chosen = gpu == data->input->gpu;
+        add_mark(
+            data, mib,
+            add_text(data, "%s, %g%s", data->model->gpus[gpu].title, mib, chosen ? " MiB" : ""),
+            chosen);
+    }
+    chart_sort_marks(data->marks, spec->mark_count);
+    spec->note = add_text(
+        data,
         "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines of "
         "four 32-byte sectors; L2 warm, LRU. The other facts are those of the GPU named above. "
         "A line on the lower edge moves nothing: its working set stays in the L2.",
         sampled ? "sampled" : "exact");
-    ChartSpec *spec = &data->spec;
-    traffic_finding(input, data->title);
+    traffic_title(data);
     spec->x = (PlotAxis){"size of the L2, MiB", true, data->x[0], data->x[MRC_SIZES - 1], "MiB"};
     spec->y = (PlotAxis){"MB to and from DRAM, a launch", true, least, 1.3 * most, "MB"};
-    spec->series_count = count;
-    spec->mark_count = l2_marks(data);
     spec->meets = spec->zero = true;
 }
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
-/* Draws roof `i` from (x0, y0) up to (x1, top), and flat from there on. All but the first are
- * dashed. The colour is that of `term`, the part of the latency that the roof limits. */
-static void add_roof(ChartData *data, int series, int i, int term, double x0, double y0, double x1,
+/* Draws a roof from (x0, y0) up to (x1, top), and flat from there on. All but the first are dashed.
+ * The colour is that of `term`, the part of the latency that the roof limits. */
+static void add_roof(ChartData *data, const char *name, int term, double x0, double y0, double x1,
                      double top) {
-    double *x = data->roof_x[i], *y = data->roof_y[i];
+    double *x = data->roof_x[data->roofs], *y = data->roof_y[data->roofs];
+    PlotSeries *series = &data->series[data->spec.series_count++];
     x[0] = x0, y[0] = y0;
     x[1] = x1, y[1] = top;
     x[2] = data->spec.x.hi, y[2] = top;
-    data->series[series] = plot_series(data->labels[i], x, y, 3, term);
-    data->series[series].faint = i > 0;
+    *series = plot_series(name, x, y, 3, term);
+    series->faint = data->roofs++ > 0;
 }
 
 /* Draws the roof of a memory: it rises by `gflops_a_flop` for each FLOP a byte, up to `gflops`, the
  * rate of the FP32 units. */
-static void memory_roof(ChartData *data, int series, int i, int term, double gflops_a_flop,
-                        double gflops) {
+static void add_memory_roof(ChartData *data, const char *name, int term, double gflops_a_flop,
+                            double gflops) {
     double lo = data->spec.x.lo, ridge = gflops / gflops_a_flop;
     double x1 = fmax(fmin(ridge, data->spec.x.hi), lo);
-    add_roof(data, series, i, term, lo, fmin(lo * gflops_a_flop, gflops) * 1e-3, x1,
-             fmin(x1 * gflops_a_flop, gflops) * 1e-3);
+    double y0 = fmin(lo * gflops_a_flop, gflops) * 1e-3;
+    add_roof(data, name, term, lo, y0, x1, fmin(x1 * gflops_a_flop, gflops) * 1e-3);
+    data->spec.y.lo = fmin(data->spec.y.lo, 0.8 * y0);
 }
-
-/* The position in data->labels of the note's sentence about the roof of DRAM. */
-enum { DRAM_NOTE = ROOFS + 1 };
 
 /* Draws the roof of DRAM for the selection. The axis counts bytes of L2, of which only some come
- * from DRAM. False: so few come from DRAM that the roof would lie above the chart. */
-static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings) {
-    const int i = 1;
-    const ChartInput *input = data->input;
-    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
-    if (!predicted)
-        return false;
-    Prediction p = chart_prediction(input, predicted, input->gpu);
-    double from_dram = prediction_dram_bytes(p);
-    double times = from_dram > 0 ? predicted->l2_sectors * SECTOR / from_dram : INFINITY;
+ * from DRAM. Returns the note's sentence about the roof. "": there is no roof; it would lie above
+ * the chart where few bytes come from DRAM. */
+static const char *add_dram_roof(ChartData *data, const ModelCeilings *ceilings) {
+    const PredictedKernel *kernel = data->kernel;
+    if (!kernel)
+        return "";
+    double from_dram = prediction_dram_bytes(chart_prediction(data, kernel));
+    double times = from_dram > 0 ? kernel->l2_sectors * SECTOR / from_dram : INFINITY;
     if (data->spec.x.lo * ceilings->dram_gb_s * times > ceilings->fp32_gflops)
-        return false;
-    snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
-             ceilings->dram_gb_s * 1e-3);
-    snprintf(data->labels[DRAM_NOTE], TEXT,
-             " The roof of DRAM is that of %s, which asks L2 for %.1f bytes a byte of DRAM.",
-             predicted->title, times);
-    memory_roof(data, series, i, TERM_DRAM, ceilings->dram_gb_s * times, ceilings->fp32_gflops);
-    return true;
-}
-
-/* Draws the roof of the tensor cores: the L2's slope goes on above the FP32 roof, up to their rate.
- */
-static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings *ceilings) {
-    double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
-    snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);
-    add_roof(data, series, i, TERM_ISSUE, low / ceilings->l2_gb_s, low * 1e-3,
-             high / ceilings->l2_gb_s, high * 1e-3);
+        return "";
+    add_memory_roof(
+        data, add_text(data, "DRAM for %s, %.1f TB/s", kernel->title, ceilings->dram_gb_s * 1e-3),
+        TERM_DRAM, ceilings->dram_gb_s * times, ceilings->fp32_gflops);
+    return add_text(data,
+                    " The roof of DRAM is that of %s, which asks L2 for %.1f bytes a byte of DRAM.",
+                    kernel->title, times);
 }
 
 /* Writes the finding: "V4 reaches 12 % of its L2 roof on RTX A6000: latency-bound". */
-static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings, double flops,
-                             char title[TEXT]) {
-    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
-    if (!predicted)
-        return;
-    Prediction p = chart_prediction(input, predicted, input->gpu);
-    double intensity = flops / (predicted->l2_sectors * SECTOR);
+static void roofline_title(ChartData *data, const ModelCeilings *ceilings, double flops) {
+    const PredictedKernel *kernel = data->kernel;
     char reason[80];
-    findings_reason(predicted, &p, 0, reason, sizeof reason);
+    if (data->low)
+        data->spec.title = add_text(data, "%s; roofs: %s", charts[CHART_ROOFLINE].title,
+                                    source_names[ceilings->source]);
+    if (data->low || !kernel)
+        return;
+    Prediction p = chart_prediction(data, kernel);
+    double intensity = flops / (kernel->l2_sectors * SECTOR);
     double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gb_s);
-    snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof on %s: %.*s", predicted->title,
-             100 * flops / (p.latency_us * 1e3) / limit, input->model->gpus[input->gpu].title,
-             (int)strcspn(reason, ":"), reason);
+    findings_reason(kernel, &p, 0, reason, sizeof reason);
+    data->spec.title = add_text(data, "%s reaches %.0f %% of its L2 roof on %s: %.*s",
+                                kernel->title, 100 * flops / (p.latency_us * 1e3) / limit,
+                                data->gpu.title, (int)strcspn(reason, ":"), reason);
 }
 
-static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char text[TEXT]) {
-    if (ceilings->source == SOURCE_MODEL)
-        snprintf(text, TEXT, "Ceilings: model; DRAM %.0f %% of the data sheet's, L2 as %s.",
-                 100 * ceilings->dram_gb_s / gpu->dram_gb_s,
-                 isfinite(gpu->l2_gb_s) ? "measured on such a GPU"
-                                        : "an H200's, by multiprocessors and clock");
-    else
-        snprintf(text, TEXT, "Ceilings: %s GPU by probes of its DRAM, L2, FP32 and tensor units.",
-                 ceilings->source == SOURCE_MEASURED ? "measured on this" : "recorded on such a");
+static const char *ceilings_text(ChartData *data, const ModelCeilings *ceilings) {
+    if (ceilings->source != SOURCE_MODEL)
+        return add_text(data, "Ceilings: %s GPU by probes of its DRAM, L2, FP32 and tensor units.",
+                        ceilings->source == SOURCE_MEASURED ? "measured on this"
+                                                            : "recorded on such a");
+    return add_text(data, "Ceilings: model; DRAM %.0f %% of the data sheet's, L2 as %s.",
+                    100 * ceilings->dram_gb_s / data->gpu.dram_gb_s,
+                    isfinite(data->gpu.l2_gb_s) ? "measured on such a GPU"
+                                                : "an H200's, by multiprocessors and clock");
 }
 
-/* Adds a dot for each kernel, widens the axes to them, and returns how many there are. */
-static int kernel_dots(ChartData *data, double flops, PlotAxis *x, PlotAxis *y) {
-    const ChartInput *input = data->input;
-    const MemoryModel *model = input->model;
-    int count = 0;
-    for (int r = 0; r < model->kernel_count; r++) {
-        const PredictedKernel *predicted = shown_kernel(model, r);
-        if (!predicted)
-            continue;
-        double us = chart_prediction(input, predicted, input->gpu).latency_us;
-        data->x[r] = flops / (predicted->l2_sectors * SECTOR);
-        data->y[r][0] = flops / (us * 1e6);
-        x->lo = fmin(x->lo, 0.6 * data->x[r]);
-        x->hi = fmax(x->hi, 2 * data->x[r]);
-        y->lo = fmin(y->lo, 0.5 * data->y[r][0]);
-        add_series(data, count++, r, &data->x[r], data->y[r], 1)->dots = true;
+/* Adds a dot for each kernel, and widens the axes to them. */
+static void add_kernel_dots(ChartData *data, double flops) {
+    PlotAxis *x = &data->spec.x, *y = &data->spec.y;
+    for (const PredictedKernel *row = next_shown(data, NULL); row; row = next_shown(data, row)) {
+        double *at = data->y[data->spec.series_count];
+        at[0] = flops / (row->l2_sectors * SECTOR);
+        at[1] = flops / (latency_us(data, row) * 1e6);
+        x->lo = fmin(x->lo, 0.6 * at[0]);
+        x->hi = fmax(x->hi, 2 * at[0]);
+        y->lo = fmin(y->lo, 0.5 * at[1]);
+        add_series(data, row, &at[0], &at[1], 1)->dots = true;
     }
-    return count;
 }
 
 static void fill_roofline(ChartData *data) {
-    const ChartInput *input = data->input;
-    const ModelCeilings found = model_ceilings(input->model, input->gpu, &input->edit);
+    const ModelCeilings found = model_ceilings(data->model, data->input->gpu, &data->input->edit);
     const ModelCeilings *ceilings = &found;
     ChartSpec *spec = &data->spec;
-    const Gpu gpu = model_gpu(input->model, input->gpu, &input->edit);
-    char whence[TEXT];
-    bool tensor = ceilings->tensor_gflops > 0;
-    double ridge = ceilings->fp32_gflops / ceilings->l2_gb_s;
-    double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops;
+    const double fp32 = ceilings->fp32_gflops, tensor = ceilings->tensor_gflops;
+    double ridge = fp32 / ceilings->l2_gb_s, most = tensor > 0 ? tensor : fp32;
     spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, ridge / 2,
                          3e-3 * most * 1e3 / ceilings->l2_gb_s, "FLOP/byte"};
-    spec->y = (PlotAxis){"TFLOP/s", true, 1e-3 * ceilings->fp32_gflops, 1.5e-3 * most, NULL};
-    const double flops = 2 * (double)input->model->points * (double)input->model->channels;
-    int count = kernel_dots(data, flops, &spec->x, &spec->y);
-    snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gb_s * 1e-3);
-    memory_roof(data, count, 0, TERM_L2, ceilings->l2_gb_s, ceilings->fp32_gflops);
-    int roofs = 1 + dram_roof(data, count + 1, ceilings);
-    spec->y.lo = fmin(spec->y.lo, 0.8 * fmin(data->roof_y[0][0], data->roof_y[roofs - 1][0]));
-    if (tensor)
-        tensor_roof(data, count + roofs, roofs, ceilings), roofs++;
-    spec->series_count = count + roofs;
-    snprintf(data->labels[ROOFS], TEXT, "FP32, %.1f TFLOP/s", ceilings->fp32_gflops * 1e-3);
-    data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
-    spec->mark_count = 1;
-    ceilings_text(ceilings, &gpu, whence);
-    snprintf(data->note, sizeof data->note,
-             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
-             "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: "
-             "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
-             whence, data->labels[DRAM_NOTE]);
-    if (input->room == ROOM_LOW)
-        snprintf(data->title, TEXT, "%s; roofs: %s", charts[CHART_ROOFLINE].title,
-                 source_names[ceilings->source]);
-    else
-        roofline_finding(input, ceilings, flops, data->title);
+    spec->y = (PlotAxis){"TFLOP/s", true, 1e-3 * fp32, 1.5e-3 * most, NULL};
+    const double flops = 2 * (double)data->model->points * (double)data->model->channels;
+    add_kernel_dots(data, flops);
+    add_memory_roof(data, add_text(data, "L2, %.1f TB/s", ceilings->l2_gb_s * 1e-3), TERM_L2,
+                    ceilings->l2_gb_s, fp32);
+    const char *dram_note = add_dram_roof(data, ceilings);
+    if (tensor > 0) /* the L2's slope goes on above the FP32 roof, up to the tensor cores' rate */
+        add_roof(data, add_text(data, "tensor, %.0f TFLOP/s", tensor * 1e-3), TERM_ISSUE, ridge,
+                 fp32 * 1e-3, tensor / ceilings->l2_gb_s, tensor * 1e-3);
+    add_mark(data, ridge, add_text(data, "FP32, %.1f TFLOP/s", fp32 * 1e-3), false);
+    spec->note =
+        add_text(data,
+                 "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+                 "predicted with a warm L2.\nA dot far below its roof is held by what no roof "
+                 "shows: dependent loads, the issue of instructions, additions in L2, or the "
+                 "launch.%s",
+                 ceilings_text(data, ceilings), dram_note);
+    roofline_title(data, ceilings, flops);
 }
 
 /* ---- working set ---------------------------------------------------------------------------- */
 
 enum { WORKING_SET_MOST = 300 }; /* percent: the end of the axis at most */
 
-/* Draws the bar of a GPU: the footprint, and what the selection would take there. */
-static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS], double gathered,
-                          PlotBar *bar, char *label) {
+/* Adds the bar of a GPU: the footprint, and what the selection would take there. */
+static void add_footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS],
+                              double gathered) {
     const ChartInput *input = data->input;
-    const PredictedKernel *predicted = chart_predicted(input, input->kernel, gpu);
-    double l2 = chart_gpu(input, gpu).l2_bytes, sum = 0;
-    snprintf(label, TEXT, "%s, %g MiB", input->model->gpus[gpu].title, l2 / MIB);
-    *bar = (PlotBar){.label = label, .strong = gpu == input->gpu, .tick = 100 * gathered / l2};
+    const Gpu on = chart_gpu(data, gpu);
+    const PredictedKernel *kernel = chart_predicted(data, input->kernel, &on);
+    PlotBar *bar = &data->bars[data->spec.bar_count++];
+    double l2 = on.l2_bytes, sum = 0;
+    *bar = (PlotBar){.label = add_text(data, "%s, %g MiB", data->model->gpus[gpu].title, l2 / MIB),
+                     .strong = gpu == input->gpu,
+                     .tick = 100 * gathered / l2};
     for (int i = 0; i < ARRAYS; i++) {
         bar->parts[i] = 100 * touched[i] / l2;
         sum += touched[i];
@@ -349,410 +329,340 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
              sum <= l2 ? "smaller" : "larger than the L2");
     if (bar->tick > WORKING_SET_MOST)
         text_add(bar->text, sizeof bar->text, ", gathers %.0f %%", bar->tick);
-    if (predicted)
-        text_add(
-            bar->text, sizeof bar->text, ", %s takes %s", predicted->title,
-            chart_figure(UNIT_US, predicted, chart_prediction(input, predicted, gpu).latency_us)
-                .text);
-}
-
-/* Sorts the model's GPUs by the size of their L2, the smallest first. */
-static void order_by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
-    for (int gpu = 0; gpu < input->model->gpu_count; gpu++) {
-        double bytes = chart_gpu(input, gpu).l2_bytes;
-        int at = gpu;
-        for (; at > 0 && chart_gpu(input, order[at - 1]).l2_bytes > bytes; at--)
-            order[at] = order[at - 1];
-        order[at] = gpu;
+    if (kernel) {
+        double us = model_predict(data->model, kernel, gpu, edit_of(data, gpu)).latency_us;
+        text_add(bar->text, sizeof bar->text, ", %s takes %s", kernel->title,
+                 chart_figure(UNIT_US, kernel, us).text);
     }
 }
 
-/* Writes the finding: "The footprint of 9.7 MB is no larger than the L2 of 9 of 12 GPUs". */
-static void footprint_finding(const ChartInput *input, double bytes, char title[TEXT]) {
-    int fits = 0;
-    for (int gpu = 0; gpu < input->model->gpu_count; gpu++)
-        fits += bytes <= chart_gpu(input, gpu).l2_bytes;
-    snprintf(title, TEXT,
-             input->room == ROOM_LOW
-                 ? "%s: as large as %d of %d L2s, or less"
-                 : "The footprint of %s is no larger than the L2 of %d of %d GPUs",
-             text_of_unit(UNIT_BYTES, bytes).text, fits, input->model->gpu_count);
+static int shorter_first(const void *a, const void *b) {
+    double x = ((const PlotBar *)a)->parts[0], y = ((const PlotBar *)b)->parts[0];
+    return (x > y) - (x < y);
+}
+
+static int longer_first(const void *a, const void *b) {
+    return shorter_first(b, a);
 }
 
 static void fill_working_set(ChartData *data) {
     static const char *const arrays[ARRAYS] = {"features", "depth", "indices and weights",
                                                "output"};
-    static const PlotMark full[] = {{100, "L2 is full", true}};
     const ChartInput *input = data->input;
-    const BevFootprint *f = &input->model->footprint;
+    const BevFootprint *f = &data->model->footprint;
     const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out};
-    const double gathered = bev_traffic_total(input->model->gather);
+    const double gathered = bev_traffic_total(data->model->gather);
     ChartSpec *spec = &data->spec;
     double bytes = 0, most = 125;
-    int count = 0, order[MODEL_GPUS];
+    int fits = 0;
     spec->part_count = ARRAYS;
-    order_by_l2(input, order);
-    for (int i = 0; i < ARRAYS; i++)
-        bytes += touched[i];
-    for (int i = 0; i < input->model->gpu_count; i++)
-        if (input->room != ROOM_PAGE || input->asked >> order[i] & 1) {
-            footprint_bar(data, order[i], touched, gathered, &data->bars[count],
-                          data->labels[count]);
-            most = fmax(most, chart_bar_end(spec, &data->bars[count++]));
-        }
     for (int i = 0; i < ARRAYS; i++) {
-        snprintf(data->labels[MODEL_GPUS + i], TEXT, "%s %s", arrays[i],
-                 text_of_unit(UNIT_BYTES, touched[i]).text);
-        data->parts[i] = data->labels[MODEL_GPUS + i];
+        bytes += touched[i];
+        data->parts[i] =
+            add_text(data, "%s %s", arrays[i], text_of_unit(UNIT_BYTES, touched[i]).text);
     }
-    snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %s",
-             text_of_unit(UNIT_BYTES, gathered).text);
-    describe_problem(input, data->subtitle);
-    snprintf(data->note, sizeof data->note,
-             "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and "
-             "depth "
-             "once a point, as published, but the output in its own format. What is gathered again "
-             "comes from the L2 where the working set fits. Latencies: model.");
-    footprint_finding(input, bytes, data->title);
+    for (int gpu = 0; gpu < data->model->gpu_count; gpu++) {
+        fits += bytes <= chart_gpu(data, gpu).l2_bytes;
+        if (input->room != ROOM_PAGE || input->asked >> gpu & 1)
+            add_footprint_bar(data, gpu, touched, gathered);
+    }
+    qsort(data->bars, (size_t)spec->bar_count, sizeof *data->bars, longer_first);
+    for (int i = 0; i < spec->bar_count; i++)
+        most = fmax(most, chart_bar_end(spec, &data->bars[i]));
+    add_mark(data, 100, "L2 is full", true);
+    spec->subtitle = problem_text(data);
+    spec->note =
+        "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and "
+        "depth once a point, as published, but the output in its own format. What is gathered "
+        "again comes from the L2 where the working set fits. Latencies: model.";
+    spec->title =
+        add_text(data,
+                 data->low ? "%s: as large as %d of %d L2s, or less"
+                           : "The footprint of %s is no larger than the L2 of %d of %d GPUs",
+                 text_of_unit(UNIT_BYTES, bytes).text, fits, data->model->gpu_count);
     spec->x = (PlotAxis){"% of the L2", false, 0, fmin(1.05 * most, WORKING_SET_MOST), "%"};
-    spec->part_names = input->room == ROOM_LOW ? arrays : data->parts;
-    spec->bar_count = count;
-    spec->tick_name = data->labels[MODEL_GPUS + ARRAYS];
-    spec->marks = full;
-    spec->mark_count = 1;
+    spec->part_names = data->low ? arrays : data->parts;
+    spec->tick_name = add_text(data, "gather traffic %s", text_of_unit(UNIT_BYTES, gathered).text);
 }
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
 /* Fills a bar with a kernel's latency. Its text has pieces, which are dropped from the end where
  * room is short: the latency, its reason, and the evidence. */
-static void latency_bar(const ChartInput *input, const PredictedKernel *kernel, BevDtype dtype,
-                        PlotBar *bar) {
-    Prediction p = chart_prediction(input, kernel, input->gpu);
-    int64_t longest = input->model->formats[dtype].workload.longest;
-    const double recorded_us = kernel->recorded_us[input->gpu];
-    char recorded[48] = "", reason[80];
+static void fill_latency_bar(const ChartData *data, const PredictedKernel *kernel, BevDtype dtype,
+                             PlotBar *bar) {
+    Prediction p = chart_prediction(data, kernel);
+    const double recorded_us = kernel->recorded_us[data->input->gpu];
+    ShortText recorded = {""};
+    char reason[80];
     bar->parts[0] = p.latency_us;
     if (recorded_us > 0 && isfinite(recorded_us))
-        snprintf(recorded, sizeof recorded, " (recorded %.30s)",
-                 text_of_figure(UNIT_US, recorded_us).text);
-    findings_reason(kernel, &p, longest, reason, sizeof reason);
+        recorded = short_text(" (recorded %.30s)", text_of_figure(UNIT_US, recorded_us).text);
+    findings_reason(kernel, &p, data->model->formats[dtype].workload.longest, reason,
+                    sizeof reason);
     if (strchr(reason, ':')) /* commas separate pieces */
         *strchr(reason, ':') = ',';
     snprintf(bar->text, sizeof bar->text, "%s%s, %s",
-             chart_figure(UNIT_US, kernel, p.latency_us).text, recorded, limit_brief(reason));
+             chart_figure(UNIT_US, kernel, p.latency_us).text, recorded.text, limit_brief(reason));
 }
 
 /* Writes the finding: "V4 is fastest in INT8, 9.12 us; FP16 takes 11.6 us". */
-static void formats_finding(const ChartInput *input, int fastest, double fastest_us, double own_us,
-                            char title[TEXT]) {
-    const char *own = bev_dtypes[input->model->dtype].title;
-    const char *kernel = chart_predicted(input, input->kernel, input->gpu)->title;
-    const ShortText least = text_of_figure(UNIT_US, fastest_us);
-    if (fastest == (int)input->model->dtype || input->room == ROOM_LOW)
-        snprintf(title, TEXT, "%s is fastest in %s, %s", kernel, bev_dtypes[fastest].title,
-                 least.text);
-    else
-        snprintf(title, TEXT, "%s is fastest in %s, %s; %s takes %s", kernel,
-                 bev_dtypes[fastest].title, least.text, own, text_of_figure(UNIT_US, own_us).text);
+static void formats_title(ChartData *data, int fastest) {
+    const int own = (int)data->model->dtype;
+    const double *us = data->bars[fastest].parts, *own_us = data->bars[own].parts;
+    ShortText than = {""};
+    if (fastest != own && !data->low)
+        than = short_text("; %s takes %s", bev_dtypes[own].title,
+                          text_of_figure(UNIT_US, own_us[0]).text);
+    data->spec.title =
+        add_text(data, "%s is fastest in %s, %s%s", data->kernel->title, bev_dtypes[fastest].title,
+                 text_of_figure(UNIT_US, us[0]).text, than.text);
 }
 
 static void fill_dtype(ChartData *data) {
     const ChartInput *input = data->input;
     ChartSpec *spec = &data->spec;
-    Gpu gpu = chart_gpu(input, input->gpu);
-    double longest = 1, least = INFINITY, own_us = NAN;
+    double longest = 1, least = INFINITY;
     int fastest = 0, missing = 0;
+    spec->bar_count = BEV_DTYPE_COUNT;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-        PlotBar *bar = &data->bars[dtype];
-        const PredictedKernel *kernel =
-            input->kernel ? model_in_format(input->model, (BevDtype)dtype, input->kernel, &gpu)
-                          : NULL;
-        *bar = (PlotBar){.label = bev_dtypes[dtype].title,
-                         .text = "follows",
-                         .strong = dtype == (int)input->model->dtype};
         const bool possible = input->kernel && input->kernel->dtypes >> dtype & 1;
-        if (!possible)
-            snprintf(bar->text, sizeof bar->text, "not in this kernel");
-        missing += possible && !kernel;
+        const PredictedKernel *kernel =
+            input->kernel ? model_in_format(data->model, (BevDtype)dtype, input->kernel, &data->gpu)
+                          : NULL;
+        PlotBar *bar = &data->bars[dtype];
+        *bar =
+            (PlotBar){.label = bev_dtypes[dtype].title, .strong = dtype == (int)data->model->dtype};
+        snprintf(bar->text, sizeof bar->text, possible ? "follows" : "not in this kernel");
+        missing += !kernel && (possible || bar->strong);
         if (!kernel)
             continue;
-        latency_bar(input, kernel, (BevDtype)dtype, bar);
+        fill_latency_bar(data, kernel, (BevDtype)dtype, bar);
         if (isfinite(input->rel_l2[dtype]))
             text_add(bar->text, sizeof bar->text, ", rel L2 %.1g", input->rel_l2[dtype]);
         longest = fmax(longest, bar->parts[0]);
         fastest = bar->parts[0] < least ? dtype : fastest;
         least = fmin(least, bar->parts[0]);
-        own_us = bar->strong ? bar->parts[0] : own_us;
     }
-    snprintf(data->note, sizeof data->note,
-             "Model, L2 warm. In brackets, where known: recorded on such a GPU. Error: relative L2 "
-             "against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
-             "Where dependent loads or the issue of instructions limit a kernel, decoding counts, "
-             "not the bytes: a smaller format can take longer.",
-             input->scales);
-    if (isfinite(own_us) && !missing) /* a title compares only what is all there */
-        formats_finding(input, fastest, least, own_us, data->title);
+    spec->note = add_text(
+        data,
+        "Model, L2 warm. In brackets, where known: recorded on such a GPU. Error: relative L2 "
+        "against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
+        "Where dependent loads or the issue of instructions limit a kernel, decoding counts, "
+        "not the bytes: a smaller format can take longer.",
+        input->scales);
+    if (!missing) /* a title compares only what is all there */
+        formats_title(data, fastest);
     spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
     spec->part_count = 1;
-    spec->bar_count = BEV_DTYPE_COUNT;
 }
 
 /* ---- what limits each kernel ---------------------------------------------------------------- */
 
-typedef struct {
-    const PredictedKernel *kernel;
-    Prediction predicted;
-} Ranked;
-
-static int faster_first(const void *a, const void *b) {
-    double x = ((const Ranked *)a)->predicted.latency_us;
-    double y = ((const Ranked *)b)->predicted.latency_us;
-    return (x > y) - (x < y);
-}
-
-/* Sorts the correct kernels by latency; returns how many there are. */
-static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
-    int count = 0;
-    for (int r = 0; r < input->model->kernel_count; r++) {
-        const PredictedKernel *kernel = shown_kernel(input->model, r);
-        if (kernel)
-            ranked[count++] = (Ranked){kernel, chart_prediction(input, kernel, input->gpu)};
-    }
-    qsort(ranked, (size_t)count, sizeof *ranked, faster_first);
-    return count;
-}
-
 /* Writes the finding: "V4 is 35 times as fast as V2 on RTX A6000, by the model". */
-static void terms_finding(const ChartInput *input, const Ranked *ranked, int count,
-                          char title[TEXT]) {
-    const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
-    const PredictedKernel *baseline = chart_predicted(input, input->baseline, input->gpu);
-    const char *gpu = input->model->gpus[input->gpu].title;
-    if (kernel && baseline && kernel != baseline) {
-        double times = chart_prediction(input, baseline, input->gpu).latency_us /
-                       chart_prediction(input, kernel, input->gpu).latency_us;
-        snprintf(title, TEXT, "%s is %s%.3g times as fast as %s", kernel->title,
-                 kernel->estimate || baseline->estimate ? "~" : "", times, baseline->title);
-        if (input->room != ROOM_LOW)
-            text_add(title, TEXT, " on %s, by the model", gpu);
-        return;
-    }
-    snprintf(title, TEXT,
-             input->room == ROOM_LOW ? "%s is the fastest of %d"
-                                     : "%s is the fastest of %d kernels on %s, by the model: %s",
-             ranked[0].kernel->title, count, gpu,
-             chart_figure(UNIT_US, ranked[0].kernel, ranked[0].predicted.latency_us).text);
+static void terms_title(ChartData *data, const PredictedKernel *fastest) {
+    const PredictedKernel *kernel = data->kernel, *other = data->baseline;
+    const ShortText where =
+        data->low ? (ShortText){""} : short_text(" on %s, by the model", data->gpu.title);
+    if (kernel && other && kernel != other)
+        data->spec.title =
+            add_text(data, "%s is %s%.3g times as fast as %s%s", kernel->title,
+                     kernel->estimate || other->estimate ? "~" : "",
+                     latency_us(data, other) / latency_us(data, kernel), other->title, where.text);
+    else if (data->low)
+        data->spec.title =
+            add_text(data, "%s is the fastest of %d", fastest->title, data->spec.bar_count);
+    else
+        data->spec.title =
+            add_text(data, "%s is the fastest of %d kernels%s: %s", fastest->title,
+                     data->spec.bar_count, where.text, latency_text(data, fastest).text);
 }
 
 static void fill_terms(ChartData *data) {
-    const ChartInput *input = data->input;
-    Ranked ranked[MODEL_KERNELS];
     ChartSpec *spec = &data->spec;
-    int count = rank_kernels(input, ranked);
-    for (int i = 0; i < count; i++) {
-        const PredictedKernel *kernel = ranked[i].kernel;
-        data->bars[i] = (PlotBar){.label = kernel->title,
-                                  .strong = chart_is_kernel(input, kernel, input->kernel),
-                                  .baseline = chart_is_kernel(input, kernel, input->baseline)};
-        latency_bar(input, kernel, input->model->dtype, &data->bars[i]);
+    const PredictedKernel *fastest = NULL;
+    for (const PredictedKernel *row = next_shown(data, NULL); row; row = next_shown(data, row)) {
+        PlotBar *bar = &data->bars[spec->bar_count++];
+        *bar = (PlotBar){.label = row->title,
+                         .strong = is_row(data->kernel, row),
+                         .baseline = is_row(data->baseline, row)};
+        fill_latency_bar(data, row, data->model->dtype, bar);
+        if (!fastest || bar->parts[0] < latency_us(data, fastest))
+            fastest = row;
     }
-    snprintf(data->note, sizeof data->note,
-             "Model, L2 warm, the fastest first. The reason is the longest of four times that "
-             "overlap: DRAM, L2, issue, dependent loads. A latency is the root of the sum of their "
-             "squares (of grad_v4 the sum), and the launch. In brackets, where known: recorded on "
-             "such a GPU.");
-    if (count)
-        terms_finding(input, ranked, count, data->title);
-    spec->x =
-        (PlotAxis){"µs", false, 0, count ? 1.02 * ranked[count - 1].predicted.latency_us : 1, "µs"};
+    qsort(data->bars, (size_t)spec->bar_count, sizeof *data->bars, shorter_first);
+    if (fastest)
+        terms_title(data, fastest);
+    spec->note =
+        "Model, L2 warm, the fastest first. The reason is the longest of four times that "
+        "overlap: DRAM, L2, issue, dependent loads. A latency is the root of the sum of their "
+        "squares (of grad_v4 the sum), and the launch. In brackets, where known: recorded on "
+        "such a GPU.";
+    spec->x = (PlotAxis){"µs", false, 0,
+                         fastest ? 1.02 * data->bars[spec->bar_count - 1].parts[0] : 1, "µs"};
     spec->part_count = 1;
-    spec->bar_count = count;
 }
 
 /* ---- pooling within a network: Amdahl's law with published times ----------------------------- */
 
 /* Returns how many times as fast as the network's kernel the selection is, on the chosen GPU by the
  * model. NaN: unknown, or the selection goes backward, which no deployed network does. */
-static double pooling_gain(const ChartInput *input, const Network *network) {
-    if (!input->kernel || input->kernel->direction != BEV_FORWARD)
-        return NAN;
+static double pooling_gain(const ChartData *data, const Network *network) {
     const PredictedKernel *from =
-        chart_predicted(input, bev_kernel_find(network->kernel), input->gpu);
-    const PredictedKernel *to = chart_predicted(input, input->kernel, input->gpu);
-    if (!from || !to)
+        chart_predicted(data, bev_kernel_find(network->kernel), &data->gpu);
+    if (!data->kernel || !from || data->input->kernel->direction != BEV_FORWARD)
         return NAN;
-    return chart_prediction(input, from, input->gpu).latency_us /
-           chart_prediction(input, to, input->gpu).latency_us;
+    return latency_us(data, from) / latency_us(data, data->kernel);
 }
 
-/* Makes the bar of the network with its pooling `gain` times as fast. */
-static PlotBar network_bar(const Network *network, const char *label, double gain) {
-    PlotBar bar = {.label = label};
+/* Adds a bar of the network with its pooling `gain` times as fast. */
+static PlotBar *add_network_bar(ChartData *data, const Network *network, const char *label,
+                                double gain) {
+    PlotBar *bar = &data->bars[data->spec.bar_count++];
+    *bar = (PlotBar){.label = label};
     for (int part = 0; part < NETWORK_PARTS; part++)
-        bar.parts[part] = network->part_ms[part] / (part == NETWORK_POOLING ? gain : 1);
-    snprintf(bar.text, sizeof bar.text, "%.2f ms, %.2f times as fast",
+        bar->parts[part] = network->part_ms[part] / (part == NETWORK_POOLING ? gain : 1);
+    snprintf(bar->text, sizeof bar->text, "%.2f ms, %.2f times as fast",
              network_ms(network) / network_speedup(network, gain), network_speedup(network, gain));
     return bar;
 }
 
-/* Makes the bars of a network: as published, with the selection in V2's place, and if pooling took
+/* Adds the bars of a network: as published, with the selection in V2's place, and if pooling took
  * no time. */
-static int network_bars(ChartData *data, const Network *network, double gain, PlotBar *bars,
-                        char labels[2][TEXT]) {
-    int count = 0;
+static void add_network_bars(ChartData *data, const Network *network, double gain) {
     double pooling = network->part_ms[NETWORK_POOLING];
-    snprintf(labels[0], TEXT, "%s on %s (published)", network->title, network->gpu);
-    bars[count] = network_bar(network, "as published", 1);
-    bars[count].group = labels[0];
-    snprintf(bars[count++].text, BAR_TEXT, "%.2f ms, pooling %.2f", network_ms(network), pooling);
-    if (isfinite(gain)) {
-        snprintf(labels[1], TEXT, "with %s",
-                 chart_predicted(data->input, data->input->kernel, data->input->gpu)->title);
-        bars[count] = network_bar(network, labels[1], gain);
-        bars[count++].strong = true;
-    }
-    bars[count] = network_bar(network, "pooling free", INFINITY);
-    snprintf(bars[count++].text, BAR_TEXT, "%.2f ms, at most %.2f times",
-             network_ms(network) - pooling, network_speedup(network, INFINITY));
-    return count;
+    PlotBar *bar = add_network_bar(data, network, "as published", 1);
+    bar->group = add_text(data, "%s on %s (published)", network->title, network->gpu);
+    snprintf(bar->text, BAR_TEXT, "%.2f ms, pooling %.2f", network_ms(network), pooling);
+    if (isfinite(gain))
+        add_network_bar(data, network, add_text(data, "with %s", data->kernel->title), gain)
+            ->strong = true;
+    bar = add_network_bar(data, network, "pooling free", INFINITY);
+    snprintf(bar->text, BAR_TEXT, "%.2f ms, at most %.2f times", network_ms(network) - pooling,
+             network_speedup(network, INFINITY));
 }
 
 /* Writes the finding: "Pooling is 1.2 % of BEVDet-R50: V4 makes the whole 1.01 times as fast". */
-static void network_finding(const ChartInput *input, const Network *network, double gain,
-                            char title[TEXT]) {
+static void network_title(ChartData *data, const Network *network, double gain) {
     double share = 100 * network->part_ms[NETWORK_POOLING] / network_ms(network);
-    if (input->room == ROOM_LOW || !isfinite(gain))
-        snprintf(title, TEXT, "Pooling is %.1f %% of %s", share, network->title);
-    else
-        snprintf(title, TEXT, "Pooling is %.1f %% of %s: %s makes the whole %.2f times as fast",
-                 share, network->title, chart_predicted(input, input->kernel, input->gpu)->title,
-                 network_speedup(network, gain));
+    ShortText whole = {""};
+    if (!data->low && isfinite(gain))
+        whole = short_text(": %s makes the whole %.2f times as fast", data->kernel->title,
+                           network_speedup(network, gain));
+    data->spec.title =
+        add_text(data, "Pooling is %.1f %% of %s%s", share, network->title, whole.text);
 }
 
-static void network_note(ChartData *data, const double *gains) {
-    const Networks *networks = &data->input->model->networks;
-    const ChartInput *input = data->input;
-    char *note = data->note;
-    const size_t size = sizeof data->note;
+static const char *network_note(ChartData *data, const double *gains) {
+    const Networks *networks = &data->model->networks;
+    char note[NOTE] = "";
     for (int i = 0; i < networks->count; i++)
         if (isfinite(gains[i]))
-            text_add(note, size,
+            text_add(note, sizeof note,
                      note[0] ? "; %s's by %.1f, %s over it"
                              : "The published pooling is divided: %s's by %.1f, %s over the "
                                "selection",
                      networks->list[i].title, gains[i],
                      bev_kernel_find(networks->list[i].kernel)->title);
     if (note[0])
-        text_add(note, size,
+        text_add(note, sizeof note,
                  " (model of %s%s). Softmax and transpositions are within other stages.",
-                 input->model->gpus[input->gpu].title, gpu_edit_text(&input->edit).text);
+                 data->gpu.title, gpu_edit_text(&data->input->edit).text);
     for (int i = 0; i < networks->count; i++)
-        text_add(note, size, "%s%s: %s.", note[0] ? "\n" : "", networks->list[i].title,
+        text_add(note, sizeof note, "%s%s: %s.", note[0] ? "\n" : "", networks->list[i].title,
                  networks->list[i].source);
+    return add_text(data, "%s", note);
 }
 
 static void fill_network(ChartData *data) {
     /* Pooling has the accent: the chart is about pooling. */
     static const Ink inks[PLOT_COLORS] = {INK_RULE, INK_MUTED, INK_ACCENT, INK_RULE, INK_MUTED};
-    const Networks *networks = &data->input->model->networks;
+    const Networks *networks = &data->model->networks;
     ChartSpec *spec = &data->spec;
     double gains[NETWORKS], longest = 1, budget = 0;
-    int count = 0;
     for (int i = 0; i < networks->count; i++) {
         const Network *network = &networks->list[i];
-        gains[i] = pooling_gain(data->input, network);
-        count += network_bars(data, network, gains[i], &data->bars[count], &data->labels[2 * i]);
+        gains[i] = pooling_gain(data, network);
+        add_network_bars(data, network, gains[i]);
         longest = fmax(longest, network_ms(network));
         budget = fmax(budget, network->budget_ms);
     }
-    describe_problem(data->input, data->subtitle);
-    spec->source = "published, and model";
-    network_note(data, gains);
     if (networks->count)
-        network_finding(data->input, &networks->list[0], gains[0], data->title);
-    snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);
-    spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0,
+        network_title(data, &networks->list[0], gains[0]);
+    spec->subtitle = problem_text(data);
+    spec->note = network_note(data, gains);
+    spec->source = "published, and model";
+    spec->x = (PlotAxis){add_text(data, "ms of a frame's budget of %g", budget), false, 0,
                          fmax(chart_round_up(longest), budget), "ms"};
     spec->part_names = network_parts;
     spec->part_inks = inks;
     spec->part_count = NETWORK_PARTS;
-    spec->bar_count = count;
 }
 
 /* ---- launches over time: a lane for the host's calls, for copies and for kernels ------------- */
 
-/* Makes the bars of one way to launch, one for each lane. In a low room only the lane of the
- * kernels has a bar. */
-static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
+/* Adds the bars of one way to launch, one for each lane. In a low room only the lane of the kernels
+ * has a bar. */
+static void add_way_bars(ChartData *data, const Timeline *t, int way) {
     const TimelineRun *run = &t->runs[way];
-    bool low = data->input->room == ROOM_LOW;
-    int first = count;
-    for (int lane = low ? LANE_KERNEL : 0; lane < LANE_COUNT; lane++) {
+    const ShortText calls = text_of_figure(UNIT_US, run->calls_us);
+    const char *group = timeline_ways[way].title;
+    for (int lane = data->low ? LANE_KERNEL : 0; lane < LANE_COUNT; lane++) {
         if (!run->count[lane])
             continue;
-        PlotBar *bar = &data->bars[count++];
-        PlotSpan *spans = data->spans[way][lane];
-        for (int i = 0; i < run->count[lane]; i++)
-            spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
-        *bar = (PlotBar){
-            .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
-        const ShortText calls = text_of_figure(UNIT_US, run->calls_us);
+        PlotBar *bar = &data->bars[data->spec.bar_count++];
+        *bar = (PlotBar){.group = data->low ? NULL : group,
+                         .label = data->low ? timeline_ways[way].word : timeline_lanes[lane].title,
+                         .spans = run->spans[lane],
+                         .span_count = run->count[lane],
+                         .span_part = lane};
+        group = NULL;
         if (lane == LANE_HOST)
             snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls.text);
         else if (lane == LANE_KERNEL)
             snprintf(bar->text, BAR_TEXT, "%s in all, %s a launch%s%s",
                      text_of_figure(UNIT_US, run->end_us).text,
-                     text_of_figure(UNIT_US, run->end_us / t->launches).text, low ? ", calls " : "",
-                     low ? calls.text : "");
+                     text_of_figure(UNIT_US, run->end_us / t->launches).text,
+                     data->low ? ", calls " : "", data->low ? calls.text : "");
     }
-    if (low && count > first)
-        data->bars[first].label = timeline_ways[way].word;
-    else if (count > first)
-        data->bars[first].group = timeline_ways[way].title;
-    return count;
 }
 
-static const TimelineRun *run_of(const Timeline *t, TimelineWay way) {
-    return t->runs[way].end_us > 0 ? &t->runs[way] : NULL;
-}
-
-/* Writes the finding: "8 launches: 105 us if each is waited for, 46.5 us in a graph". */
-static void timeline_finding(const Timeline *t, char title[TEXT]) {
-    const TimelineRun *waited = run_of(t, TIMELINE_WAITED), *graph = run_of(t, TIMELINE_GRAPH);
-    if (waited && graph)
-        snprintf(title, TEXT, "%d launches: %s if each is waited for, %s in a graph", t->launches,
-                 text_of_figure(UNIT_US, waited->end_us).text,
-                 text_of_figure(UNIT_US, graph->end_us).text);
-}
-
-static void timeline_note(ChartData *data, const Timeline *t) {
-    const TimelineRun *row = run_of(t, TIMELINE_ROW);
-    snprintf(data->note, sizeof data->note, "recorded: %s.", t->label);
-    if (row)
-        text_add(
-            data->note, sizeof data->note,
-            " Without a synchronise a clock says %.1f µs for the %d launches in a row, with one "
-            "%.1f.",
-            row->calls_us, t->launches, row->end_us);
+static const char *timeline_note(ChartData *data, const Timeline *t) {
+    const TimelineRun *row = &t->runs[TIMELINE_ROW];
+    char note[NOTE];
+    snprintf(note, sizeof note, "recorded: %s.", t->label);
+    if (row->end_us > 0)
+        text_add(note, sizeof note,
+                 " Without a synchronise a clock says %.1f µs for the %d launches in a row, with "
+                 "one %.1f.",
+                 row->calls_us, t->launches, row->end_us);
     text_add(
-        data->note, sizeof data->note,
+        note, sizeof note,
         "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (in a graph "
         "from end to end) before its end; beside copies begins are measured, too. Host and "
         "GPU have clocks of their own, some µs apart.",
         t->kernel_us);
+    return add_text(data, "%s", note);
 }
 
-/* Writes "V2 CHW, recorded: H200, 2026-11-20" of a label such as "NVIDIA H200, ..., 2026-11-20". A
- * GPU that is known has its short title, another one the label's text up to the comma. */
-static void timeline_source(ChartData *data, const Timeline *t) {
+/* Writes the texts about a time line, whose label is "NVIDIA H200, ..., 2026-11-20". The source is
+ * "V2 CHW, recorded: H200, 2026-11-20"; an unknown GPU has the label's text up to the comma. The
+ * finding is "8 launches: 105 us if each is waited for, 46.5 us in a graph". */
+static void describe_timeline(ChartData *data, const Timeline *t) {
     const Gpu *gpu = gpu_of_device(t->label);
-    const BevKernel *kernel = bev_kernel_find(t->kernel);
-    const char *device = gpu ? gpu->title : t->label, *date = strrchr(t->label, ' ');
-    snprintf(data->source, sizeof data->source, "%s, recorded: %.*s,%s",
-             kernel ? kernel->title : t->kernel, (int)strcspn(device, ","), device,
-             date ? date : "");
-    data->spec.source = data->source;
+    const BevKernel *row = bev_kernel_find(t->kernel);
+    const char *kernel = row ? row->title : t->kernel, *device = gpu ? gpu->title : t->label;
+    const char *date = strrchr(t->label, ' ');
+    const double waited_us = t->runs[TIMELINE_WAITED].end_us;
+    const double graph_us = t->runs[TIMELINE_GRAPH].end_us;
+    data->spec.subtitle = add_text(data, "%s, %s, %s, %s", t->scene, kernel, t->dtype, t->align);
+    data->spec.note = timeline_note(data, t);
+    data->spec.source = add_text(data, "%s, recorded: %.*s,%s", kernel, (int)strcspn(device, ","),
+                                 device, date ? date : "");
+    if (!data->low && waited_us > 0 && graph_us > 0)
+        data->spec.title = add_text(data, "%d launches: %s if each is waited for, %s in a graph",
+                                    t->launches, text_of_figure(UNIT_US, waited_us).text,
+                                    text_of_figure(UNIT_US, graph_us).text);
 }
 
 static void fill_timeline(ChartData *data) {
@@ -760,39 +670,26 @@ static void fill_timeline(ChartData *data) {
     const ChartInput *input = data->input;
     const BevKernel *kernel = input->kernel ? model_row(input->kernel) : NULL;
     const Timeline *t =
-        timeline_find(&input->model->timelines, input->scene, kernel ? kernel->name : NULL);
+        timeline_find(&data->model->timelines, input->scene, kernel ? kernel->name : NULL);
     ChartSpec *spec = &data->spec;
     double longest = 1;
-    int count = 0;
-    spec->x = (PlotAxis){"µs since the run began", false, 0, 1, "µs"};
+    for (int way = 0; t && way < TIMELINE_WAYS; way++)
+        if (t->runs[way].end_us > 0) {
+            add_way_bars(data, t, way);
+            longest = fmax(longest, t->runs[way].end_us);
+        }
+    if (t)
+        describe_timeline(data, t);
+    else {
+        spec->source = "not recorded";
+        spec->subtitle = "";
+        spec->note = "Not recorded: no file in samples/recorded has time lines. On a GPU, nsys "
+                     "profile shows those of bevscope bench --once.";
+        data->bars[spec->bar_count++] = (PlotBar){.label = "n/a", .text = "not recorded"};
+    }
+    spec->x = (PlotAxis){"µs since the run began", false, 0, chart_round_up(longest), "µs"};
     spec->part_names = parts;
     spec->part_count = LANE_COUNT;
-    data->subtitle[0] = '\0';
-    if (!t) {
-        data->bars[count] = (PlotBar){.label = "n/a"};
-        spec->source = "not recorded";
-        snprintf(data->bars[count++].text, BAR_TEXT, "%s", spec->source);
-        snprintf(data->note, sizeof data->note,
-                 "Not recorded: no file in samples/recorded has time lines. On a GPU, nsys profile "
-                 "shows those of bevscope bench --once.");
-    }
-    for (int way = 0; t && way < TIMELINE_WAYS; way++) {
-        if (!run_of(t, (TimelineWay)way))
-            continue;
-        count = way_bars(data, t, way, count);
-        longest = fmax(longest, t->runs[way].end_us);
-    }
-    if (t) {
-        const BevKernel *row = bev_kernel_find(t->kernel);
-        snprintf(data->subtitle, sizeof data->subtitle, "%s, %s, %s, %s", t->scene,
-                 row ? row->title : t->kernel, t->dtype, t->align);
-        timeline_note(data, t);
-        timeline_source(data, t);
-        if (input->room != ROOM_LOW)
-            timeline_finding(t, data->title);
-    }
-    spec->x.hi = chart_round_up(longest);
-    spec->bar_count = count;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -835,16 +732,18 @@ ChartSpec *chart_make(const ChartInput *input, Err *err) {
         return NULL;
     }
     data->input = input;
+    data->model = input->model;
+    data->gpu = chart_gpu(data, input->gpu);
+    data->kernel = chart_predicted(data, input->kernel, &data->gpu);
+    data->baseline = chart_predicted(data, input->baseline, &data->gpu);
+    data->low = input->room == ROOM_LOW;
     data->spec = (ChartSpec){.title = charts[input->chart].title,
-                             .subtitle = data->subtitle,
-                             .note = data->note,
                              .series = data->series,
                              .bars = data->bars,
                              .marks = data->marks,
                              .theme = input->theme};
-    describe_problem_on_gpu(data);
+    data->spec.subtitle = add_text(data, "%s, on %s%s", problem_text(data), data->gpu.title,
+                                   gpu_edit_text(&input->edit).text);
     fill_chart[input->chart](data);
-    if (data->title[0])
-        data->spec.title = data->title;
     return &data->spec;
 }

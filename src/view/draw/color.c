@@ -158,17 +158,10 @@ bool text_drop_last(char *text) {
 }
 
 size_t cells_utf8(uint32_t glyph, char out[3]) {
-    if (glyph < 0x80) {
-        out[0] = (char)glyph;
-        return 1;
-    }
-    if (glyph < 0x800) {
-        out[0] = (char)(0xc0 | glyph >> 6);
-        out[1] = (char)(0x80 | (glyph & 0x3f));
-        return 2;
-    }
-    out[0] = (char)(0xe0 | glyph >> 12);
-    out[1] = (char)(0x80 | (glyph >> 6 & 0x3f));
-    out[2] = (char)(0x80 | (glyph & 0x3f));
-    return 3;
+    static const uint32_t first[] = {0, 0, 0xc0, 0xe0}; /* the bits that tell the length */
+    const size_t length = glyph < 0x80 ? 1 : glyph < 0x800 ? 2 : 3;
+    for (size_t i = length - 1; i > 0; i--, glyph >>= 6)
+        out[i] = (char)(0x80 | (glyph & 0x3f));
+    out[0] = (char)(first[length] | glyph);
+    return length;
 }

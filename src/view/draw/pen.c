@@ -115,7 +115,7 @@ Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextSt
 
 static void note_text(FigureLayout *layout, Box box, double x, double baseline,
                       const TextStyle *style, const char *text) {
-    if (!layout || layout->failed)
+    if (layout->failed)
         return;
     if (layout->count == layout->capacity) {
         size_t capacity = layout->capacity ? 2 * layout->capacity : 128;
@@ -157,8 +157,9 @@ double pen_text(Pen *pen, double x, double baseline, double max_w, const TextSty
     double width = fit_text(pen, style, max_w, text, fitted);
     if (pen->measuring)
         return width;
-    note_text(pen->layout, box_of(x, baseline, width, style), x, baseline, style, fitted);
-    if (!pen->texts_apart)
+    if (pen->layout)
+        note_text(pen->layout, box_of(x, baseline, width, style), x, baseline, style, fitted);
+    else
         show_text(pen, x, baseline, width, style, fitted);
     return width;
 }
@@ -306,36 +307,44 @@ void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, d
     pen_stroke(pen, color, alpha, width);
 }
 
-cairo_surface_t *pen_surface(const Image *image) {
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
-    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        return surface; /* cairo draws nothing with it and remembers why */
-    unsigned char *data = cairo_image_surface_get_data(surface);
-    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++) {
-        const uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
-        uint32_t *words = (uint32_t *)(void *)(data + (size_t)y * stride);
-        for (int x = 0; x < image->w; x++, p += 4)
-            words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+void pen_circle(Pen *pen, double x, double y, double radius, Rgb color, double alpha,
+                double width) {
+    if (pen->measuring)
+        return;
+    cairo_new_sub_path(pen->cr);
+    cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
+    if (width > 0) {
+        pen_stroke(pen, color, alpha, width);
+        return;
     }
-    cairo_surface_mark_dirty(surface);
-    return surface;
+    pen_color(pen, color, alpha);
+    cairo_fill(pen->cr);
 }
 
-static void pen_pixels(cairo_surface_t *surface, Image *image) {
+/* Copies the pixels of a surface of the format RGB24 to those of a picture of its size, or, with
+ * `onto`, those of the picture to the surface. */
+static void copy_pixels(cairo_surface_t *surface, const Image *image, bool onto) {
     cairo_surface_flush(surface);
-    const uint8_t *data = cairo_image_surface_get_data(surface);
-    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++) {
-        const uint32_t *words = (const uint32_t *)(const void *)(data + (size_t)y * stride);
-        uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
-        for (int x = 0; x < image->w; x++, p += 4) {
-            p[0] = (uint8_t)(words[x] >> 16);
-            p[1] = (uint8_t)(words[x] >> 8);
-            p[2] = (uint8_t)words[x];
-            p[3] = 255;
-        }
+    uint8_t *data = cairo_image_surface_get_data(surface), *p = image->rgba;
+    int stride = cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++, data += stride) {
+        uint32_t *words = (uint32_t *)(void *)data;
+        for (int x = 0; x < image->w; x++, p += 4)
+            if (onto)
+                words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+            else
+                memcpy(p,
+                       (uint8_t[]){words[x] >> 16 & 255, words[x] >> 8 & 255, words[x] & 255, 255},
+                       4);
     }
+    cairo_surface_mark_dirty(surface);
+}
+
+cairo_surface_t *pen_surface(const Image *image) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
+    if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS)
+        copy_pixels(surface, image, true);
+    return surface; /* without memory cairo draws nothing with it and remembers why */
 }
 
 cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err) {
@@ -349,7 +358,7 @@ cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err) {
 
 bool pen_finish(cairo_t *cr, bool drawn, Image *image) {
     if (drawn)
-        pen_pixels(cairo_get_target(cr), image);
+        copy_pixels(cairo_get_target(cr), image, false);
     else
         image_free(image);
     cairo_destroy(cr);
@@ -419,12 +428,12 @@ static double scale_of(const PageSpec *page) {
 }
 
 static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayout *layout,
-                    bool texts_apart, Err *err) {
+                    Err *err) {
     Pen pen;
-    cairo_scale(cr, scale, scale);
     pen_init(&pen, cr, &themes[page->theme], layout);
-    pen.texts_apart = texts_apart;
-    pen_fill(&pen, (Box){0, 0, page->w, page->h}, pen.theme->page, 1);
+    pen_color(&pen, pen.theme->page, 1);
+    cairo_paint(cr);
+    cairo_scale(cr, scale, scale);
     page->draw(&pen, page->context);
     if (pen.failed && err)
         *err = pen.err;
@@ -434,12 +443,7 @@ static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayou
 bool page_image(const PageSpec *page, Image *image, Err *err) {
     double scale = scale_of(page);
     cairo_t *cr = pen_begin(image, lround(page->w * scale), lround(page->h * scale), err);
-    const Rgb color = themes[page->theme].page;
-    if (cr) { /* the page may end within the last row or column of pixels */
-        cairo_set_source_rgb(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0);
-        cairo_paint(cr);
-    }
-    return cr && pen_finish(cr, draw_on(cr, page, scale, NULL, false, err), image);
+    return cr && pen_finish(cr, draw_on(cr, page, scale, NULL, err), image);
 }
 
 /* ---- SVG and PDF ---------------------------------------------------------------------------- */
@@ -477,7 +481,7 @@ static bool draw_file(const PageSpec *page, FigureLayout *texts, MemoryStream *f
         return false;
     cairo_surface_t *surface = (texts ? svg_surface : pdf_surface)(page, scale, file->stream);
     cairo_t *cr = cairo_create(surface);
-    bool drawn = draw_on(cr, page, scale, texts, texts != NULL, err);
+    bool drawn = draw_on(cr, page, scale, texts, err);
     cairo_destroy(cr);
     cairo_surface_finish(surface);
     drawn = drawn && pen_status(cairo_surface_status(surface), what, err);
@@ -577,7 +581,7 @@ bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {
     *layout = (FigureLayout){.w = page->w, .h = page->h};
     Image pixel;
     cairo_t *cr = pen_begin(&pixel, 1, 1, err);
-    bool drawn = cr && pen_finish(cr, draw_on(cr, page, 1, layout, false, err), &pixel);
+    bool drawn = cr && pen_finish(cr, draw_on(cr, page, 1, layout, err), &pixel);
     image_free(&pixel);
     if (drawn && layout->failed)
         drawn = err_set(err, ERR_FAILED, "layout", "", "no memory for %zu texts", layout->count);

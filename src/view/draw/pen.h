@@ -46,8 +46,7 @@ void figure_layout_free(FigureLayout *layout);
 typedef struct {
     cairo_t *cr;
     const Theme *theme;
-    FigureLayout *layout; /* notes texts; may be NULL */
-    bool texts_apart;     /* texts are noted in the layout, and not drawn */
+    FigureLayout *layout; /* texts are noted here, and not drawn; NULL: they are drawn */
     double least_width;   /* of a stroke */
     bool measuring;       /* find out sizes only: nothing is drawn or noted */
     bool failed;          /* there was no memory for a picture; `err` says so */
@@ -95,6 +94,8 @@ void pen_fill(Pen *pen, Box box, Rgb color, double alpha);
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width);
 void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
               double width);
+/* Draws a circle with a line of that width; width 0: fills it. */
+void pen_circle(Pen *pen, double x, double y, double radius, Rgb color, double alpha, double width);
 /* Draws the picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
 void pen_picture(Pen *pen, Box box, const Image *image);
 

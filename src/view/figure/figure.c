@@ -93,16 +93,15 @@ static int tick_target(double pixels) {
 }
 
 /* Draws ticks on two sides, and their numbers at the left or below. `up`: of the upright axis. */
-static void draw_ticks(Pen *pen, const Figure *figure, const FigurePanel *panel, bool up,
-                       bool labelled) {
-    const Grid *grid = &figure->grid;
+static void draw_ticks(Pen *pen, const FigurePanel *panel, bool up, bool labelled) {
+    const Grid *grid = &panel->figure->grid;
     const Box box = panel->box;
     Ticks ticks = up ? ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(box.h))
                      : ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(box.w));
     TextStyle style = aligned(style_muted(pen), up ? ALIGN_RIGHT : ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double x, y, dx = up ? TICK : 0, dy = up ? 0 : TICK;
-        panel_point(figure, panel, up ? ticks.at[i] : 0, up ? 0 : ticks.at[i], &x, &y);
+        panel_point(panel, up ? ticks.at[i] : 0, up ? 0 : ticks.at[i], &x, &y);
         double x0 = up ? box.x : x, y0 = up ? y : box.y;
         double x1 = up ? box.x + box.w : x, y1 = up ? y : box.y + box.h;
         pen_line(pen, x0 - dx, y0 - dy, x0, y0, pen->theme->muted, 1, 1);
@@ -128,7 +127,8 @@ static bool is_ego_frame(const Rig *rig) {
 static const char *const axis_x[] = {"x (cells)", "x (m)", "x forward (m)"};
 static const char *const axis_y[] = {"y (cells)", "y (m)", "y left (m)"};
 
-void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
+void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled) {
+    const Figure *figure = panel->figure;
     const Rig *rig = figure->frame->rig;
     const bool side = figure->slice.slice == SLICE_SIDE;
     const int metres = rig ? 1 + is_ego_frame(rig) : 0;
@@ -137,8 +137,8 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
     snprintf(to_top, sizeof to_top, "%s \u2192", axis_x[metres]);
     snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
              figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
-    draw_ticks(pen, figure, panel, true, labelled);
-    draw_ticks(pen, figure, panel, false, true);
+    draw_ticks(pen, panel, true, labelled);
+    draw_ticks(pen, panel, false, true);
     TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     style.color = pen->theme->text;
     double bottom = panel->box.y + panel->box.h + axes_bottom() - 0.3 * SIZE_SMALL;
@@ -502,14 +502,15 @@ static double draw_blocks(Pen *pen, const FigurePage *page) {
     return bottom;
 }
 
-static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+static void panel_title(Pen *pen, const FigurePanel *panel) {
+    const FigureSpec *spec = panel->figure->spec;
     TextStyle style = style_heading(pen);
-    ShortText label = live_side_label(figure->spec->live, panel->baseline);
+    ShortText label = live_side_label(spec->live, panel->baseline);
     char text[192];
     if (!panel->letter)
         return;
     if (panel->bev->difference)
-        comparison_text(figure->spec->state, figure->spec->live, label.text, sizeof label.text);
+        comparison_text(spec->state, spec->live, label.text, sizeof label.text);
     snprintf(text, sizeof text, "%s   %s", panel->letter, label.text);
     pen_text(pen, panel->box.x, panel->box.y - TICK_SPACE - 8, fmax(panel->box.w, 100), &style,
              text);
@@ -558,31 +559,29 @@ static void draw_page(Pen *pen, const void *context) {
     strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
         const FigurePanel *panel = &figure->panels[i];
-        panel_title(pen, figure, panel);
+        panel_title(pen, panel);
         pen_picture(pen, panel->box, panel->baseline ? &panel->bev->baseline : &panel->bev->image);
-        loss_draw(pen, figure, panel, true);
-        overlay_draw(pen, figure, panel);
+        loss_draw(pen, panel, true);
+        overlay_draw(pen, panel);
         if (figure->panel_count == 1)
-            names_draw(pen, figure, panel);
+            names_draw(pen, panel);
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
-        axes_draw(pen, figure, panel, i == 0);
+        axes_draw(pen, panel, i == 0);
     }
     draw_blocks(pen, page);
 }
 
 const PageSpec *figure_page(const FigureSpec *spec, double scale, FigurePage *page) {
+    static const char *const letters[MAX_PANELS] = {"A", "B", "A \u2212 B"};
     Figure *figure = &page->figure;
     Pen pen;
     *figure = figure_of(spec);
     figure->panel_count = spec->difference ? MAX_PANELS : 1;
     for (int i = 0; i < figure->panel_count; i++)
-        figure->panels[i].bev = &spec->picture->bev;
-    if (spec->difference) {
-        figure->panels[0].letter = "A";
-        figure->panels[1].letter = "B";
-        figure->panels[1].baseline = true;
-        figure->panels[2] = (FigurePanel){.bev = spec->difference, .letter = "A \u2212 B"};
-    }
+        figure->panels[i] = (FigurePanel){.figure = figure,
+                                          .bev = i == 2 ? spec->difference : &spec->picture->bev,
+                                          .baseline = i == 1,
+                                          .letter = spec->difference ? letters[i] : NULL};
     size_panels(figure);
     page->page = (PageSpec){.scale = scale,
                             .theme = spec->state->light ? THEME_LIGHT : THEME_DARK,

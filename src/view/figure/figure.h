@@ -22,15 +22,18 @@ typedef struct {
 
 enum { MAX_PANELS = 3 };
 
+typedef struct Figure Figure;
+
 /* One BEV picture. `box` is its place on the page. `letter` names it where there are several. */
 typedef struct {
+    const Figure *figure;
     const BevPicture *bev;
     bool baseline; /* the panel shows side B of a comparison */
     Box box;
     const char *letter; /* "A", "B", "A − B"; NULL: the only panel */
 } FigurePanel;
 
-typedef struct {
+struct Figure {
     const FigureSpec *spec;
     const LiveFrame *frame; /* frame of spec->live */
     const Theme *theme;
@@ -42,7 +45,7 @@ typedef struct {
     int stretch;        /* how many times larger heights are drawn (slice.h) */
     int panel_count;
     FigurePanel panels[MAX_PANELS];
-} Figure;
+};
 
 /* A figure arranged on its page; it borrows the spec. */
 typedef struct {
@@ -60,26 +63,25 @@ const PageSpec *figure_page(const FigureSpec *spec, double scale, FigurePage *pa
 Figure figure_of(const FigureSpec *spec);
 
 /* Computes the page position of ego coordinates (or cells). */
-void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
-                 double *py);
+void panel_point(const FigurePanel *panel, double x_m, double y_m, double *px, double *py);
 
 /* Returns the distance between range rings; 0: no rings. */
 double panel_ring_step(const Figure *figure);
 
-/* ---- parts: with pen->measuring they only measure ------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Draws axes with ticks on all four sides of a panel. */
-void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled);
+void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled);
 
 /* Draws boxes and LiDAR of the moment, rings, fields of view, outlines and the ego vehicle. */
-void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
+void overlay_draw(Pen *pen, const FigurePanel *panel);
 
 /* Writes each camera's name where the middle of its field of view leaves the panel. Few names on a
  * large picture have room beside each other and between the numbers of the rings. */
-void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
+void names_draw(Pen *pen, const FigurePanel *panel);
 
 /* ---- backward: these draw nothing for a frame without a loss on single cells ----------------- */
 
 /* Draws the cells of the loss; the picture stays visible through them. `strong`: draws only the
  * cells, and a ring around few cells, so that they are easy to find. */
-void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool strong);
+void loss_draw(Pen *pen, const FigurePanel *panel, bool strong);

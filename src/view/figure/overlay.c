@@ -10,9 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
-                 double *py) {
-    const Grid *grid = &figure->grid;
+void panel_point(const FigurePanel *panel, double x_m, double y_m, double *px, double *py) {
+    const Grid *grid = &panel->figure->grid;
     *px = panel->box.x + (grid->y_max_m - y_m) / (grid->y_max_m - grid->y_min_m) * panel->box.w;
     *py = panel->box.y + (grid->x_max_m - x_m) / (grid->x_max_m - grid->x_min_m) * panel->box.h;
 }
@@ -47,36 +46,34 @@ double panel_ring_step(const Figure *figure) {
 
 static const Rgb lidar_color = {0xff, 0x8f, 0xa3};
 
-static void move_pen_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,
-                        double y_m, bool line) {
+static void move_pen_to(Pen *pen, const FigurePanel *panel, double x_m, double y_m, bool line) {
     double px, py;
-    panel_point(figure, panel, x_m, y_m, &px, &py);
+    panel_point(panel, x_m, y_m, &px, &py);
     (line ? cairo_line_to : cairo_move_to)(pen->cr, px, py);
 }
 
 /* Draws the outline, and a line from the centre to the middle of the front. */
-static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, const TrueBox *box) {
+static void draw_box(Pen *pen, const FigurePanel *panel, const TrueBox *box) {
     double corners[4][2];
     const double *center = box->center_m;
     photos_box_corners(box, corners);
     for (int i = 0; i < 4; i++)
-        move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
+        move_pen_to(pen, panel, corners[i][0], corners[i][1], i > 0);
     cairo_close_path(pen->cr);
-    move_pen_to(pen, figure, panel, center[0], center[1], false);
-    move_pen_to(pen, figure, panel, (corners[0][0] + corners[3][0]) / 2,
+    move_pen_to(pen, panel, center[0], center[1], false);
+    move_pen_to(pen, panel, (corners[0][0] + corners[3][0]) / 2,
                 (corners[0][1] + corners[3][1]) / 2, true);
-    pen_stroke(pen, figure->over->line, 0.75, 1);
+    pen_stroke(pen, panel->figure->over->line, 0.75, 1);
 }
 
 /* Draws the dots as squares of whole pixels, which are fast in cairo. */
-static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
-                       const Photos *photos) {
+static void draw_sweep(Pen *pen, const FigurePanel *panel, const Photos *photos) {
     const double side = 1.2;
     pen_color(pen, lidar_color, 0.6);
     for (int64_t i = 0; i < photos->sweep_count; i++) {
         const float *p = photos->sweep_m + 3 * i;
         double px, py;
-        panel_point(figure, panel, p[0], p[1], &px, &py);
+        panel_point(panel, p[0], p[1], &px, &py);
         if (px < panel->box.x || px >= panel->box.x + panel->box.w || py < panel->box.y ||
             py >= panel->box.y + panel->box.h)
             continue;
@@ -85,16 +82,17 @@ static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
     }
 }
 
-static void draw_truth(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Photos *photos = figure->frame->photos;
+static void draw_truth(Pen *pen, const FigurePanel *panel) {
+    const Photos *photos = panel->figure->frame->photos;
+    const unsigned truth = panel->figure->spec->state->truth;
     if (!photos)
         return;
-    if (figure->spec->state->truth & TRUTH_LIDAR)
-        draw_sweep(pen, figure, panel, photos);
+    if (truth & TRUTH_LIDAR)
+        draw_sweep(pen, panel, photos);
     cairo_save(pen->cr);
     cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
-    for (int64_t i = 0; figure->spec->state->truth & TRUTH_BOXES && i < photos->box_count; i++)
-        draw_box(pen, figure, panel, &photos->boxes[i]);
+    for (int64_t i = 0; truth & TRUTH_BOXES && i < photos->box_count; i++)
+        draw_box(pen, panel, &photos->boxes[i]);
     cairo_restore(pen->cr);
 }
 
@@ -110,16 +108,15 @@ static bool lies_inside(Box outer, Box inner, double margin) {
 }
 
 /* Labels a ring at the first direction, between usual cameras, where the label fits the panel. */
-static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel, double radius_m,
-                       int decimals) {
+static void ring_label(Pen *pen, const FigurePanel *panel, double radius_m, int decimals) {
     static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
     char number[24], text[32];
     ticks_number(radius_m, decimals, number, sizeof number);
     snprintf(text, sizeof text, "%s m", number);
-    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
+    TextStyle style = style_over(panel->figure->over, SIZE_SMALL, ALIGN_CENTER);
     for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
         double angle = bearings_deg[i] * M_PI / 180, px, py;
-        panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
+        panel_point(panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
         py += 0.35 * SIZE_SMALL;
         if (lies_inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
             pen_text(pen, px, py, 80, &style, text);
@@ -128,21 +125,20 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
     }
 }
 
-static void draw_rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
+static void draw_rings(Pen *pen, const FigurePanel *panel, bool labels) {
+    const Figure *figure = panel->figure;
     double step = figure->ring_step_m, nearest, farthest, px, py;
     if (!(step > 0))
         return;
     panel_distances(&figure->grid, &nearest, &farthest);
     int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
-    panel_point(figure, panel, 0, 0, &px, &py);
+    panel_point(panel, 0, 0, &px, &py);
     for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
         if (labels) {
-            ring_label(pen, figure, panel, i * step, decimals);
+            ring_label(pen, panel, i * step, decimals);
             continue;
         }
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
-        pen_stroke(pen, figure->over->line, 0.28, 1);
+        pen_circle(pen, px, py, i * step * panel_px_per_m(figure), figure->over->line, 0.28, 1);
     }
 }
 
@@ -163,7 +159,8 @@ static bool ground_ray(const Figure *figure, int camera, double u_px, double fro
     return true;
 }
 
-static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+static void draw_fields_of_view(Pen *pen, const FigurePanel *panel) {
+    const Figure *figure = panel->figure;
     const Rig *rig = figure->frame->rig;
     double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
     double edges[2] = {0, rig->frustum.input_w - 1};
@@ -172,9 +169,9 @@ static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePane
             double at[2], direction[2], x0, y0, x1, y1;
             if (!ground_ray(figure, c, edges[e], at, direction))
                 continue;
-            panel_point(figure, panel, at[0], at[1], &x0, &y0);
-            panel_point(figure, panel, at[0] + reach_m * direction[0],
-                        at[1] + reach_m * direction[1], &x1, &y1);
+            panel_point(panel, at[0], at[1], &x0, &y0);
+            panel_point(panel, at[0] + reach_m * direction[0], at[1] + reach_m * direction[1], &x1,
+                        &y1);
             pen_line(pen, x0, y0, x1, y1, figure->over->line, 0.22, 1);
         }
 }
@@ -184,8 +181,9 @@ static double reach(double at, double step, double lo, double hi) {
     return step > 0 ? (hi - at) / step : step < 0 ? (lo - at) / step : INFINITY;
 }
 
-void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+void names_draw(Pen *pen, const FigurePanel *panel) {
     enum { NAMES = 8, LEAST = 300 };
+    const Figure *figure = panel->figure;
     const Rig *rig = figure->frame->rig;
     const Box box = panel->box;
     if (!rig || rig->camera_count > NAMES || box.w < LEAST || box.h < LEAST)
@@ -198,8 +196,8 @@ void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
         if (!ground_ray(figure, c, (rig->frustum.input_w - 1) / 2.0, at, direction))
             continue;
         double half = pen_text_width(pen, &style, rig->cameras[c].name) / 2 + 4;
-        panel_point(figure, panel, at[0], at[1], &x, &y);
-        panel_point(figure, panel, at[0] + direction[0], at[1] + direction[1], &to_x, &to_y);
+        panel_point(panel, at[0], at[1], &x, &y);
+        panel_point(panel, at[0] + direction[0], at[1] + direction[1], &to_x, &to_y);
         double far = fmin(reach(x, to_x - x, box.x + half, box.x + box.w - half),
                           reach(y, to_y - y, box.y + edge, box.y + box.h - edge));
         if (far > 0 && isfinite(far) && 2 * half < box.w)
@@ -210,18 +208,19 @@ void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
 
 /* Draws each outline with its own stroke and plain corners: one path of all takes twice as long.
  * Buildings are dimmer than what stands on the street. */
-static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const World *world = figure->frame->world;
+static void draw_outlines(Pen *pen, const FigurePanel *panel) {
+    const LiveFrame *frame = panel->figure->frame;
+    const World *world = frame->world;
     cairo_save(pen->cr);
     cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
     for (int solid = 0; solid < world->solid_count; solid++) {
         double corners[WORLD_CORNERS][2];
-        int count = world_footprint(world, solid, figure->frame->time_s, corners);
+        int count = world_footprint(world, solid, frame->time_s, corners);
         for (int i = 0; i < count; i++)
-            move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
+            move_pen_to(pen, panel, corners[i][0], corners[i][1], i > 0);
         cairo_close_path(pen->cr);
         bool building = world->solids[solid].class == CLASS_BUILDING;
-        pen_stroke(pen, figure->over->line, building ? 0.3 : 0.75, 1);
+        pen_stroke(pen, panel->figure->over->line, building ? 0.3 : 0.75, 1);
     }
     cairo_restore(pen->cr);
 }
@@ -237,53 +236,56 @@ static void rounded_path(cairo_t *cr, double x0, double y0, double x1, double y1
 
 /* Draws body and windscreen to scale. On a grid of a few metres only their outlines are drawn,
  * because the vehicle would hide the cells. */
-static void draw_ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+static void draw_ego_body(Pen *pen, const FigurePanel *panel) {
     enum { SOLID_BELOW_PX = 60 };
     double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
-    panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
-    panel_point(figure, panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
-    panel_point(figure, panel, 2.3, 0, &ignored, &screen_y0);
-    panel_point(figure, panel, 1.7, 0, &ignored, &screen_y1);
+    panel_point(panel, ego_front_m, ego_half_width_m, &x0, &y0);
+    panel_point(panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
+    panel_point(panel, 2.3, 0, &ignored, &screen_y0);
+    panel_point(panel, 1.7, 0, &ignored, &screen_y1);
+    const PanelTheme *over = panel->figure->over;
     double inset = 0.12 * (x1 - x0);
     Box screen = {x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0};
     bool solid = x1 - x0 < SOLID_BELOW_PX;
     rounded_path(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
     if (solid) {
-        pen_color(pen, figure->over->halo, 0.55);
+        pen_color(pen, over->halo, 0.55);
         cairo_fill_preserve(pen->cr);
     }
-    pen_stroke(pen, figure->over->line, 1, 1.5);
+    pen_stroke(pen, over->line, 1, 1.5);
     if (solid)
-        pen_fill(pen, screen, figure->over->line, 0.9);
+        pen_fill(pen, screen, over->line, 0.9);
     else
-        pen_frame(pen, screen, figure->over->line, 1, 1.5);
+        pen_frame(pen, screen, over->line, 1, 1.5);
 }
 
-static void draw_front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+static void draw_front_arrow(Pen *pen, const FigurePanel *panel) {
+    const PanelTheme *over = panel->figure->over;
     double px, py;
-    panel_point(figure, panel, ego_front_m, 0, &px, &py);
+    panel_point(panel, ego_front_m, 0, &px, &py);
     double tip = py - 26, head = 9, half = 5;
-    pen_line(pen, px, py - 3, px, tip + head, figure->over->halo, 0.7, 5);
-    pen_line(pen, px, py - 3, px, tip + head, figure->over->line, 1, 2);
+    pen_line(pen, px, py - 3, px, tip + head, over->halo, 0.7, 5);
+    pen_line(pen, px, py - 3, px, tip + head, over->line, 1, 2);
     cairo_move_to(pen->cr, px, tip);
     cairo_line_to(pen->cr, px - half, tip + head);
     cairo_line_to(pen->cr, px + half, tip + head);
     cairo_close_path(pen->cr);
-    pen_color(pen, figure->over->halo, 0.7);
+    pen_color(pen, over->halo, 0.7);
     cairo_set_line_width(pen->cr, 3);
     cairo_stroke_preserve(pen->cr);
-    pen_color(pen, figure->over->line, 1);
+    pen_color(pen, over->line, 1);
     cairo_fill(pen->cr);
 }
 
 /* Draws the solids in the grid as seen from the side: boxes from foot to top. */
-static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const World *world = figure->frame->world;
-    const Grid *whole = &figure->frame->rig->grid;
+static void draw_side_outlines(Pen *pen, const FigurePanel *panel) {
+    const LiveFrame *frame = panel->figure->frame;
+    const World *world = frame->world;
+    const Grid *whole = &frame->rig->grid;
     for (int solid = 0; solid < world->solid_count; solid++) {
         double corners[WORLD_CORNERS][2], lo = INFINITY, hi = -INFINITY, middle[2], x0, y0, x1, y1;
-        int count = world_footprint(world, solid, figure->frame->time_s, corners);
-        world_solid_center(world, solid, figure->frame->time_s, middle);
+        int count = world_footprint(world, solid, frame->time_s, corners);
+        world_solid_center(world, solid, frame->time_s, middle);
         for (int i = 0; i < count; i++) {
             lo = fmin(lo, corners[i][0]);
             hi = fmax(hi, corners[i][0]);
@@ -291,28 +293,23 @@ static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel
         if (middle[1] < whole->y_min_m || middle[1] > whole->y_max_m)
             continue;
         double foot = world->solids[solid].z_m, top = foot + world->solids[solid].size_m[2];
-        panel_point(figure, panel, top, hi, &x0, &y0);
-        panel_point(figure, panel, foot, lo, &x1, &y1);
-        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, figure->over->line, 0.6, 1);
+        panel_point(panel, top, hi, &x0, &y0);
+        panel_point(panel, foot, lo, &x1, &y1);
+        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel->figure->over->line, 0.6, 1);
     }
 }
 
-typedef struct {
-    const Figure *figure;
-    const FigurePanel *panel;
-} Over;
-
-/* Draws what the world's motion does not change. */
+/* Draws what the world's motion does not change, on the panel `context`. */
 static void draw_over_rig(Pen *pen, const void *context) {
-    const Over *over = context;
-    draw_fields_of_view(pen, over->figure, over->panel);
-    draw_rings(pen, over->figure, over->panel, false);
-    draw_ego_body(pen, over->figure, over->panel);
-    draw_front_arrow(pen, over->figure, over->panel);
-    draw_rings(pen, over->figure, over->panel, true);
+    draw_fields_of_view(pen, context);
+    draw_rings(pen, context, false);
+    draw_ego_body(pen, context);
+    draw_front_arrow(pen, context);
+    draw_rings(pen, context, true);
 }
 
-static void draw_still(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+static void draw_still(Pen *pen, const FigurePanel *panel) {
+    const Figure *figure = panel->figure;
     struct {
         Box box;
         Grid grid;
@@ -326,49 +323,48 @@ static void draw_still(Pen *pen, const Figure *figure, const FigurePanel *panel)
     key.ring_step_m = figure->ring_step_m;
     key.over = figure->over;
     memcpy(&key.rig, figure->frame->rig, sizeof key.rig);
-    pen_still(pen, panel->box, &key, sizeof key, draw_over_rig, &(Over){figure, panel});
+    pen_still(pen, panel->box, &key, sizeof key, draw_over_rig, panel);
 }
 
-void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    if (pen->measuring || !figure->frame->rig)
+void overlay_draw(Pen *pen, const FigurePanel *panel) {
+    const Figure *figure = panel->figure;
+    const bool side = figure->slice.slice == SLICE_SIDE;
+    if (!figure->frame->rig)
         return;
     pen_clip(pen, panel->box);
-    if (figure->slice.slice == SLICE_SIDE) {
-        if (figure->frame->world && figure->spec->outlines)
-            draw_side_outlines(pen, figure, panel);
-        cairo_restore(pen->cr);
-        return;
-    }
     if (figure->frame->world && figure->spec->outlines)
-        draw_outlines(pen, figure, panel);
-    draw_truth(pen, figure, panel);
-    draw_still(pen, figure, panel);
+        (side ? draw_side_outlines : draw_outlines)(pen, panel);
+    if (!side) {
+        draw_truth(pen, panel);
+        draw_still(pen, panel);
+    }
     cairo_restore(pen->cr);
 }
 
 /* ---- backward: the cells of the loss, and the chosen feature pixel --------------------------- */
 
-static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t place) {
+static Box cell_box(const FigurePanel *panel, int64_t place) {
+    const Figure *figure = panel->figure;
     const Grid whole = figure_of(figure->spec).grid;
     double step_x = (whole.x_max_m - whole.x_min_m) / whole.nx;
     double step_y = (whole.y_max_m - whole.y_min_m) / whole.ny, x0, y0, x1, y1;
     double x_m = whole.x_min_m + (double)(place % figure->slice.nx) * step_x;
     double y_m = whole.y_min_m + (double)(place / figure->slice.nx) * step_y;
-    panel_point(figure, panel, x_m + step_x, y_m + step_y, &x0, &y0);
-    panel_point(figure, panel, x_m, y_m, &x1, &y1);
+    panel_point(panel, x_m + step_x, y_m + step_y, &x0, &y0);
+    panel_point(panel, x_m, y_m, &x1, &y1);
     return (Box){x0, y0, x1 - x0, y1 - y0};
 }
 
 /* Fills the cells with that colour, each larger by a margin. Returns the box around all cells. */
-static Box fill_cells(Pen *pen, const Figure *figure, const FigurePanel *panel, double margin,
-                      Rgb color, double alpha) {
+static Box fill_cells(Pen *pen, const FigurePanel *panel, double margin, Rgb color, double alpha) {
+    const Figure *figure = panel->figure;
     const uint8_t *inside = figure->frame->gradients.loss->inside;
     double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
     for (int64_t cell = 0; cell < figure->frame->nx * figure->frame->ny; cell++) {
         int64_t place = inside[cell] ? slice_place(&figure->slice, cell) : -1;
         if (place < 0)
             continue;
-        Box box = cell_box(figure, panel, place);
+        Box box = cell_box(panel, place);
         box = (Box){box.x - margin, box.y - margin, box.w + 2 * margin, box.h + 2 * margin};
         pen_fill(pen, box, color, alpha);
         left = fmin(left, box.x);
@@ -379,20 +375,19 @@ static Box fill_cells(Pen *pen, const Figure *figure, const FigurePanel *panel, 
     return (Box){left, top, right - left, bottom - top};
 }
 
-void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool strong) {
+void loss_draw(Pen *pen, const FigurePanel *panel, bool strong) {
     enum { FINDER = 40, RIM = 2 };
-    const GridLoss *loss = figure->frame->gradients.loss;
-    if (!loss || !loss->inside || pen->measuring)
+    const GridLoss *loss = panel->figure->frame->gradients.loss;
+    const Rgb halo = panel->figure->over->halo;
+    if (!loss || !loss->inside)
         return;
     pen_clip(pen, panel->box);
     if (strong)
-        fill_cells(pen, figure, panel, RIM, figure->over->halo, 1);
-    Box all = fill_cells(pen, figure, panel, 0, gradient_light, strong ? 1 : 0.55);
+        fill_cells(pen, panel, RIM, halo, 1);
+    Box all = fill_cells(pen, panel, 0, gradient_light, strong ? 1 : 0.55);
     const bool ring = strong && all.w > 0 && all.w < FINDER && all.h < FINDER;
-    for (int rim = 1; ring && rim >= 0; rim--) {
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0, 0, 2 * M_PI);
-        pen_stroke(pen, rim ? figure->over->halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
-    }
+    for (int rim = 1; ring && rim >= 0; rim--)
+        pen_circle(pen, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0,
+                   rim ? halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
     cairo_restore(pen->cr);
 }

@@ -70,32 +70,17 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
 
 /* ---- glyphs --------------------------------------------------------------------------------- */
 
-/* A glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
-typedef struct {
-    uint32_t glyph;
-    char ascii;
-} AsciiForm;
-
-static const AsciiForm ascii_forms[] = {
-    {0x2588, '#'}, {0x2589, '#'}, {0x258a, '#'}, {0x258b, '#'}, {0x258c, '|'}, {0x258d, '|'},
-    {0x258e, '|'}, {0x258f, '|'}, /* eighth blocks from the left */
-    {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'}, {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
-    {0x2587, '*'}, /* eighth blocks from below */
-    {0x2580, '"'}, {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x25a0, '#'}, {0x2500, '-'},
-    {0x2505, '='}, {0x2502, '|'}, {0x250a, '|'}, {0x253c, '+'}, {0x2501, '='}, {0x25b6, '>'},
-    {0x25ae, '='}, {0x25b2, '^'}, {0x25c6, '*'}, {0x25cf, '*'}, {0x25cb, 'o'}, {0x2506, '|'},
-    {0x25b8, '>'}, {0x203a, '>'}, {0x2026, '.'}, {0x00b7, '-'}, {0x00d7, 'x'}, {0x00b1, '+'},
-    {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'}, {0x2190, '<'}, {0x2191, '^'}, {0x00b5, 'u'},
-    {0x2016, '='}, {0x2193, 'v'}, {0x2503, '|'}, {0x250f, '+'}, {0x2513, '+'}, {0x2517, '+'},
-    {0x251b, '+'}, {0x250c, '+'}, {0x2510, '+'}, {0x2514, '+'}, {0x2518, '+'}, {0x25af, 'o'},
-};
+/* Glyphs beyond ASCII that this program draws, each with its replacement on ASCII screens. */
+static const uint_least32_t ascii_forms[] =
+    U"█#▉#▊#▋#▌|▍|▎|▏|▁_▂_▃.▄-▅=▆+▇*▀\"░.▒:▓%■#▯o─-┅=━=│|┊|┆|‖=┃|┼+"
+    U"┏+┓+┗+┛+┌+┐+└+┘+▶>▮=▲^◆*●*○o▸>›>….·-×x±+° −-→>←<↑^↓vµu";
 
 static uint32_t ascii_form(uint32_t glyph) {
     if (glyph < 0x80)
         return glyph;
-    for (size_t i = 0; i < sizeof ascii_forms / sizeof *ascii_forms; i++)
-        if (ascii_forms[i].glyph == glyph)
-            return (unsigned char)ascii_forms[i].ascii;
+    for (size_t i = 0; ascii_forms[i]; i += 2)
+        if (ascii_forms[i] == glyph)
+            return ascii_forms[i + 1];
     if (glyph > 0x2800 && glyph < 0x2900) /* Braille: by where its dots are */
         return !(glyph & 0xe4) ? '\'' : !(glyph & 0x1b) ? '.' : ':';
     return '?';

@@ -91,7 +91,6 @@ static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
         cairo_scale(cr, 1.0 / DOT, 1.0 / DOT);
         cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
         pen_init(&pen, cr, &themes[spec->theme], &layout);
-        pen.texts_apart = true;
         pen.least_width = DOT;
         pen_fill(&pen, (Box){0, 0, layout.w, layout.h}, pen.theme->page, 1);
         plot_cells(&pen, (Box){0, 0, layout.w, layout.h}, &shown);
@@ -156,20 +155,15 @@ static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const Plot
     static const uint32_t shades[] = {0x2591, 0x2592, 0x2593, 0x2588};
     for (int column = 0; column < row.w; column++) {
         double left = (double)column / row.w, right = (double)(column + 1) / row.w, covered = 0;
-        int part = 0;
         for (int i = 0; i < bar->span_count; i++) {
-            double from = fmax(chart_along(&spec->x, bar->spans[i].from), left);
-            double to = fmin(chart_along(&spec->x, bar->spans[i].to), right);
-            if (to > from)
-                covered += to - from, part = bar->spans[i].part;
+            double from = fmax(chart_along(&spec->x, bar->spans[i].begin_us), left);
+            double to = fmin(chart_along(&spec->x, bar->spans[i].end_us), right);
+            covered += fmax(to - from, 0);
         }
-        int shade = (int)ceil(covered * row.w * 4 - 0.01) - 1;
+        double shade = ceil(covered * row.w * 4 - 0.01) - 1;
         if (covered > 0)
-            cells_put(cells, row.x + column, row.y,
-                      shades[shade < 0   ? 0
-                             : shade > 3 ? 3
-                                         : shade],
-                      cell_style(chart_part_ink(spec, bar, part)));
+            cells_put(cells, row.x + column, row.y, shades[(int)fmin(fmax(shade, 0), 3)],
+                      cell_style(chart_part_ink(spec, bar, bar->span_part)));
     }
 }
 
@@ -264,21 +258,17 @@ static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const b
 /* Chooses the bars that have a row: the strong one, if it needs no heading, and the others from the
  * first on. A row is kept for the names of the rest. */
 static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) {
-    int needed = 0;
-    if (all_bar_rows(spec) <= rows) {
-        for (int i = 0; i < spec->bar_count; i++)
-            drawn[i] = true;
-        return true;
-    }
-    bool grouped = spec->bars[0].group != NULL;
+    const bool all = all_bar_rows(spec) <= rows, grouped = spec->bar_count && spec->bars[0].group;
+    int left = all ? rows : rows - 1;
     for (int strong = 1; strong >= 0; strong--)
-        for (int i = 0; i < spec->bar_count; i++)
-            if ((spec->bars[i].strong && !grouped) == strong &&
-                needed + bar_rows(&spec->bars[i]) <= rows - 1) {
+        for (int i = 0; i < spec->bar_count; i++) {
+            const PlotBar *bar = &spec->bars[i];
+            if ((bar->strong && !grouped) == strong && bar_rows(bar) <= left) {
                 drawn[i] = true;
-                needed += bar_rows(&spec->bars[i]);
+                left -= bar_rows(bar);
             }
-    return false;
+        }
+    return all;
 }
 
 static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
@@ -349,59 +339,54 @@ static void draw_title(Sheet *sheet, Area area, const char *title, const char *n
 
 /* ---- bars ----------------------------------------------------------------------------------- */
 
-/* Returns the segment that covers position `at` (in columns); -1: none. */
-static int segment_at(const Segment *segments, int count, double per_column, double at) {
-    double sum = 0;
+static CellStyle style_on(Ink ink, Ink paper) {
+    return (CellStyle){.ink = ink, .paper = paper};
+}
+
+/* Finds the segment that covers position `at` (in columns), and its right end; -1: none. */
+static int segment_at(const Segment *segments, int count, double per_column, double at,
+                      double *right) {
+    *right = 0;
     for (int i = 0; i < count; i++) {
-        sum += segments[i].value * per_column;
-        if (at < sum)
+        *right += segments[i].value * per_column;
+        if (at < *right)
             return i;
     }
     return -1;
 }
 
-static CellStyle style_on(Ink ink, Ink paper) {
-    return (CellStyle){.ink = ink, .paper = paper};
-}
-
-/* Draws a column of a stack. With colour it is an eighth block in this segment's ink, on the next
- * segment's as paper. Without colour it is the texture of the segment at the middle of the column.
- */
-static void stack_column(Cells *cells, int x, int y, const Segment *segments, int count,
-                         double per_column, int column) {
-    int here = segment_at(segments, count, per_column, column + 1.0 / 16);
-    int middle = segment_at(segments, count, per_column, column + 0.5);
-    int end = segment_at(segments, count, per_column, column + 15.0 / 16);
-    if (!cells->color && middle >= 0)
-        cells_put(cells, x, y, segments[middle].texture, cell_style(INK_DEFAULT));
-    if (!cells->color || here < 0)
-        return;
-    double right = 0; /* the end of the segment */
-    for (int i = 0; i <= here; i++)
-        right += segments[i].value * per_column;
-    int eighths = (int)fmin(fmax(round((right - column) * 8), 1), 8);
-    Ink paper = end >= 0 && end != here ? segments[end].ink : INK_DEFAULT;
-    cells_put(cells, x, y, 0x2590 - (uint32_t)eighths, style_on(segments[here].ink, paper));
-}
-
+/* Draws a column of a stack. With colour it is an eighth block in the ink of the segment at its
+ * left end, with that at its right end as paper. Without colour it is the texture of the segment at
+ * its middle. */
 static void draw_stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                        double limit) {
     Cells *cells = sheet->surface;
-    double per_column = row.w / scale, total = 0;
+    double per_column = row.w / scale, total = 0, right, ignored;
     for (int i = 0; i < count; i++)
         total += segments[i].value;
     bool beyond = total > scale * (1 + 1e-9);
     int mark = isnan(limit) ? -1 : (int)fmin(floor(limit * per_column), row.w - 1);
     for (int column = 0; column < row.w; column++) {
-        int under = segment_at(segments, count, per_column, column + 0.5);
-        Ink paper = under < 0 || !cells->color ? INK_DEFAULT : segments[under].ink;
-        if (column == row.w - 1 && beyond)
-            cells_put(cells, row.x + column, row.y, 0x25b6, cell_style(INK_BAD));
-        else if (column == mark)
-            cells_put(cells, row.x + column, row.y, 0x2502,
-                      style_on(under < 0 ? INK_MUTED : INK_RGB, paper));
-        else
-            stack_column(cells, row.x + column, row.y, segments, count, per_column, column);
+        int middle = segment_at(segments, count, per_column, column + 0.5, &ignored);
+        int end = segment_at(segments, count, per_column, column + 15.0 / 16, &ignored);
+        int here = segment_at(segments, count, per_column, column + 1.0 / 16, &right);
+        uint32_t eighths = (uint32_t)fmin(fmax(round((right - column) * 8), 1), 8), glyph = 0;
+        CellStyle style = cell_style(INK_DEFAULT);
+        if (column == row.w - 1 && beyond) {
+            glyph = 0x25b6;
+            style.ink = INK_BAD;
+        } else if (column == mark) {
+            glyph = 0x2502;
+            style = middle < 0 ? cell_style(INK_MUTED) : style_on(INK_RGB, segments[middle].ink);
+        } else if (!cells->color)
+            glyph = middle < 0 ? 0 : segments[middle].texture;
+        else if (here >= 0) {
+            glyph = 0x2590 - eighths;
+            style = style_on(segments[here].ink,
+                             end >= 0 && end != here ? segments[end].ink : INK_DEFAULT);
+        }
+        if (glyph)
+            cells_put(cells, row.x + column, row.y, glyph, style);
     }
 }
 

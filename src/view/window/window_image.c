@@ -234,10 +234,7 @@ static void draw_wipe(const WindowView *view) {
     draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
-    cairo_new_sub_path(view->pen->cr);
-    cairo_arc(view->pen->cr, x, bev->y + bev->h / 2, 7, 0, 2 * M_PI);
-    pen_color(view->pen, panel_theme.line, 1);
-    cairo_fill(view->pen->cr);
+    pen_circle(view->pen, x, bev->y + bev->h / 2, 7, panel_theme.line, 1, 0);
     wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
@@ -278,12 +275,12 @@ static void outline_cell(const WindowView *view, int64_t cell) {
 static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
     const Rig *rig = view->live->frame.rig;
     const double *from = rig->cameras[one->camera].position_m;
-    FigurePanel panel = {.box = view->layout.bev};
+    const FigurePanel panel = {.figure = &view->visible, .box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
     int up = view->whole.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
-    panel_point(&view->visible, &panel, from[up], from[left], &x0, &y0);
-    panel_point(&view->visible, &panel, to[up], to[left], &x1, &y1);
+    panel_point(&panel, from[up], from[left], &x0, &y0);
+    panel_point(&panel, to[up], to[left], &x1, &y1);
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
@@ -356,15 +353,15 @@ static void draw_over_bev_part(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     if (!has_bev(view))
         return;
-    FigurePanel panel = {.bev = &view->picture->bev, .box = *bev};
-    overlay_draw(view->pen, &view->visible, &panel);
-    loss_draw(view->pen, &view->visible, &panel, false);
+    const FigurePanel panel = {.figure = &view->visible, .bev = &view->picture->bev, .box = *bev};
+    overlay_draw(view->pen, &panel);
+    loss_draw(view->pen, &panel, false);
     draw_probe(view);
     draw_corner(view);
     draw_waiting(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
-        axes_draw(view->pen, &view->visible, &panel, true);
+        axes_draw(view->pen, &panel, true);
 }
 
 /* ---- panels: the column beside the picture, and the rows around it --------------------------- */
