@@ -16,7 +16,7 @@ typedef struct {
                        interval would give up to 1.9 times" */
     char brief[112]; /* "latency-bound; 108 us, 57.2 us if dependent loads were free"; the brief
                         text of a workflow step lacks its first word, such as "classify: " */
-    char advice[64]; /* what to do: "cutting the longest interval" */
+    char advice[80]; /* what to do: "cutting the longest interval" */
     const BevKernel *faster; /* the faster kernel that the finding names, or NULL */
     char evidence[320];      /* the figures behind the finding, each with its source */
     char commands[2][1408];  /* commands for the user to type; "": none */

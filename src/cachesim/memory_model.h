@@ -94,6 +94,7 @@ typedef struct {
     bool tried; /* true also if nothing was found */
     int count;
     double below, share; /* the bound, and the share of the points below it */
+    double time_s;       /* the moment of the depths */
     PrunedKernel kernels[PRUNED_KERNELS];
 } PrunedModel;
 

@@ -114,6 +114,24 @@ void profile_free(Profile *profile) {
     *profile = (Profile){0};
 }
 
+void profile_refine(Profile *estimate, const Profile *whole) {
+    TraceCounts *counts = &estimate->counts;
+    const TraceCounts *all = &whole->counts;
+    if (counts->form != all->form || estimate->tile != whole->tile)
+        return;
+    counts->steps = all->steps;
+    counts->busy_steps = all->busy_steps;
+    counts->busy_others = all->busy_others;
+    counts->additions = all->additions;
+    counts->busiest = all->busiest;
+    counts->longest = all->longest;
+    counts->slowest = all->slowest;
+    counts->rounds = all->rounds;
+    counts->waves = all->waves;
+    counts->indices = all->indices;
+    counts->values = all->values;
+}
+
 /* ---- terms ----------------------------------------------------------------------------------- */
 
 /* Sets the issue term, for the busiest multiprocessor. It is the longer of two times: the time to

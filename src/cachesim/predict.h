@@ -57,6 +57,10 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
 
+/* Gives an estimate those counts of a complete profile that no number format changes: steps, the
+ * busiest multiprocessor, and the slowest warp. `whole` is of the same kernel on the same map. */
+void profile_refine(Profile *estimate, const Profile *whole);
+
 /* Predicts the latency of a launch. With `warm` launches follow each other in a graph, and each
  * leaves its L2 to the next. Otherwise the L2 is empty, and the launch is alone in its graph.
  * `bench` times both in the same way. */

@@ -231,7 +231,7 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     bool estimates = job->depth == DEPTH_ESTIMATE, more = true;
     bool steps = estimates || live_model_known(live_model) == job->shown;
     if (job->depth != DEPTH_ESTIMATE &&
-        live_model_prune(live_model, job->inputs.features->values.depth, &watch))
+        live_model_prune(live_model, job->inputs.features, job->prune_again, &watch))
         steps = false; /* the result of pruning is handed over first */
     while (steps && more && simulation_goes_on(background)) {
         more = live_model_step(live_model, job->depth, &watch);

@@ -27,6 +27,7 @@ typedef struct {
     /* Inputs of single kinds. */
     LiveModel *live_model; /* CACHESIM: borrowed; the job alone may use it until the job is taken */
     ModelDepth depth;      /* CACHESIM: how much to simulate */
+    bool prune_again;      /* CACHESIM: the gain of pruning is of another moment */
     KernelSet wanted;      /* CACHESIM: the kernels to simulate in any case */
     const MemoryModel *shown; /* CACHESIM: the newest model that the caller has, or NULL */
     LiveRace *race;           /* RACE: the race to make */

@@ -252,16 +252,24 @@ static void use_judged_features(const Engine *engine, BackgroundJob *job) {
     job->inputs.features = ref_keep(judged);
 }
 
+/* Whether the gain of pruning is of another moment than that at which the world stands. */
+static bool pruned_elsewhere(const Engine *engine) {
+    const MemoryModel *model = engine->now.model;
+    return !engine->now.state.playing && model && model->pruned.tried &&
+           model->pruned.time_s != engine->shown.features->time_s;
+}
+
 /* Simulates the caches up to this depth, in the background. */
 static TaskEnd simulate(Engine *engine, ModelDepth depth) {
-    if (engine->simulated > (int)depth)
+    const bool again = depth == DEPTH_PRUNED && pruned_elsewhere(engine);
+    if (engine->simulated > (int)depth && !again)
         return TASK_NONE;
     if (!is_empty(engine->background))
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
-    use_judged_features(engine, &job); /* the pruned map is of the judged moment */
     job.live_model = engine->live_model;
     job.depth = depth;
+    job.prune_again = again;
     job.wanted = engine->wanted;
     job.shown = engine->partial;
     background_start(engine->background, &job);
@@ -357,8 +365,7 @@ static TaskEnd check_selection(Engine *engine) {
 static TaskEnd check_other_formats(Engine *engine) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype, GATE_B))
-            return check_format(engine, (BevDtype)dtype,
-                                GATES_ALL & ~engine->judged_gates[dtype]);
+            return check_format(engine, (BevDtype)dtype, GATES_ALL & ~engine->judged_gates[dtype]);
     return TASK_NONE;
 }
 

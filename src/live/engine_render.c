@@ -89,6 +89,8 @@ static void update_figures(Engine *engine) {
         aim_simulation(engine, inputs, config);
     frame_inputs_hold(&engine->shown, inputs);
     engine->shown_config = *config;
+    if (inputs->map->pruned_by)
+        engine->now.live.pruned_s = inputs->map->pruned_by->time_s;
 }
 
 /* ---- contents -------------------------------------------------------------------------------- */

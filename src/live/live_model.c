@@ -256,12 +256,27 @@ static bool was_ended(const TraceWatch *watch) {
     return watch && watch->go_on && !watch->go_on(watch->context);
 }
 
+/* Refines an estimate by a complete replay of the kernel on the same map in another format. */
+static void refine_estimate(const LiveModel *live_model, Profile *profile) {
+    const KnownProblem *now = live_model->now;
+    const int place = traced_place(profile->kernel);
+    for (const KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
+        ProblemKey key = p->key;
+        key.dtype = now->key.dtype;
+        const PredictedKernel *known = p->model ? &p->model->kernels[place] : NULL;
+        if (known && known->kernel && !known->estimate && !memcmp(&key, &now->key, sizeof key))
+            profile_refine(profile, &known->profile);
+    }
+}
+
 static bool add_replay(LiveModel *live_model, const Replay *replay, const BevProblem *problem,
                        const TraceWatch *watch, Err *err) {
     KnownProblem *now = live_model->now;
     Profile profile;
     if (!profile_make(replay->kernel, problem, watch, &profile, err))
         return false;
+    if (profile.estimate)
+        refine_estimate(live_model, &profile);
     MemoryModel *next = renew_model(now);
     if (next)
         model_add(next, problem, &profile);
@@ -331,19 +346,21 @@ static bool fill_pruned(const KnownProblem *now, const BevMap *map, const TraceW
     return ok;
 }
 
-bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatch *watch) {
+bool live_model_prune(LiveModel *live_model, const SeenFeatures *features, bool again,
+                      const TraceWatch *watch) {
     KnownProblem *now = live_model->now;
     const BevMap *whole = &live_model->map->map;
     const Prune prune = {.below = LIGHT};
-    PrunedModel found = {.tried = true, .below = LIGHT};
+    PrunedModel found = {.tried = true, .below = LIGHT, .time_s = features->time_s};
     Pruned pruned;
     BevMap map = {.points = 0};
     Err ignored; /* without memory nothing is advised */
-    if (!now || !now->model || now->model->pruned.tried)
+    if (!now || !now->model || (now->model->pruned.tried && !again))
         return false;
     bool ended_early = false;
     if (prune_is_off(&live_model->map->prune) &&
-        scatter_prune(whole, &now->key.shape, depth, &prune, &map, &pruned, &ignored) &&
+        scatter_prune(whole, &now->key.shape, features->values.depth, &prune, &map, &pruned,
+                      &ignored) &&
         map.points > 0 && map.points < whole->points) {
         found.share = 1 - (double)map.points / (double)whole->points;
         bool ok = fill_pruned(now, &map, watch, &found);

@@ -44,10 +44,11 @@ bool live_model_tells(const LiveModel *live_model);
  * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch);
 
-/* Replays the kernels of the ladder on the map without its light points: those whose `depth` is
- * below LIGHT. Adds the result to the model, once for each problem. False: there was nothing to do,
- * or the replay ended early. */
-bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatch *watch);
+/* Replays the kernels of the ladder on the map without its light points: those whose depth at the
+ * features' moment is below LIGHT. Adds the result to the model, once for each problem unless
+ * `again`. False: there was nothing to do, or the replay ended early. */
+bool live_model_prune(LiveModel *live_model, const SeenFeatures *features, bool again,
+                      const TraceWatch *watch);
 
 /* Returns the model so far, borrowed; NULL: none. A model never changes: a later step makes a new
  * one. */

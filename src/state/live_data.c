@@ -392,8 +392,9 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
                                      : WORKFLOW_OPERATOR};
     IntervalLengths lengths = {0};
     if (live->intervals.known)
-        lengths = (IntervalLengths){stats->longest, stats->median, stats->cells, stats->intervals,
-                                    live->frame.shape.nz};
+        lengths =
+            (IntervalLengths){live->model->formats[live->model->dtype].workload.longest,
+                              stats->median, stats->cells, stats->intervals, live->frame.shape.nz};
     int count = findings_of(live->model, kernel, state->gpu, &state->edit, &lengths, findings);
     if (kernel->direction == BEV_FORWARD)
         count += workflow_of(live->model, kernel, state->gpu, &state->edit, &lengths, &scene,
@@ -435,9 +436,9 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
                        .estimate = (of_best ? unpruned_best : selected)->estimate};
     snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
     snprintf(advice->finding.advice, sizeof advice->finding.advice,
-             "prune < %g (drops %.0f %% of points)%s%s%s", pruned->below, 100 * pruned->share,
-             other_leads ? ": " : "", other_leads ? best->kernel->title : "",
-             other_leads ? " leads" : "");
+             "prune < %g (drops %.0f %% of points at %s)%s%s%s", pruned->below, 100 * pruned->share,
+             live_moment_text(&state->scene, pruned->time_s).text, other_leads ? ": " : "",
+             other_leads ? best->kernel->title : "", other_leads ? " leads" : "");
     return gain >= least_gain;
 }
 
@@ -570,17 +571,20 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
 static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
                     StoryBar *bar) {
     const Prediction prediction = prediction_of(state, live, predicted);
-    const bool same_map =
-        live->model && live->model->align == live->job.config.align && !live->model_of_before;
-    const bool tiles = predicted->kernel->is_default;
+    const bool cuts = predicted->kernel->is_default;
+    const bool tiles = predicted->profile.counts.form->owner == BEV_OWNS_TILE;
+    const char *const work = !cuts                             ? ""
+                             : tiles                           ? "tiles, long cells cut: "
+                             : prune_is_off(&state->job.prune) ? "pieces, long cells cut: "
+                                                               : "too few points for tiles: ";
     char reason[sizeof bar->why];
-    findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
+    findings_reason(predicted, &prediction,
+                    live->model->formats[live->model->dtype].workload.longest, reason,
                     sizeof reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
-    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? "tiles, long cells cut: " : "",
-             tiles ? brief : reason);
-    snprintf(bar->short_why, sizeof bar->short_why, "%s%.40s", tiles ? "tiles: " : "",
-             !tiles && cell ? cell : brief);
+    snprintf(bar->why, sizeof bar->why, "%s%s", work, cuts ? brief : reason);
+    snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s",
+             cuts ? (tiles ? "tiles: " : "pieces: ") : "", !cuts && cell ? cell : brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
 }
 
@@ -711,7 +715,7 @@ static ShortText estimate_text(const Story *story, const State *state) {
 
 /* Writes where the times are from: the machine, and what is not yet of this configuration. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
-    ShortText config = {""}, on = prediction_gpu(state);
+    ShortText config = {""}, pruned = {""}, on = prediction_gpu(state);
     if (story->source == SOURCE_MEASURED)
         on = short_text("%s", live->device.name);
     else if (story->source == SOURCE_RECORDED)
@@ -719,17 +723,19 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
     else if (story->source == SOURCE_MODEL)
         config = earlier_config_text(state, live);
     story->other_config = config.text[0] != '\0';
+    if (story->source == SOURCE_MODEL && !story->other_config && !prune_is_off(&live->job.prune))
+        pruned = short_text(", pruned at %s", live_moment_text(&state->scene, live->pruned_s).text);
     story->estimate = story->selection.estimate || story->baseline.estimate;
     for (int i = 0; i < story->count; i++)
         story->estimate |= story->bars[i].estimate;
-    snprintf(story->of, sizeof story->of, "%s%s%s",
+    snprintf(story->of, sizeof story->of, "%s%s%s%s",
              story->source == SOURCE_MODEL       ? "model of "
              : story->source == SOURCE_MEASURED  ? "measured on "
              : story->source                     ? "recorded on "
              : !model_follows(&live->job.config) ? "no model of these kernels"
              : live->timed                       ? "times follow"
                                                  : "not recorded",
-             story->source ? on.text : "", config.text);
+             story->source ? on.text : "", config.text, pruned.text);
     snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate_text(story, state).text);
 }
 

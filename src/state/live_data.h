@@ -225,6 +225,7 @@ typedef struct {
     LiveScales scales;
     const MemoryModel *model; /* of this scene, borrowed like `frame`; NULL: none yet */
     bool model_of_before;     /* the model is of another map or format: that of the job comes */
+    double pruned_s;          /* the moment whose depths pruned the model's map */
     const Race *race;         /* of this map, while its page is open, borrowed; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */

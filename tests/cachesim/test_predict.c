@@ -206,6 +206,26 @@ static void test_sampled(const BevProblem *problem) {
     tap_ok(worst_hits < 0.01, "and hits within a point (%.2f)", 100 * worst_hits);
 }
 
+/* Estimates of FP8 and INT8, refined by the complete replay of FP16, beside complete replays. */
+static void test_refined(const OpenProblem *opened) {
+    static const char *const kernels[] = {"v2_bevdet", "v2_do", "v3_large_l2"};
+    const BevShape *shape = &opened->view->shape;
+    const Gpu *gpu = gpu_find("a6000");
+    const TraceWatch watch = {.sample = 33};
+    for (size_t i = 0; i < 6; i++) {
+        const char *kernel = kernels[i / 2];
+        const BevProblem problem = bev_bare_problem(shape, &opened->view->map, BEV_FORWARD,
+                                                    i % 2 ? BEV_FP8 : BEV_INT8, BEV_NEAREST);
+        Profile fp16 = profile_of(kernel, opened->view), own = profile_of(kernel, &problem), some;
+        need(profile_make(bev_kernel_find(kernel), &problem, &watch, &some, &err), &err);
+        profile_refine(&some, &fp16);
+        double off = predict(&some, gpu, true).latency_us / predict(&own, gpu, true).latency_us;
+        tap_ok(fabs(off - 1) < 0.08, "%s in %s, estimated: %+.1f %%", kernel,
+               bev_dtypes[problem.dtype].name, 100 * (off - 1));
+        profile_free(&fp16), profile_free(&own), profile_free(&some);
+    }
+}
+
 static OpenProblem *canonical(void) {
     return open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
 }
@@ -224,5 +244,6 @@ TAP_HARD_SUITE(predict_recorded) {
     OpenProblem *opened = canonical();
     test_recorded(NULL);
     test_sampled(opened->view);
+    test_refined(opened);
     close_problem(opened);
 }

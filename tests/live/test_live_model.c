@@ -130,15 +130,16 @@ static void test_pruned(void) {
     const Prune prune = {.below = 1e-3};
     Scenery small = open_scenery("small"), pruned = small;
     const BevShape *shape = &small.workload.seen->shape;
-    const float *depth = small.workload.seen->values.depth;
+    SeenFeatures *seen = small.workload.seen;
     BevMap map;
     Pruned left;
-    need(scatter_prune(&small.map->map, shape, depth, &prune, &map, &left, &err), &err);
+    need(scatter_prune(&small.map->map, shape, seen->values.depth, &prune, &map, &left, &err), &err);
     pruned.map = wrap(&map);
     aim(&small, "v4", BEV_FP16);
-    tap_ok(!known()->pruned.tried && live_model_prune(live_model, depth, NULL) &&
-               !live_model_prune(live_model, depth, NULL),
-           "it is replayed once for each problem");
+    tap_ok(!known()->pruned.tried && live_model_prune(live_model, seen, false, NULL) &&
+               !live_model_prune(live_model, seen, false, NULL) &&
+               live_model_prune(live_model, seen, true, NULL),
+           "it is replayed once for each problem, unless it is asked for again");
     const PrunedModel told = known()->pruned;
     HostProblem problem = problem_of(&pruned, BEV_FP16);
     const int h200 = (int)(gpu_find("h200") - gpus);
