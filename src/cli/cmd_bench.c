@@ -499,8 +499,9 @@ static void say_if_doubtful(const Bench *bench) {
                 100 * others);
     if (bench->unsettled)
         fprintf(stderr,
-                "bevscope: bench: %d of %d rows, or what they are compared with, did not settle, "
-                "perhaps as other programs ran: they have no speed-up\n",
+                "bevscope: bench: the comparison of %d of %d rows did not settle (their own "
+                "latency or the baseline's), perhaps as other programs ran: they have no "
+                "speed-up\n",
                 bench->unsettled, bench->rows);
 }
 

@@ -323,6 +323,14 @@ bool pooled_alike(const LiveData *live) {
     return live->stand_in && live->difference.alike;
 }
 
+ShortText difference_missing(const State *state, const LiveData *live) {
+    if (state->compare != COMPARE_DIFFERENCE || !pooled_alike(live))
+        return (ShortText){""};
+    return short_text("both sides are drawn by %s %s", live->stand_in->title,
+                      state->playing ? "while playing: Space pauses and shows the difference"
+                                     : "until the other picture is computed");
+}
+
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
     const LiveDifference *difference = &live->difference;
     const KernelConfig *base = &live->job.baseline;
@@ -599,11 +607,15 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     if (!predicted || !strstr(bar->why, "cells of"))
         return;
     double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
-    if (each > slow)
+    if (each > slow) {
         snprintf(bar->more, sizeof bar->more, "decoding %s: %.1f instructions a value",
                  bev_dtypes[dtype].title, each);
-    else if (empty)
-        snprintf(bar->more, sizeof bar->more, "the longest: probability 0, yet read");
+        snprintf(bar->short_more, sizeof bar->short_more, "decoding %s", bev_dtypes[dtype].title);
+    } else if (empty) {
+        snprintf(bar->more, sizeof bar->more,
+                 "points of the longest cell: probability 0, yet read");
+        snprintf(bar->short_more, sizeof bar->short_more, "longest cell: probability 0, yet read");
+    }
 }
 
 /* Fills in the time of a kernel's bar from the source. */
@@ -687,17 +699,18 @@ static ShortText recorded_text(const Story *story, const State *state, const Liv
     return machine;
 }
 
-/* Writes the earlier format or map that the model still has: ", FP16 nearest until FP8 is known".
- */
+/* Writes the earlier format or map that the model still has: ", figures of FP16 until FP8 is
+ * replayed". */
 static ShortText earlier_config_text(const State *state, const LiveData *live) {
     const KernelConfig *now = &state->job.config;
     const MemoryModel *model = live->model;
-    if (model->dtype != now->dtype || model->align != now->align)
-        return short_text(", %s %s until %s is known", bev_dtypes[model->dtype].title,
-                          bev_aligns[model->align].name,
-                          model->dtype != now->dtype ? bev_dtypes[now->dtype].title
-                                                     : bev_aligns[now->align].name);
-    return short_text(live->model_of_before ? ", of the map before until this one's are known"
+    if (model->dtype != now->dtype)
+        return short_text(", figures of %s until %s is replayed", bev_dtypes[model->dtype].title,
+                          bev_dtypes[now->dtype].title);
+    if (model->align != now->align)
+        return short_text(", figures of %s until %s is replayed", bev_aligns[model->align].name,
+                          bev_aligns[now->align].name);
+    return short_text(live->model_of_before ? ", figures of the map before until this is replayed"
                                             : "");
 }
 

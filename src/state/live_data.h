@@ -352,6 +352,10 @@ void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t siz
  * then, and screens must say so. */
 bool pooled_alike(const LiveData *live);
 
+/* Writes why no difference is drawn: "both sides are drawn by V4 while playing: Space pauses and
+ * shows the difference"; "": one is drawn. */
+ShortText difference_missing(const State *state, const LiveData *live);
+
 /* Writes "14,310 cells differ from V2 FP16, points at 40 m moved 0.70 m"; "" where nothing is
  * compared. */
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size);
@@ -436,7 +440,8 @@ typedef struct {
     bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "latency-bound: cells of up to 352 points", "cells of up to 352 points", "latency-bound" */
     char why[80], short_why[48], brief[40];
-    char more[48]; /* "the longest: probability 0, yet read"; "": nothing more */
+    /* "points of the longest cell: probability 0, yet read", without its first words; "": none */
+    char more[64], short_more[40];
 } StoryBar;
 
 typedef struct {

@@ -165,8 +165,7 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
     const ShortText from = short_text("%s on %s", source_names[here->ratio.source], machine.text);
     if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
         data->state->job.config.kernel->where == BEV_CPU)
-        more = short_text(", %s: %s %s", machine.text, ratio_text(here->ratio.value, false).text,
-                          source_names[here->ratio.source]);
+        more = short_text(", %s: %s times", from.text, ratio_text(here->ratio.value, false).text);
     bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
     if (waits && here->ratio.source != SOURCE_MEASURED)
         text_add(more.text, sizeof more.text, ", CPU busy: no time is taken");

@@ -168,9 +168,9 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = 0; i < buckets; i++)
         sheet_line(sheet, area_columns(&bars, BUCKET_W), cell_style(INK_MUTED),
                    short_text("%d", 1 << i).text);
-    const ShortText brief = short_text("one %s has %d", of, stats->longest);
+    const ShortText brief = short_text("fullest %s: %d", of, stats->longest);
     const ShortText whole = short_text(
-        "%s%s", brief.text, live_longest_empty(data->live) ? ", all of probability 0" : "");
+        "%s points%s", brief.text, live_longest_empty(data->live) ? ", all of probability 0" : "");
     const bool fits = sheet_width(sheet, whole.text) <= area.w;
     if (sheet_width(sheet, brief.text) > area.w)
         return;

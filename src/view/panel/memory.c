@@ -307,6 +307,8 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     }
     sheet_line(sheet, area_behind(at, 1), cell_style(INK_TEXT),
                short_text("%s%.0f %%", prediction_about(of), 100 * touched / cache->bytes).text);
+    if (!of)
+        sheet_right(sheet, row, cell_style(INK_MUTED), "all arrays");
     if (!stays)
         return;
     const ShortText full = short_text("%s: %s", of->title, verdicts[stays]);

@@ -152,6 +152,14 @@ static Ink lane_ink(const Race *race, const Schedule *lane) {
     return lane == winner_of(race) ? INK_ACCENT : INK_TEXT;
 }
 
+/* Returns the share of its output that a kernel has written: "55 %", "under 1 %". Only all of it is
+ * 100 %. */
+static ShortText written_text(const Schedule *lane, double us) {
+    const double percent = 100 * schedule_done(lane, us);
+    return short_text(percent > 0 && percent < 1 ? "under 1 %%" : "%.0f %%",
+                      fmin(percent, us < lane->latency_us ? 99 : 100));
+}
+
 /* Returns "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
 static ShortText finding_text(const Race *race) {
     const Schedule *best = winner_of(race);
@@ -162,9 +170,8 @@ static ShortText finding_text(const Race *race) {
         const Schedule *lane = &race->lanes[i];
         if (lane == best)
             continue;
-        double percent = 100 * schedule_done(lane, best->latency_us);
-        text_add(text.text, sizeof text.text, "%s %s%s %s%.0f %%", verb[0] ? "" : ",",
-                 lane->rung->title, verb, percent < 1 ? "under " : "", fmax(percent, 1));
+        text_add(text.text, sizeof text.text, "%s %s%s %s", verb[0] ? "" : ",", lane->rung->title,
+                 verb, written_text(lane, best->latency_us).text);
         verb = "";
     }
     return text;
@@ -178,7 +185,7 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
                  sheet_line(sheet, head, cell_bold(lane_ink(view->race, lane)), lane->rung->title) +
                      1);
     sheet_right(sheet, head, done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED),
-                done ? "done" : short_text("%.0f %%", floor(100 * schedule_done(lane, us))).text);
+                done ? "done" : written_text(lane, us).text);
     grid_draw(sheet, area, view, lane, us, false);
 }
 
@@ -363,7 +370,7 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     axis_draw(sheet, (Area){area.x, area.y + area.h - 1, w, 1}, slow->latency_us);
     Area side = {area.x + w + GAP, area.y, grid_w, area.h};
     sheet_line(sheet, side, cell_bold(INK_WARN),
-               short_text("the cell of %lld points", (long long)race->longest_points).text);
+               short_text("the longest cell: %lld points", (long long)race->longest_points).text);
     grid_draw(sheet, area_below(side, 1), view, slow, slow->latency_us, true);
 }
 
@@ -407,6 +414,15 @@ static int replayed(const State *state, const LiveData *live) {
     return done;
 }
 
+/* Draws in the middle when the race will start. */
+static void draw_start(Sheet *sheet, Area area, int done) {
+    const ShortText text =
+        short_text("The race starts when all %d kernels are replayed: %d now", RACE_KERNELS, done);
+    const int blank = (int)fmax(area.w - sheet_width(sheet, text.text) * 9 / 8, 0) / 2;
+    sheet_line(sheet, (Area){area.x + blank, area.y + area.h / 2, area.w - blank, 1},
+               cell_bold(INK_TITLE), text.text);
+}
+
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     const State *state = data->state;
@@ -414,10 +430,7 @@ void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const RaceView view = view_of(data, &where);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     if (!live->race || !live->race->count)
-        sheet_line(sheet, area, cell_style(INK_MUTED),
-                   short_text("memory accesses of V2, V2+DO, V3, V4: %d of %d replayed ...",
-                              replayed(state, live), RACE_KERNELS)
-                       .text);
+        draw_start(sheet, area, replayed(state, live));
     else if (state->race == RACE_GRIDS)
         race_grids_draw(sheet, area, &view, race_us(live->race, state->race_s));
     else

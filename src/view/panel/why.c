@@ -78,14 +78,16 @@ static void draw_tick(Sheet *sheet, Area bars, const Columns *at, const StoryBar
 static void draw_reason(Sheet *sheet, Area at, const StoryBar *bar, bool thick, CellStyle style) {
     char whole[160], shorter[112];
     const bool apart = thick && sheet_width(sheet, bar->why) <= at.w;
-    const char *more = apart ? "" : bar->more, *comma = more[0] ? ", " : "";
-    snprintf(whole, sizeof whole, "%s%s%s", bar->why, comma, more);
-    snprintf(shorter, sizeof shorter, "%s%s%s", bar->short_why, comma, more);
+    const char *comma = !apart && bar->more[0] ? ", " : "";
+    snprintf(whole, sizeof whole, "%s%s%s", bar->why, comma, apart ? "" : bar->more);
+    snprintf(shorter, sizeof shorter, "%s%s%s", bar->short_why, comma,
+             apart ? "" : bar->short_more);
     const char *const texts[] = {whole, shorter, bar->why, bar->short_why, bar->brief, NULL};
+    const char *const more[] = {bar->more, bar->short_more, NULL};
     sheet_line(sheet, at, style, sheet_shortened(sheet, at.w, texts));
     at.y++;
     if (apart)
-        sheet_line(sheet, at, style, bar->more);
+        sheet_line(sheet, at, style, sheet_shortened(sheet, at.w, more));
 }
 
 /* Draws a kernel's bar with its time, its published time and its reason. */
@@ -128,22 +130,32 @@ static bool is_bar(const Story *story, const BevKernel *kernel) {
     return false;
 }
 
-/* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more kernels on this CPU: REF (:all)": the selection
- * first, if it is one of them. */
+/* Writes of a kernel without a bar: "V2 (BEVDet): no atomics, faster than V2+DO on long cells; ".
+ * Where no long cell decides, the comparison is left out. */
+static ShortText beside_text(const State *state, const Story *story, const BevKernel *beside) {
+    const KernelConfig *config = &state->job.config;
+    const StoryBar *slow = story->bars;
+    while (slow < story->bars + story->count && !strstr(slow->why, "cells of"))
+        slow++;
+    const bool faster = slow < story->bars + story->count && config->dtype == BEV_FP16 &&
+                        config->align == BEV_NEAREST;
+    return short_text("%s: no atomics%s%s%s; ", beside->title, faster ? ", faster than " : "",
+                      faster ? slow->kernel->title : "", faster ? " on long cells" : "");
+}
+
+/* Draws "V2 (BEVDet) 57.1 us, issue-bound", if the selection has no bar; then of the kernels
+ * without a bar "V2 (BEVDet): no atomics, faster than V2+DO on long cells; :all has 6 more". */
 static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    char text[256] = "", names[160] = "";
+    char text[256] = "";
     const BevKernel *selected = data->state->job.config.kernel;
+    const BevKernel *beside = story->on_gpu ? bev_kernel_find("v2_bevdet") : NULL;
+    beside = beside && same_kernel(beside, story->selection.kernel) ? NULL : beside;
     int others = 0;
     for (int i = 0; i < data->live->kernel_count; i++) {
         const BevKernel *kernel = data->live->kernels[i].kernel;
-        if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
-            continue;
-        ShortText time = {""}; /* of this machine alone: the line says "on this CPU" */
-        if (story->source == SOURCE_MEASURED)
-            time = story_time(story, data->state, data->live, kernel);
-        text_add(names, sizeof names, "%s%s%s%s", others ? ", " : "", kernel->title,
-                 time.text[0] ? " " : "", time.text);
-        others++;
+        others += !is_bar(story, kernel) && kernel != selected &&
+                  kernel->where == selected->where &&
+                  !(beside && !strcmp(kernel->title, beside->title));
     }
     const Area mark = area_columns(&row, MARK_W);
     sheet_origin(sheet, ORIGIN_MODEL, selected);
@@ -156,10 +168,9 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         sheet_sign(sheet, mark.x, mark.y, 0x25b8, cell_bold(INK_ACCENT));
         area_columns(&row, sheet_line(sheet, row, cell_bold(INK_ACCENT), text) + 2);
     }
-    const char *here = selected->where == BEV_CPU ? "on this CPU" : "on this GPU";
-    snprintf(text, sizeof text, "%d more kernels %s: %s (:all)", others, here, names);
-    const ShortText brief = short_text("%d more kernels %s (:all)", others, here);
-    const char *const texts[] = {text, brief.text, "", NULL};
+    snprintf(text, sizeof text, "%s:all has %d more",
+             beside ? beside_text(data->state, story, beside).text : "", others);
+    const char *const texts[] = {text, strstr(text, ":all"), "", NULL};
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     sheet_spot(sheet, row, ACTION_ALL, 0, "on");
     if (others)

@@ -421,7 +421,10 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     title_text(data->state, title, sizeof title);
     note_text(data, note, sizeof note);
     area = sheet_title(sheet, area, title, note);
-    if (bev && bev->ready)
+    const ShortText alike = difference_missing(data->state, data->live);
+    if (bev && bev->ready && alike.text[0])
+        sheet_paragraph(sheet, area_below(area, area.h / 3), INK_TITLE, alike.text);
+    else if (bev && bev->ready)
         draw_picture(sheet, area, data);
     else
         cells_text(sheet->surface, area.x, area.y, area.w, cell_style(INK_MUTED),

@@ -195,7 +195,8 @@ static double wipe_x_of(const WindowLayout *at, const State *state) {
 }
 
 static bool has_bev(const WindowView *view) {
-    return view->picture && view->picture->bev.ready;
+    return view->picture && view->picture->bev.ready &&
+           !difference_missing(view->state, view->live).text[0];
 }
 
 /* Draws the part of the BEV within `clip`: one side of the wipe, or all. Pixels stay sharp. */
@@ -315,7 +316,9 @@ static void draw_probe(const WindowView *view) {
 /* Draws, in place of the BEV, the reason why there is none. */
 static void draw_reason(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    const char *reason = view->picture               ? view->picture->bev.reason
+    const ShortText alike = difference_missing(view->state, view->live);
+    const char *reason = alike.text[0]               ? alike.text
+                         : view->picture             ? view->picture->bev.reason
                          : view->live->error_text[0] ? view->live->error_text
                          : view->state->waiting[0]   ? view->state->waiting
                                                      : "computing the first picture";
