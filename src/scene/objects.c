@@ -123,7 +123,7 @@ typedef struct {
 /* Sums over the points of one object. `own` and `kept` count the mass that the right rig puts into
  * the box: all of it, and what the map still has. */
 typedef struct {
-    double mass, in_grid, in_box, own, kept, along, across, behind;
+    double mass, in_grid, in_box, right_in_box, own, kept, along, across, behind;
 } Sums;
 
 typedef struct {
@@ -131,6 +131,7 @@ typedef struct {
     const Rig *right, *wrong;
     const float *depth;
     int64_t area, bins;
+    GridAxes axes;
     double margin_m; /* half a cell */
     PixelRay *rays;  /* [camera, h, w]; only pixels of objects are filled */
     Sums *sums;      /* [objects->count] */
@@ -174,6 +175,24 @@ static bool point_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
                         fmax(measure->margin_m, half_bin_m));
 }
 
+/* Whether the right rig puts a pixel's point into a cell in the box of its object. */
+static bool cell_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
+    const PixelRay *ray = &measure->rays[pixel];
+    const GridAxes *axes = &measure->axes;
+    const double depth_m = frustum_depth_m(&measure->right->frustum, (double)bin);
+    double at_m[3];
+    for (int axis = 0; axis < 3; axis++) {
+        double place_m =
+            ray->from_m[axis] + depth_m * ray->along[axis] + (axis < 2 ? ray->since_m[axis] : 0);
+        if (place_m < axes->min_m[axis] || place_m >= axes->max_m[axis])
+            return false;
+        double cell = floor((place_m - axes->min_m[axis]) / axes->cell_m[axis]);
+        at_m[axis] = axes->min_m[axis] + (cell + 0.5) * axes->cell_m[axis];
+    }
+    return point_in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
+                        measure->margin_m);
+}
+
 /* Adds the mass of all bins of a pixel, inside the grid and outside. */
 static void add_pixel_mass(const Measure *measure, int64_t pixel) {
     Sums *sums = &measure->sums[measure->objects->object_of[pixel]];
@@ -185,6 +204,7 @@ static void add_pixel_mass(const Measure *measure, int64_t pixel) {
         double behind_m = frustum_depth_m(&measure->right->frustum, (double)bin) -
                           measure->objects->surface_m[pixel];
         sums->mass += mass;
+        sums->right_in_box += cell_is_own(measure, pixel, bin) ? mass : 0;
         if (!point_is_own(measure, pixel, bin))
             continue;
         sums->own += mass;
@@ -226,6 +246,7 @@ static ObjectError object_error(const TrueBox *box, const Sums *sums) {
     double along_m = sums->along / kept, across_m = sums->across / kept;
     return (ObjectError){.range_m = hypot(box->center_m[0], box->center_m[1]),
                          .share = sums->in_box / sums->mass,
+                         .right_share = sums->right_in_box / sums->mass,
                          .in_grid = sums->in_grid / sums->mass,
                          .lost = lost,
                          .along_m = along_m,
@@ -244,6 +265,7 @@ bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong,
                        .depth = depth,
                        .area = (int64_t)frustum->feat_h * frustum->feat_w,
                        .bins = frustum_depth_bins(frustum),
+                       .axes = axes,
                        .margin_m = fmax(axes.cell_m[0], axes.cell_m[1]) / 2};
     measure.rays = malloc((size_t)objects->pixel_count * sizeof *measure.rays);
     measure.sums = calloc((size_t)objects->count + 1, sizeof *measure.sums);
@@ -276,6 +298,7 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
         band->count++;
         band->lost += error->lost;
         band->share += error->share;
+        band->right_share += error->right_share;
         if (error->lost)
             continue;
         band->error_m += error->error_m;
@@ -285,6 +308,7 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
     for (ObjectBand *band = bands; band < bands + OBJECT_BANDS; band++) {
         int placed = band->count - band->lost;
         band->share /= band->count;
+        band->right_share /= band->count;
         band->error_m /= placed;
         band->along_m /= placed;
         band->across_m /= placed;

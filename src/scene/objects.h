@@ -20,10 +20,11 @@ typedef struct {
  * without. Depth, format and cells do not change it: without a fault the error is 0. Mass counts
  * only where the right rig puts it into the box, or at most half a cell or half a bin outside. */
 typedef struct {
-    double range_m; /* distance from the ego's origin to the box's middle, seen from above */
-    double share;   /* share of the mass in the box and half a cell around it; NaN: no mass */
-    double in_grid; /* share of the mass inside the grid; NaN: no mass */
-    bool lost;      /* less than a tenth of the mass that counts is left in the grid */
+    double range_m;     /* distance from the ego's origin to the box's middle, seen from above */
+    double share;       /* share of the mass in the box and half a cell around it; NaN: no mass */
+    double right_share; /* that share by the rig without fault, nearest */
+    double in_grid;     /* share of the mass inside the grid; NaN: no mass */
+    bool lost;          /* less than a tenth of the mass that counts is left in the grid */
     /* Position error seen from above: along the ray away from the camera, and across it to the
      * left. NaN: lost, or no mass. */
     double along_m, across_m;
@@ -40,7 +41,7 @@ extern const double object_band_m[OBJECT_BANDS];
 /* Objects with mass at one range. The means of errors leave out lost objects. NaN: no object. */
 typedef struct {
     int count, lost;
-    double share, error_m, along_m, across_m; /* means */
+    double share, right_share, error_m, along_m, across_m; /* means */
 } ObjectBand;
 
 void objects_free(Objects *objects); /* accepts an empty struct */

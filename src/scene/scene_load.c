@@ -356,9 +356,12 @@ void scene_title(const char *name, char title[128]) {
     char path[PATH_MAX];
     title[0] = '\0';
     if (preset)
-        snprintf(title, 128, "%d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld",
+        snprintf(title, 128,
+                 "%d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld, on the street "
+                 "of %s",
                  preset->feat_w, preset->feat_h, preset->depth_step_m, preset->cells, preset->cells,
-                 preset->slices ? " x " : "", preset->slices, (long long)preset->channels);
+                 preset->slices ? " x " : "", preset->slices, (long long)preset->channels,
+                 preset_world);
     else if (sample_path(name, path, NULL)) {
         json_t *root = json_load_file(path, 0, NULL);
         const char *text = json_string_value(json_object_get(root, "title"));

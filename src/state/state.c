@@ -135,6 +135,33 @@ void state_snapshot_name(const State *state, const Job *shown, const BevKernel *
              bev_aligns[config->align].name, shown->time_s, (long long)state->snapshots);
 }
 
+bool state_figure_command(const State *state, const Job *shown, char *text, size_t size) {
+    const KernelConfig *config = &shown->config;
+    const Job plain = job_plain();
+    const char *scene = menu_name(&state->menu.scenes, shown->scene);
+    const bool usual = rig_state_equal(&shown->rig, &plain.rig) && !shown->channels &&
+                       (shown->slice == plain.slice || state->scene.slices <= 1) &&
+                       !state->scene.has_operator && state->view != state->menu.rgb_view;
+    if (!usual || config->kernel->direction == BEV_BACKWARD || strpbrk(scene, " '\"$*"))
+        return false;
+    snprintf(text, size, "bevscope snapshot %s", scene);
+    if (scene_moves(&state->scene))
+        text_add(text, size, " -t %.10g", shown->time_s);
+    text_add(text, size, " --kernel %s --dtype %s", kernel_word(config->kernel),
+             bev_dtypes[config->dtype].name);
+    if (config->align != BEV_NEAREST)
+        text_add(text, size, " --align %s", bev_aligns[config->align].name);
+    if (state->view || !state->scene.has_world)
+        text_add(text, size, " --view %s", menu_name(&state->menu.views, state->view));
+    if (state->channel)
+        text_add(text, size, " --channel %lld", (long long)state->channel);
+    if (state->colormap)
+        text_add(text, size, " --colormap %s", menu_name(&state->menu.colormaps, state->colormap));
+    text_add(text, size, "%s%s -o figure.png", state->fill ? "" : " --no-interpolate",
+             shown->photo_features ? " --photo-features" : "");
+    return true;
+}
+
 /* ---- events that are no controls ------------------------------------------------------------- */
 
 static unsigned on_tick(State *state, double seconds) {

@@ -381,6 +381,11 @@ unsigned state_step(State *state, const Event *event);
 void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
                          char *text, size_t size);
 
+/* Writes the command that draws the picture alone, as a figure: "bevscope snapshot intersection
+ * -t 14 --kernel v4 --dtype fp16 -o figure.png". False: no short command draws what the job
+ * changes. */
+bool state_figure_command(const State *state, const Job *shown, char *text, size_t size);
+
 /* Returns x and y of a cell of the grid, and z where the scene's grid has slices. */
 ShortText state_cell_place(const State *state, int64_t cell);
 

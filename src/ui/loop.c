@@ -45,8 +45,7 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
                                        app_picture(&loop->app), &image, &err) ||
                          !image_write(&image, path, frame, &err);
     image_free(&image);
-    snprintf(loop->written, sizeof loop->written,
-             "wrote %.250s: this page (bevscope snapshot: a figure)", path);
+    snprintf(loop->written, sizeof loop->written, "wrote %.250s: this page", path);
     if (loop->picture_lost)
         err_line(&err, loop->written, sizeof loop->written);
     if (!frame || (loop->picture_lost && !loop->frame_lost))
@@ -65,6 +64,11 @@ static void take_snapshot(Loop *loop) {
     }
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     write_picture(loop, &bare, name);
+    char command[256], note[320];
+    if (loop->picture_lost || !state_figure_command(&bare, &live->job, command, sizeof command))
+        return;
+    snprintf(note, sizeof note, "the picture alone: %s", command);
+    app_note(&loop->app, note);
 }
 
 /* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */

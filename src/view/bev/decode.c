@@ -391,8 +391,8 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
 
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour",
-                    "surface colour; brightness is the accumulated depth weight, its sum of depth",
-                    NULL, NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
+                    "surface colour, stronger where more depth weight is accumulated", NULL,
+                    NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
                     color_embedding, find_strengths},
     [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,

@@ -315,11 +315,11 @@ enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 160 };
 
 /* clang-format off */
 typedef enum {
-    RUN_KERNEL, RUN_SCALES, RUN_DEVICE, RUN_LATENCY, RUN_RECORDED, RUN_GRID, RUN_CHANNELS, RUN_COUNT
+    RUN_KERNEL, RUN_SCALES, RUN_DEVICE, RUN_LATENCY, RUN_GRID, RUN_CHANNELS, RUN_COUNT
 } RunRow;
 /* clang-format on */
-static const char *const run_labels[RUN_COUNT] = {"Kernel",   "Scales", "Device",  "Latency",
-                                                  "Recorded", "Grid",   "Channels"};
+static const char *const run_labels[RUN_COUNT] = {"Kernel",  "Scales", "Device",
+                                                  "Latency", "Grid",   "Channels"};
 
 static void grid_text(const Figure *figure, char *value) {
     const Rig *rig = figure->frame->rig;
@@ -358,12 +358,13 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
         snprintf(value, VALUE_MAX, "%s", live->device.name[0] ? live->device.name : "n/a");
     else if (which == RUN_LATENCY && (!row || !row->median_us.source))
         snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
-    else if (which == RUN_LATENCY)
-        snprintf(value, VALUE_MAX, "%s (%s)", text_of_figure(UNIT_US, row->median_us.value).text,
-                 latency_origin(row).text);
-    else if (which == RUN_RECORDED && row && row->median_us.source == SOURCE_RECORDED) {
+    else if (which == RUN_LATENCY) {
+        const bool recorded = row->median_us.source == SOURCE_RECORDED;
         const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
-        snprintf(value, VALUE_MAX, "%s%s", machine_text(row->recorded_on).text, date ? date : "");
+        snprintf(value, VALUE_MAX, "%s (%s%s%s%s)",
+                 text_of_figure(UNIT_US, row->median_us.value).text, latency_origin(row).text,
+                 recorded ? " on " : "", recorded ? machine_text(row->recorded_on).text : "",
+                 recorded && date ? date : "");
     } else if (which == RUN_GRID)
         grid_text(figure, value);
     else if (which == RUN_CHANNELS)

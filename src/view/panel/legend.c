@@ -153,10 +153,10 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (isfinite(field->full_mass)) {
         sheet_origin(sheet, ORIGIN_MASS, NULL);
         draw_bar(sheet, area_row(&area), NULL, bev->light);
-        sheet_say(
-            sheet, &area, INK_MUTED,
-            short_text("strength: accumulated depth weight, 0 to %.2g and more", field->full_mass)
-                .text);
+        sheet_say(sheet, &area, INK_MUTED,
+                  short_text("%s: more accumulated depth weight, 0 to %.2g and more",
+                             bev->light ? "darker" : "brighter", field->full_mass)
+                      .text);
     }
     if (raster_fills(field, bev->filled))
         sheet_say(sheet, &area, INK_MUTED,

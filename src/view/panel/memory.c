@@ -101,6 +101,14 @@ static void figure_row(Table *table, const char *name, const char *word, const S
     table->y++;
 }
 
+/* Names the row of the kernel's requests: "V4's requests", where that has no room "requests". */
+static ShortText requests_name(const Table *table, const LiveData *live, const char *about) {
+    const BevKernel *kernel = live->job.config.kernel;
+    const ShortText whole = short_text("%s%s's requests", about, kernel ? kernel->title : "kernel");
+    const bool fits = sheet_width(table->sheet, whole.text) <= table->columns[0].width;
+    return fits ? whole : short_text("%srequests", about);
+}
+
 /* Draws the requests of the threads by the model of the selection, before any cache. */
 static void requested_row(Table *table, const PanelData *data, int width) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
@@ -108,12 +116,12 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
-        figure_row(table, prediction_about(predicted)[0] ? "~kernel" : "kernel", "kernel traffic",
-                   segments);
+        figure_row(table, requests_name(table, data->live, prediction_about(predicted)).text,
+                   "kernel traffic", segments);
         return;
     }
     table->style = cell_style(INK_MUTED);
-    table_name(table, 0, "kernel", "kernel traffic");
+    table_name(table, 0, requests_name(table, data->live, "").text, "kernel traffic");
     const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype);
     sheet_line(table->sheet, (Area){table->x[1], table->y, width - table->x[1], 1}, table->style,
                why);
@@ -191,6 +199,7 @@ static void draw_counted(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
+    enum { NAMED_W = 80, REQUESTS_W = 16 }; /* from NAMED_W columns on the name has room */
     const LiveMemory *memory = &data->live->memory;
     area = sheet_title(sheet, area, "Bytes of a launch", model_whose(data->live));
     if (!memory->known) {
@@ -203,11 +212,14 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const bool backward = kernel && kernel->direction == BEV_BACKWARD;
     traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
-    table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward,
-                NULL);
+    Column columns[TENSORS + 2];
+    memcpy(columns, backward ? backward_columns : figure_columns,
+           (size_t)(6 + backward) * sizeof *columns);
+    columns[0].width = area.w < NAMED_W ? columns[0].width : REQUESTS_W;
+    table_begin(&table, sheet, area, columns, 6 + backward, NULL);
     draw_keys(&table);
     figure_row(&table, "footprint", "footprint", footprint);
-    figure_row(&table, backward ? "kernel" : "gather",
+    figure_row(&table, backward ? requests_name(&table, data->live, "").text : "gather",
                backward ? "kernel traffic" : "gather traffic", gather);
     if (!backward)
         requested_row(&table, data, area.x + area.w);

@@ -19,7 +19,7 @@ enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_ERROR, COL_ALONG, COL_ACROSS, COL_BA
 
 static const Column columns[COLUMNS] = {
     [COL_RANGE] = {"range", 12, 0, true},         [COL_COUNT] = {"objects", 10, 0, false},
-    [COL_SHARE] = {"in box", 6, 3, false},        [COL_ERROR] = {"error m", 7, 0, false},
+    [COL_SHARE] = {"in box", 10, 3, false},        [COL_ERROR] = {"error m", 7, 0, false},
     [COL_ALONG] = {"along", 6, 1, false},         [COL_ACROSS] = {"across", 6, 1, false},
     [COL_BASE_SHARE] = {"baseline", 8, 4, false}, [COL_BASE_ERROR] = {"error m", 7, 2, false},
 };
@@ -27,8 +27,9 @@ static const Column columns[COLUMNS] = {
 
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
-    area = sheet_title(sheet, area, "Ground truth",
-                       "in box: share of weight; error: how far the fault moves those not lost");
+    area =
+        sheet_title(sheet, area, "Ground truth",
+                    "in box: share of weight, with the fault of without; error: how far it moves");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
@@ -41,7 +42,8 @@ void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
         table_cell(&table, COL_RANGE, text);
         table_cell(&table, COL_COUNT,
                    short_text(now->lost ? "%d, %d lost" : "%d", now->count, now->lost).text);
-        table_number(&table, COL_SHARE, "%.0f %%", 100 * now->share);
+        table_cell(&table, COL_SHARE,
+                   short_text("%.0f of %.0f %%", 100 * now->share, 100 * now->right_share).text);
         table_number(&table, COL_ERROR, "%.2f", now->error_m);
         table_number(&table, COL_ALONG, "%+.2f", now->along_m);
         table_number(&table, COL_ACROSS, "%+.2f", now->across_m);
