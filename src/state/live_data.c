@@ -710,8 +710,8 @@ static ShortText earlier_config_text(const State *state, const LiveData *live) {
     if (model->align != now->align)
         return short_text(", figures of %s until %s is replayed", bev_aligns[model->align].name,
                           bev_aligns[now->align].name);
-    return short_text(live->model_of_before ? ", figures of the map before until this is replayed"
-                                            : "");
+    return short_text(
+        live->model_of_before ? ", figures of the map before until this one is replayed" : "");
 }
 
 /* Writes how many bars have a complete time, where others are first estimates. */
