@@ -144,9 +144,6 @@ const GlossaryRow glossary[] = {
      "steps numbers all turns of its warps. Of other kernels: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
-    {"touched bytes", "touches", "The bytes of the arrays that a kernel touches (reads or writes), "
-     "each once, and its own sums. Behind \"of\" stands the footprint, all arrays whole. As %: "
-     "these bytes over the L2."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"V2", "article, BEVDet", "Article (v2): a thread a point and 8 channels; it adds by "
      "atomics, and each 8 channels read the indices again. BEVDet (v2_bevdet): a thread a channel "
@@ -155,9 +152,9 @@ const GlossaryRow glossary[] = {
      "before each launch; it is timed alone, on an H200 2.3 us more."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "
      "addresses are neighbours, they share sectors."},
-    {"working set", "", "The bytes that must be near at one time for a launch to run fast: at most "
-     "the footprint, which chart working-set draws. What one kernel reads again may be far less: "
-     "V4 hits in an L2 of 2 MiB."},
+    {"working set", "", "The bytes of the arrays that a kernel touches (reads or writes), each "
+     "once, and its own sums in FP32. The footprint has all arrays whole. As %: of the L2. What is "
+     "read again may be far less: V4 hits in an L2 of 2 MiB."},
     {"zero point", "saturation", "The code that stands for 0: value = scale x (code - zero point). "
      "Here always 0, as depths have no sign. Saturation: a value above the range becomes the "
      "largest code."},

@@ -604,6 +604,8 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     const BevDtype dtype = live->job.config.dtype;
     const Gpu gpu = state_gpu(state);
     const BevGpuFacts facts = gpu_facts(&gpu);
+    if (predicted && predicted->kernel->is_default && bev_dtypes[dtype].bits < 16)
+        snprintf(bar->more, sizeof bar->more, "decodes a pixel's features once for all its points");
     if (!predicted || !strstr(bar->why, "cells of"))
         return;
     double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);

@@ -318,7 +318,7 @@ typedef enum {
     RUN_KERNEL, RUN_SCALES, RUN_DEVICE, RUN_LATENCY, RUN_GRID, RUN_CHANNELS, RUN_COUNT
 } RunRow;
 /* clang-format on */
-static const char *const run_labels[RUN_COUNT] = {"Kernel",  "Scales", "Device",
+static const char *const run_labels[RUN_COUNT] = {"Kernel",  "Scales", "Drawn on",
                                                   "Latency", "Grid",   "Channels"};
 
 static void grid_text(const Figure *figure, char *value) {

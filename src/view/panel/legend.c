@@ -102,17 +102,25 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
                                              : "every cell with a value has %.3g",
                           range->lo);
     sheet_say(sheet, area, INK_MUTED, text.text);
-    int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
+}
+
+/* Returns where the error or difference is the largest: "largest 3.18, cell 100, 95", and the error
+ * of the judged moment where that is another one. "": the picture has no such cell. */
+static ShortText largest_text(const PanelData *data) {
+    const BevPicture *bev = &data->picture->bev;
+    const CellField *field = &bev->field;
+    const bool both_signs = bev->range.lo < 0 && bev->range.logarithmic;
+    const int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
     if (cell < 0)
-        return;
-    text = short_text("largest %.3g, cell %s", field->value[cell],
-                      state_cell_place(data->state, cell).text);
+        return (ShortText){""};
+    ShortText text = short_text("largest %.3g, cell %s", field->value[cell],
+                                state_cell_place(data->state, cell).text);
     const LiveAccuracy *judged = live_judged_elsewhere(data->live);
     if (field->view == VIEW_ERROR && judged)
         text_add(text.text, sizeof text.text, "; %s %s (:time %g)",
                  text_of_unit(UNIT_ERROR, judged->max_abs).text,
                  live_judged_text(&data->state->scene, judged).text, judged->time_s);
-    sheet_say(sheet, area, INK_MUTED, text.text);
+    return text;
 }
 
 /* ---- colour views ---------------------------------------------------------------------------- */
@@ -139,7 +147,8 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
         bev->view == VIEW_CHANNEL && !bev->difference
             ? short_text("Channel %lld", (long long)data->picture->channel)
             : short_text("%s", bev->difference ? "Difference A \u2212 B" : view->title);
-    area = sheet_title(sheet, area, title.text, "");
+    area = sheet_title(sheet, area, title.text,
+                       view->legend == LEGEND_BAR ? largest_text(data).text : "");
     sheet_say(sheet, &area, INK_TEXT,
               !bev->difference             ? view->idea
               : field->view == VIEW_POINTS ? "points in A less points in B"

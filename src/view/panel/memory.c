@@ -144,7 +144,8 @@ static void draw_keys(const Table *table) {
 typedef enum { STAYS_UNKNOWN, STAYS_ALL, STAYS_INPUTS, STAYS_NOT } Stays;
 
 /* Draws how much of the output goes to DRAM, and what comes from there: "V4 on RTX A6000: 5.38 MB
- * of the output's 6.40 MB go to DRAM, 0 B come from it". False: the model does not know it yet. */
+ * of the output's 6.40 MB go to DRAM, 0 B come, which takes 7.96 us". False: the model does not
+ * know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     ShortText of = {""};
@@ -160,8 +161,9 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const ShortText moved =
         prediction_dram_bytes(there) < 1
             ? short_text("%snothing goes to DRAM or comes from it", about)
-            : short_text("%s%s%s go to DRAM, %s%s come from it", about, writes.text, of.text, about,
-                         megabytes(there.dram_read_bytes).text);
+            : short_text("%s%s%s go to DRAM, %s%s come, which takes %s", about, writes.text,
+                         of.text, about, megabytes(there.dram_read_bytes).text,
+                         text_of_unit(UNIT_US, there.term_us[TERM_DRAM]).text);
     snprintf(text, sizeof text, "%s on %s: %s", predicted->title, prediction_gpu(data->state).text,
              moved.text);
     if (sheet_width(sheet, text) > area.w)
@@ -237,7 +239,7 @@ enum {
     MARK_W = 2,
     NAME_W = 13,
     SIZE_W = 9,
-    VERDICT_W = 24,
+    VERDICT_W = 28,
     BRIEF_W = 19,
     PERCENT_W = 7,
     NOTE_W = 39,
@@ -273,8 +275,9 @@ static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     return count;
 }
 
-/* Whether the selection finds its tensors in the L2 of that GPU, by the model. */
-static Stays stays_on(const PanelData *data, const Cache *cache) {
+/* Whether the selection finds its tensors in the L2 of that GPU, by the model. *lost is the share
+ * of the output that goes to DRAM. */
+static Stays stays_on(const PanelData *data, const Cache *cache, double *lost) {
     const double kept = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
     const State *state = data->state;
     const BevFootprint *f = &data->live->memory.footprint;
@@ -283,6 +286,7 @@ static Stays stays_on(const PanelData *data, const Cache *cache) {
         return STAYS_UNKNOWN;
     const Prediction there =
         model_predict(data->live->model, predicted, cache->gpu, cache->word ? NULL : &state->edit);
+    *lost = there.dram_write_bytes / f->out;
     return there.dram_read_bytes > kept * (f->feat + f->depth + f->index + f->weight) ? STAYS_NOT
            : there.dram_write_bytes > kept * f->out                                   ? STAYS_INPUTS
                                                                                       : STAYS_ALL;
@@ -295,7 +299,8 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     const bool whole = row.w >= WHOLE_FROM_W;
     const int verdict_w = whole ? VERDICT_W : BRIEF_W;
     Area at = area_behind(row, MARK_W);
-    const Stays stays = stays_on(data, cache);
+    double lost = 0;
+    const Stays stays = stays_on(data, cache, &lost);
     const PredictedKernel *of = prediction_kernel(data->state, data->live);
     sheet_origin(sheet, ORIGIN_CACHES, NULL);
     if (cache->word)
@@ -307,7 +312,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
                 short_text("%.4g MiB", cache->bytes / (1 << 20)).text);
     const Area bar = area_behind(area_columns(&at, at.w - verdict_w - 1), 1);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
-    sheet->origin.word = of ? "touched bytes" : NULL;
+    sheet->origin.word = of ? "working set" : NULL;
     const double touched = total(segments), columns = bar.w / (FULL * cache->bytes);
     sheet_stack(sheet, bar, segments, TENSORS, FULL * cache->bytes, cache->bytes);
     const bool beyond = gathered * columns >= bar.w; /* an arrow follows */
@@ -323,7 +328,9 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
         sheet_right(sheet, row, cell_style(INK_MUTED), "all arrays");
     if (!stays)
         return;
-    const ShortText full = short_text("%s: %s", of->title, verdicts[stays]);
+    const ShortText full = stays == STAYS_INPUTS
+                               ? short_text("%.0f %% of output leaves", 100 * fmin(lost, 1))
+                               : short_text("%s: %s", of->title, verdicts[stays]);
     const bool fits = whole && sheet_width(sheet, full.text) <= verdict_w - PERCENT_W;
     sheet_right(sheet, row, cell_bold(inks[stays]), fits ? full.text : verdicts[stays]);
 }
@@ -357,7 +364,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const ShortText all = megabytes(total(segments));
     if (predicted) {
         touched_segments(predicted, &memory->footprint, segments);
-        snprintf(note, sizeof note, "%s touches %s%s, ", predicted->title,
+        snprintf(note, sizeof note, "%s's working set %s%s, ", predicted->title,
                  prediction_about(predicted), megabytes(total(segments)).text);
     }
     if (predicted && fp32_sums(predicted) > 0)
@@ -366,7 +373,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
-    sheet->origin.word = predicted ? "touched bytes" : NULL;
+    sheet->origin.word = predicted ? "working set" : NULL;
     const char *title = "Does the working set stay in the L2?";
     if (sheet_width(sheet, title) * 9 / 8 + NOTE_W > area.w) /* a title's font is larger */
         title = "Stays in the L2?";

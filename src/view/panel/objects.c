@@ -27,9 +27,8 @@ static const Column columns[COLUMNS] = {
 
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
-    area =
-        sheet_title(sheet, area, "Ground truth",
-                    "in box: share of weight, with the fault of without; error: how far it moves");
+    area = sheet_title(sheet, area, "Ground truth",
+                       "in box: share of weight, was: without the fault; error: how far it moves");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
@@ -43,7 +42,7 @@ void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
         table_cell(&table, COL_COUNT,
                    short_text(now->lost ? "%d, %d lost" : "%d", now->count, now->lost).text);
         table_cell(&table, COL_SHARE,
-                   short_text("%.0f of %.0f %%", 100 * now->share, 100 * now->right_share).text);
+                   short_text("%.0f, was %.0f %%", 100 * now->share, 100 * now->right_share).text);
         table_number(&table, COL_ERROR, "%.2f", now->error_m);
         table_number(&table, COL_ALONG, "%+.2f", now->along_m);
         table_number(&table, COL_ACROSS, "%+.2f", now->across_m);

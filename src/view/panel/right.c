@@ -258,9 +258,11 @@ static void add_heads(Wordings *wordings, const PanelData *data) {
     char at[sizeof moment + 2] = "";
     if (selected->source && moment.text[0])
         snprintf(at, sizeof at, ", %s", moment.text);
-    ADD_WORDING(wordings, "%s on this %s: largest error against FP64, in %% over all values%s",
+    ADD_WORDING(wordings,
+                "%s on this %s: largest error of a value against FP64; in %%: over all values%s",
                 config->kernel->title, device, at);
-    ADD_WORDING(wordings, "%s: largest error, in %% over all values%s", config->kernel->title, at);
+    ADD_WORDING(wordings, "%s: largest error of a value; in %%: over all values%s",
+                config->kernel->title, at);
     ADD_WORDING(wordings, "%s on this %s%s", config->kernel->title, device, at);
     ADD_WORDING(wordings, "%s%s", config->kernel->title, at);
 }
