@@ -590,10 +590,16 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
                     live->model->formats[live->model->dtype].workload.longest, reason,
                     sizeof reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
+    const bool sums = strstr(reason, "atomics");
     snprintf(bar->why, sizeof bar->why, "%s%s", work, cuts ? brief : reason);
     snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s",
              cuts ? (tiles ? "tiles: " : "pieces: ") : "", !cuts && cell ? cell : brief);
-    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
+    snprintf(bar->brief, sizeof bar->brief, "%.*s",
+             (int)(cuts || cell || sums ? sizeof bar->brief : strcspn(brief, ":")),
+             cuts   ? "cuts long cells"
+             : cell ? "long cells wait"
+             : sums ? "atomics in the L2"
+                    : brief);
 }
 
 /* Writes what adds to the reason: points that bring nothing, and a format that is slow to decode.

@@ -169,7 +169,7 @@ static void test_estimates(void) {
          "a gain from a first estimate, and how many kernels are counted");
     for (int i = 0; i < model.kernel_count; i++) /* V3's forms lie elsewhere */
         model.kernels[i].estimate = true;
-    seen(shows("V4's working set ~") && !shows("V4: ~") && shows("1 of 4 done"),
+    seen(shows("V4's ~") && !shows("V4: ~") && shows("1 of 4 done"),
          "bytes, shares and verdicts of the L2 as well");
     draw_after("chart mrc");
     tap_ok(shows("DRAM moves ~") && shows("V4 on RTX A6000: ~"), "and charts");

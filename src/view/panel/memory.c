@@ -364,8 +364,8 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const ShortText all = megabytes(total(segments));
     if (predicted) {
         touched_segments(predicted, &memory->footprint, segments);
-        snprintf(note, sizeof note, "%s's working set %s%s, ", predicted->title,
-                 prediction_about(predicted), megabytes(total(segments)).text);
+        snprintf(note, sizeof note, "%s's %s%s, ", predicted->title, prediction_about(predicted),
+                 megabytes(total(segments)).text);
     }
     if (predicted && fp32_sums(predicted) > 0)
         text_add(note, sizeof note, "FP32 sums %s, ", megabytes(fp32_sums(predicted)).text);
