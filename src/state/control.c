@@ -104,7 +104,7 @@ static void describe_change(LogLine *line, const Headline *after) {
     const Headline *before = &line->before;
     snprintf(line->text, sizeof line->text, "%s", line->said);
     if (!line->values_only) {
-        add_change(line, "all arrays",
+        add_change(line, "arrays",
                    change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes));
         add_change(line, "latency", latency_text(before, after));
     }

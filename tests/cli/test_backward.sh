@@ -29,7 +29,7 @@ tap_has 'formats without gradients say so' a/frame-0003.txt '(FP8 .*|[0-9]+ othe
 tap_has 'intervals are those of pixels' a/frame-0002.txt 'Points of a pixel' @a/frame-0001.txt '!Points of a pixel'
 tap_has 'the working set has grad_out and the gradients' a/frame-0002.txt 'grad_out .* gradients' '!output' \
     @a/frame-0003.txt 'grad_out .* gradients' ' kernel  '
-grep -q 'backward: .*: footprint .* to .*, max error' a/frame-0002.txt
+grep -q 'backward: .*: arrays .* to .*, max error' a/frame-0002.txt
 tap_ok $? 'the log compares with the way forward'
 tap_has 'without a cell there is no loss on it' a/frame-0002.txt 'point at a cell'
 pixels() { # NUMBER

@@ -45,7 +45,7 @@ tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V4 FP1
     '^  ncu .*lts__t_sectors_lookup_miss.sum.* bevscope bench toy --kernel v4 '
 tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
     @a/frame-0003.txt 't 1.50 s'
-grep -qE 'FP8: footprint 900 to 546 B, max error 0\.[0-9]+ \(FP16\) to 0\.[0-9]+ at t 0' a/frame-0002.txt
+grep -qE 'FP8: arrays 900 to 546 B, max error 0\.[0-9]+ \(FP16\) to 0\.[0-9]+ at t 0' a/frame-0002.txt
 tap_ok $? 'the log says what a control changed, at the one moment of all errors'
 [ -s a/frame-0001.txt ] && ! grep -q '[^t] measured, \|[0-9] fps' a/*.txt
 tap_ok $? 'no timing was measured'

@@ -126,15 +126,15 @@ static void test_model(void) {
     draw_after("chart none; l2 16");
     tap_ok(shows("what-if L2") && shows("model of H200 with 16 MiB"), "its bar and its times");
     draw_after("all on");
-    tap_ok(shows("kernel  ") && shows("16 MiB of L2: L2 hits 98.0 % (each write is one), 11.5"),
+    tap_ok(shows("requests") && shows("16 MiB of L2: L2 hits 98.0 % (each write is one), 11.5"),
            "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("l2 6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
-    snprintf(line, sizeof line, "go to DRAM, %.2f MB come from it", p.dram_read_bytes * 1e-6);
+    snprintf(line, sizeof line, "go to DRAM, %.2f MB come", p.dram_read_bytes * 1e-6);
     seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",
          line);
     live.model = NULL;
-    seen(shows("kernel      waits for the simulation"), "a table says what it waits for");
+    seen(shows("requests") && shows("waits for the simulation"), "a table says what it waits for");
     draw_after("all off");
     cells.color = false;
     seen(no_colors() && !cells.collisions, "without colour the selection's line stands alone");

@@ -86,7 +86,7 @@ SCREEN_SUITE(origin_heads) {
     const PanelData data = {.state = &state, .live = &live};
     begin(70, 12);
     live.objects.known = true;
-    live.objects.now[0] = (ObjectBand){3, 1, 0.51, 2.65, -2.5, 0.9};
+    live.objects.now[0] = (ObjectBand){3, 1, 0.51, 0.68, 2.65, -2.5, 0.9};
     draw_panel(&objects_panel, &data);
     int told = 0, heads = 0;
     for (int x = 0; x < 70; x++)
