@@ -195,7 +195,7 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* Takes out figures that have not changed, ", latency still 5.00 us", until the text fits. */
 static void drop_unchanged(const Sheet *sheet, char *text, int width) {
-    char *figures = strstr(text, ": footprint "), *still;
+    char *figures = strstr(text, ": arrays "), *still;
     while (figures && sheet_width(sheet, text) > width && (still = strstr(figures, " still "))) {
         char *begin = still, *end = strstr(still, ", ");
         while (begin > figures + 2 && strncmp(begin - 2, ", ", 2) != 0)
@@ -210,7 +210,7 @@ static void drop_unchanged(const Sheet *sheet, char *text, int width) {
 /* Shortens a log line: unchanged figures are left out first, then words that the units imply, at
  * last the source of the latency, which the headline has. A figure that follows keeps its word. */
 static void shorten(const Sheet *sheet, char *text, int width) {
-    static const char *const words[] = {"footprint ", "latency ", "max "};
+    static const char *const words[] = {"arrays ", "latency ", "max "};
     drop_unchanged(sheet, text, width);
     for (size_t i = 0; i < sizeof words / sizeof *words && sheet_width(sheet, text) > width; i++) {
         char *at = strstr(text, words[i]);

@@ -249,7 +249,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
     snprintf(text, sizeof text, "%s: %s, t %.2f s", scene,
              kernel_config_label(&state->job.config).text, live->job.time_s);
-    add_figure(text, sizeof text, ": footprint", UNIT_BYTES, &headline.footprint_bytes,
+    add_figure(text, sizeof text, ": arrays", UNIT_BYTES, &headline.footprint_bytes,
                source_names[SOURCE_UNKNOWN]);
     add_figure(text, sizeof text, ", latency", UNIT_US, &headline.latency_us,
                unknown_reason(UNKNOWN_LATENCY, live, row, dtype));
