@@ -70,11 +70,6 @@ static bool waits_for_interval(const BevKernel *kernel) {
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
 }
 
-/* Whether the issue term is the time of the touched L1 lines, not that of the instructions. */
-static bool limited_by_l1_lines(const Prediction *prediction) {
-    return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
-}
-
 /* What is told about a limiter: what would make it shorter, the lesson that explains it, and what
  * Nsight shows if it is right. The bounds hold for our kernels on an H200. */
 typedef struct {
@@ -84,7 +79,9 @@ typedef struct {
 static Cost cost_of_limiter(const Facts *facts) {
     const Prediction *p = &facts->prediction;
     const bool interval = waits_for_interval(facts->kernel->kernel);
-    const bool sums = facts->kernel->kernel->access.sums, lines = limited_by_l1_lines(p);
+    const bool sums = facts->kernel->kernel->access.sums;
+    /* The issue term may be the time of the touched L1 lines, not that of the instructions. */
+    const bool lines = p->instructions_us < p->term_us[TERM_ISSUE];
     const bool reads = p->dram_read_bytes >= 0.1 * p->dram_write_bytes;
     switch (p->limiter) {
     case TERM_DEPENDENT_LOADS:

@@ -178,12 +178,6 @@ static double waves_on(const TraceCounts *counts, const Gpu *gpu) {
     return fmax((double)counts->waves * replayed_share(gpu), 1);
 }
 
-/* Returns the loads in sequence before the first point of an owner: a cell's interval, and where
- * the interval starts. */
-static int loads_before_points(const BevAccess *form) {
-    return form->owner == BEV_OWNS_CELL ? 2 : form->owner_bytes > 0;
-}
-
 /* Whether the replay has counted the instructions of whole warps, as for V4's tiles. Otherwise
  * instructions are counted by step. */
 static bool counts_whole_warps(const TraceCounts *counts) {
@@ -205,11 +199,12 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
                                                      : instructions_a_step * steps;
     double cycles = indices + values + BEV_CHAIN_CYCLES * instructions;
     if (!counts_whole_warps(counts)) {
+        /* Loads in sequence before an owner's first point: a cell's interval, and its start. */
+        int first_loads = counts->form->owner == BEV_OWNS_CELL ? 2 : counts->form->owner_bytes > 0;
         int64_t later = counts->rounds - counts->longest; /* below 0 in a sample */
         double more = fmax((double)later, 0) * replayed_share(gpu);
         cycles *= 1 + more / fmax(steps, 1);
-        cycles += waves_on(counts, gpu) *
-                  (START_CYCLES + BEV_L2_CYCLES * loads_before_points(counts->form));
+        cycles += waves_on(counts, gpu) * (START_CYCLES + BEV_L2_CYCLES * first_loads);
     }
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 const char *const step_phases[PHASE_COUNT] = {
     [PHASE_OWNERS] = "find owners", [PHASE_POINTS] = "points",     [PHASE_STORE] = "store sums",
@@ -25,7 +26,6 @@ const char *const step_accesses[] = {[ACCESS_READ] = "read",
 
 struct StepRecorder {
     const BevMap *map;
-    const StepChoice *choice;
     Steps *steps;
     int32_t *interval_of; /* [cells] or -1 */
     int64_t last_sector;  /* the last sector of the current instruction, -1: none */
@@ -60,7 +60,7 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
         recorder->steps->blocks = launch->blocks;
         recorder->steps->warps_a_block = launch->warps;
     }
-    return launch->pools || recorder->choice->passes;
+    return launch->pools || recorder->steps->choice.passes;
 }
 
 /* Whether a warp works on a cell. */
@@ -74,8 +74,8 @@ static bool works_on(const Launch *launch, const void *replay, const void *state
 
 bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
                     int number, const void *state) {
-    const StepChoice *choice = recorder->choice;
     Steps *steps = recorder->steps;
+    const StepChoice *choice = &steps->choice;
     if ((choice->block >= 0 && block != choice->block) ||
         (choice->warp >= 0 && number != choice->warp) ||
         (choice->cell >= 0 && !works_on(launch, replay, state, choice->cell)))
@@ -175,16 +175,14 @@ void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_
     if (!span)
         return;
     StepInstruction *in = &steps->instructions[steps->instruction_count - 1];
-    bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
     *span = (StepSpan){byte, (int32_t)asked, lanes};
     in->span_count++;
     in->bytes += (double)asked;
     for (int64_t s = byte / SECTOR; moved > 0 && s <= (byte + moved - 1) / SECTOR; s++) {
         int64_t from = byte - s * SECTOR, to = byte + moved - s * SECTOR;
-        bool again = !addition && s == recorder->last_sector;
+        bool again = in->access < ACCESS_ADD && s == recorder->last_sector;
         in->sectors += again ? 0 : adds;
-        touch_sector(recorder, in, s, from > 0 ? (int)from : 0, to < SECTOR ? (int)to : SECTOR,
-                     again ? 0 : adds);
+        touch_sector(recorder, in, s, (int)MAX(from, 0), (int)MIN(to, SECTOR), again ? 0 : adds);
         recorder->last_sector = s;
     }
 }
@@ -227,7 +225,7 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
     TraceCounts counts;
     *steps = (Steps){
         .choice = *choice, .kernel = kernel, .shape = problem->shape, .out = problem->out.dtype};
-    StepRecorder recorder = {.map = &problem->map, .choice = choice, .steps = steps};
+    StepRecorder recorder = {.map = &problem->map, .steps = steps};
     TraceWatch watch = {.recorder = &recorder};
     int64_t cells = problem->shape.nx * problem->shape.ny;
     const char *why = steps_unavailable(kernel, problem);
@@ -262,23 +260,6 @@ void steps_free(Steps *steps) {
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-/* Adds the bytes, sectors and lines of one instruction to the totals of a step. */
-static void add_instruction(const Steps *steps, const StepInstruction *in, StepTotals *totals) {
-    bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
-    bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;
-    totals->index_loads += index;
-    totals->index_bytes += index ? in->bytes : 0;
-    *(in->access == ACCESS_READ ? &totals->read_bytes : &totals->written_bytes) += in->bytes;
-    totals->atomics += addition ? in->bytes / FLOAT : 0;
-    totals->sectors += in->sectors;
-    totals->lines += step_lines(steps, in);
-    if (addition)
-        return;
-    totals->moved += in->sectors * SECTOR;
-    for (int s = 0; s < in->sector_count; s++)
-        totals->used += __builtin_popcount(steps->sectors[in->first_sector + s].used);
-}
-
 StepTotals steps_totals(const Steps *steps, int end) {
     StepTotals totals = {0};
     for (int i = 0; i < end; i++) {
@@ -287,17 +268,26 @@ StepTotals steps_totals(const Steps *steps, int end) {
         totals.points += step->point_count;
         for (int k = 0; k < step->instruction_count; k++) {
             const StepInstruction *in = &steps->instructions[step->first_instruction + k];
-            add_instruction(steps, in, &totals);
-            totals.waits += in->access == ACCESS_READ && in->wave != wave;
-            wave = in->access == ACCESS_READ ? in->wave : wave;
+            const bool reads = in->access == ACCESS_READ, adds = in->access >= ACCESS_ADD;
+            const bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;
+            totals.index_loads += index;
+            totals.index_bytes += index * in->bytes;
+            *(reads ? &totals.read_bytes : &totals.written_bytes) += in->bytes;
+            totals.atomics += adds * in->bytes / FLOAT;
+            totals.sectors += in->sectors;
+            totals.lines += step_lines(steps, in);
+            totals.moved += !adds * in->sectors * SECTOR;
+            for (int s = 0; s < in->sector_count && !adds; s++)
+                totals.used += __builtin_popcount(steps->sectors[in->first_sector + s].used);
+            totals.waits += reads && in->wave != wave;
+            wave = reads ? in->wave : wave;
         }
     }
     return totals;
 }
 
 void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
-    int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
-    StepTotals totals = steps_totals(steps, end);
+    StepTotals totals = steps_totals(steps, MIN(number + 1, steps->step_count));
     snprintf(
         text, size,
         "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
@@ -331,12 +321,12 @@ int step_lines(const Steps *steps, const StepInstruction *in) {
 }
 
 bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to) {
-    int place = (lane - span->lanes.first) / span->lanes.stride, end = span->bytes;
+    int place = lane - span->lanes.first;
+    int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
     if (!step_has_lane(&span->lanes, lane))
         return false;
-    int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
     *from = span->byte + (span->lanes.same ? 0 : place * share);
-    *to = span->byte + (span->lanes.same || (place + 1) * share > end ? end : (place + 1) * share);
+    *to = span->byte + (span->lanes.same ? span->bytes : MIN((place + 1) * share, span->bytes));
     return *from < *to;
 }
 
@@ -385,8 +375,7 @@ StepPixel step_pixel(const BevShape *shape, int32_t depth) {
 enum { QUAD = 4, HALF_TILE = 8 };
 
 bool step_has_lane(const StepLanes *lanes, int lane) {
-    int place = lane - lanes->first;
-    return place >= 0 && place % lanes->stride == 0 && place / lanes->stride < lanes->count;
+    return lane >= lanes->first && lane < lanes->first + lanes->count;
 }
 
 static bool is_tile(const Steps *steps) {
@@ -398,9 +387,8 @@ int step_lane_channel(const Steps *steps, const StepPoint *point, int lane) {
      * lanes of an image row loads. */
     if (is_tile(steps))
         return point->first + lane % QUAD * v4_lane_channels(steps->out);
-    int place = (lane - point->lanes.first) / point->lanes.stride;
     int share = (point->last - point->first + point->lanes.count - 1) / point->lanes.count;
-    return point->first + place * share;
+    return point->first + (lane - point->lanes.first) * share;
 }
 
 const StepPoint *step_lane_point(const Steps *steps, const Step *step, int lane) {
@@ -450,7 +438,7 @@ static void add_points(const Steps *steps, const StepValues *values, const Step 
     for (int i = 0; i < step->point_count; i++) {
         const StepPoint *point = &steps->points[step->first_point + i];
         for (int k = 0; k < point->lanes.count; k++) {
-            int lane = point->lanes.first + k * point->lanes.stride;
+            int lane = point->lanes.first + k;
             add_point(steps, values, point, lane, now, &lanes[lane]);
         }
     }
@@ -471,16 +459,11 @@ static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell
     if (steps->choice.warp >= 0 || steps->asked > steps->warp_count ||
         (steps->choice.block >= 0 && meets_other_block(steps)))
         return NAN;
-    for (int w = 0; w < steps->warp_count; w++) {
-        const StepWarp *warp = &steps->warps[w];
-        const Step *first = &steps->steps[warp->first_step], *end = first + warp->step_count;
-        for (const Step *step = first; step < end; step++)
-            for (int i = 0; i < step->point_count; i++) {
-                const StepPoint *point = &steps->points[step->first_point + i];
-                if (point->cell == cell && channel >= point->first && channel < point->last)
-                    sum = fmaf(weighted_depth(values, point),
-                               feature_of(steps, values, point, channel), sum);
-            }
+    for (int i = 0; i < steps->point_count; i++) {
+        const StepPoint *point = &steps->points[i];
+        if (point->cell == cell && channel >= point->first && channel < point->last)
+            sum =
+                fmaf(weighted_depth(values, point), feature_of(steps, values, point, channel), sum);
     }
     return sum;
 }

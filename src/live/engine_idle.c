@@ -54,10 +54,6 @@ static void look_at_load(Engine *engine) {
 
 /* ---- results of the background thread -------------------------------------------------------- */
 
-static void take_launch(Engine *engine, BackgroundJob *job) {
-    measure_take_launch(engine->measure, job, engine->idle);
-}
-
 /* Takes a grid or gradients that the newest frame lacks. */
 static void take_picture(Engine *engine, BackgroundJob *job) {
     if (job->kind == JOB_GRID)
@@ -98,28 +94,24 @@ static void take_model(Engine *engine, BackgroundJob *job) {
     engine->partial = job->model;
 }
 
-static void take_race(Engine *engine, BackgroundJob *job) {
-    engine_use_race(engine, job->race);
-}
-
-static const struct {
-    void (*take)(Engine *engine, BackgroundJob *job);
-    bool reports; /* the screen tells why such a job failed */
-} results[] = {
-    [JOB_LAUNCH] = {take_launch, true},      [JOB_GRID] = {take_picture, true},
-    [JOB_ACCURACY] = {take_accuracy, false}, [JOB_GRADIENTS] = {take_picture, true},
-    [JOB_RACE] = {take_race, true},          [JOB_CACHESIM] = {take_model, false},
-};
-
 /* Takes the result of a finished background job, if there is one, into the display's data. */
 static void take_result(Engine *engine, Background *background) {
     BackgroundJob job;
     if (!background_take(background, &job))
         return;
     engine->news = true;
-    if (job.failed && results[job.kind].reports)
+    if (job.kind == JOB_ACCURACY)
+        take_accuracy(engine, &job);
+    else if (job.kind == JOB_CACHESIM)
+        take_model(engine, &job);
+    else if (job.failed) /* the screen tells why */
         engine_report_error(engine, &job.err);
-    results[job.kind].take(engine, &job);
+    if (job.kind == JOB_LAUNCH)
+        measure_take_launch(engine->measure, &job, engine->idle);
+    else if (job.kind == JOB_GRID || job.kind == JOB_GRADIENTS)
+        take_picture(engine, &job);
+    else if (job.kind == JOB_RACE)
+        engine_use_race(engine, job.race);
     background_job_drop(&job);
 }
 
@@ -136,14 +128,6 @@ static bool is_empty(const Background *background) {
 /* Whether no job runs that would disturb a timing. */
 static bool is_quiet(Engine *engine) {
     return is_empty(engine->background) && is_empty(engine->judging) && is_empty(engine->pooling);
-}
-
-/* Renders the features again with all rays, after a picture with fewer. */
-static TaskEnd refine_picture(Engine *engine) {
-    if (!engine->idle || engine->quality == QUALITY_REFINED)
-        return TASK_NONE;
-    engine_render_again(engine, QUALITY_REFINED);
-    return TASK_WORKED;
 }
 
 /* Counts the selection's hardware events. Counters count every user of the GPU, so nobody else may
@@ -280,12 +264,12 @@ static TaskEnd estimate_kernels(Engine *engine) {
     return simulate(engine, DEPTH_ESTIMATE);
 }
 
-/* Makes the schedules once all their kernels are simulated. */
-static TaskEnd make_race(Engine *engine) {
+/* Makes the schedules of the race once all their kernels are simulated, if a race is wanted. */
+static TaskEnd make_race(Engine *engine, bool wanted) {
     const State *state = &engine->now.state;
     const KernelConfig *config = &state->job.config;
     const MemoryModel *model = engine->now.model;
-    if (!model || model->dtype != config->dtype || model->align != config->align)
+    if (!wanted || !model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
     for (int i = 0; race_kernel(i); i++) {
         const PredictedKernel *lane = model_of_kernel(model, race_kernel(i), &gpus[state->gpu]);
@@ -303,19 +287,6 @@ static TaskEnd make_race(Engine *engine) {
     job.model = ref_keep(engine->now.model);
     background_start(engine->background, &job);
     return TASK_WAITS;
-}
-
-/* Makes the race for a page that shows the race, or whose tour tells of a race. */
-static TaskEnd make_race_of_page(Engine *engine) {
-    const State *state = &engine->now.state;
-    bool wanted = state->race || (state->tours && !engine->now.race);
-    return wanted ? make_race(engine) : TASK_NONE;
-}
-
-/* Makes the race for the panel that wide terminals show. */
-static TaskEnd make_race_of_panel(Engine *engine) {
-    enum { WIDE = 200 }; /* columns */
-    return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
 /* Whether the gate of a format is not judged yet. */
@@ -357,8 +328,7 @@ static TaskEnd check_selection(Engine *engine) {
 static TaskEnd check_other_formats(Engine *engine) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype, GATE_B))
-            return check_format(engine, (BevDtype)dtype,
-                                GATES_ALL & ~engine->judged_gates[dtype]);
+            return check_format(engine, (BevDtype)dtype, GATES_ALL & ~engine->judged_gates[dtype]);
     return TASK_NONE;
 }
 
@@ -388,13 +358,17 @@ void engine_take_results(Engine *engine) {
 
 /* Does the most useful task for which there is something to do. */
 static TaskEnd do_task(Engine *engine) {
-    const ModelDepth depth = live_model_depth(&engine->now.state);
+    enum { WIDE = 200 }; /* columns of terminals that have a panel for the race */
+    const State *state = &engine->now.state;
+    const ModelDepth depth = live_model_depth(state);
+    const bool page = state->race || (state->tours && !engine->now.race); /* shows or tells of it */
+    const bool panel = engine->idle || state->columns >= WIDE;
     TaskEnd end = count_selection(engine);            /* the user has asked for counters */
     end = end ? end : find_gradients(engine);         /* of the loss under the cursor */
     end = end ? end : estimate_kernels(engine);       /* the bars of the screen */
-    end = end ? end : make_race_of_page(engine);      /* the race, on its open page */
+    end = end ? end : make_race(engine, page);        /* the race, on its open page */
     end = end ? end : simulate(engine, DEPTH_PRUNED); /* the gain of dropping light points */
-    end = end ? end : make_race_of_panel(engine);     /* the race, on wide screens */
+    end = end ? end : make_race(engine, panel);       /* the race, on wide screens */
     end = end ? end : time_kernel(engine, MEASURE_SELECTION); /* and the baseline */
     end = end ? end : simulate(engine, depth);                /* the bars in full, and the chart */
     end = end ? end : check_other_formats(engine);            /* the gates of the other formats */
@@ -410,8 +384,10 @@ bool engine_idle_work(Engine *engine) {
     engine->idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->shown.map)
         return false;
-    if (refine_picture(engine) == TASK_WORKED)
+    if (engine->idle && engine->quality != QUALITY_REFINED) {
+        engine_render_again(engine, QUALITY_REFINED);
         return true;
+    }
     if (!engine->options.background || !(engine->idle || playing))
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);

@@ -25,18 +25,6 @@ LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig 
                         .own = bev_traffic(config->kernel, &problem)};
 }
 
-/* Fills `runs` with an interval for each pixel with points. `counts` has the points of each pixel.
- */
-static void runs_of_pixels(const int32_t *counts, int64_t pixels, BevMap *runs) {
-    for (int64_t pixel = 0; pixel < pixels; pixel++) {
-        if (!counts[pixel])
-            continue;
-        runs->ranks_bev[runs->intervals] = (int32_t)pixel;
-        runs->interval_starts[runs->intervals] = (int32_t)runs->intervals;
-        runs->interval_lengths[runs->intervals++] = counts[pixel];
-    }
-}
-
 bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
@@ -50,7 +38,13 @@ bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *
                    .ranks_bev = memory + pixels,
                    .interval_starts = memory + 2 * pixels,
                    .interval_lengths = memory + 3 * pixels};
-    runs_of_pixels(memory, pixels, &runs);
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        int64_t run = runs.intervals;
+        runs.ranks_bev[run] = (int32_t)pixel;
+        runs.interval_starts[run] = (int32_t)run;
+        runs.interval_lengths[run] = memory[pixel]; /* the points of the pixel */
+        runs.intervals += memory[pixel] > 0;
+    }
     *intervals = map_intervals(&runs, pixels);
     intervals->of_pixels = true;
     free(memory);

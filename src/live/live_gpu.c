@@ -207,17 +207,6 @@ MapMaker map_builder_maker(MapBuilder *builder, BevWhere where) {
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
-static void fill_counters(LiveCounters *live, const KernelConfig *config,
-                          const Counters *counters) {
-    *live = (LiveCounters){.source = SOURCE_MEASURED,
-                           .config = *config,
-                           .dram_bytes = counters_dram_bytes(counters),
-                           .l2_sectors = counters->value[COUNTER_L2_SECTORS],
-                           .l1_sectors = counters->value[COUNTER_L1_SECTORS],
-                           .issue_percent = counters->value[COUNTER_ISSUE],
-                           .occupancy_percent = counters->value[COUNTER_OCCUPANCY]};
-}
-
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err) {
     Runner runner = {.session = NULL};
@@ -229,7 +218,13 @@ bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveC
               counters_open(&reader, COUNTERS_LIVE, err) &&
               counters_read(reader, runner.session, &counted, err);
     if (ok)
-        fill_counters(counters, config, &counted);
+        *counters = (LiveCounters){.source = SOURCE_MEASURED,
+                                   .config = *config,
+                                   .dram_bytes = counters_dram_bytes(&counted),
+                                   .l2_sectors = counted.value[COUNTER_L2_SECTORS],
+                                   .l1_sectors = counted.value[COUNTER_L1_SECTORS],
+                                   .issue_percent = counted.value[COUNTER_ISSUE],
+                                   .occupancy_percent = counted.value[COUNTER_OCCUPANCY]};
     counters_close(reader);
     runner_clear(&runner);
     return ok;

@@ -72,14 +72,6 @@ MemoryModel *live_model_known(const LiveModel *live_model) {
 
 /* ---- which problem --------------------------------------------------------------------------- */
 
-static void remember_map(LiveModel *live_model, BuiltMap *map) {
-    if (live_model->map == map)
-        return;
-    ref_drop(live_model->map);
-    live_model->map = ref_keep(map);
-    live_model->map_hash = scatter_hash(&map->map);
-}
-
 /* Returns the place of the problem; else the place unused for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
@@ -136,7 +128,11 @@ static bool begin_model(LiveModel *live_model, Err *err) {
 
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, KernelSet wanted, Err *err) {
-    remember_map(live_model, map);
+    if (live_model->map != map) {
+        ref_drop(live_model->map);
+        live_model->map = ref_keep(map);
+        live_model->map_hash = scatter_hash(&map->map);
+    }
     live_model->wanted = wanted;
     const ProblemKey key = {live_model->map_hash, *shape, config->dtype, config->align};
     live_model->kernel = config->kernel;

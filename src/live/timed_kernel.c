@@ -19,14 +19,6 @@ static const double PATIENCE_US = 10e3; /* the longest launch that pictures and 
 static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
 static const double SLOWER = 1.3; /* than the fastest series so far: something is in the way */
 
-static void go_stale(LiveKernel *live) {
-    Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
-                           &live->effective_gb_s, &live->prepare_us, &live->registers,
-                           &live->occupancy};
-    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
-        readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
-}
-
 /* Estimates the time of a launch at this align. 0: unknown. */
 static double cost_us(const TimedKernel *timed, BevAlign align) {
     bool before = timed->config.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
@@ -35,6 +27,9 @@ static double cost_us(const TimedKernel *timed, BevAlign align) {
 
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     const BevKernel *kernel = timed->config.kernel;
+    LiveKernel *live = &timed->live;
+    Reading *stale[] = {&live->median_us,  &live->p95_us,    &live->p99_us,   &live->effective_gb_s,
+                        &live->prepare_us, &live->registers, &live->occupancy};
     timed->cost_us = cost_us(timed, config->align);
     timed->config = *config;
     if (kernel)
@@ -43,8 +38,9 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     timed->own_bytes = 0;
     timed->complete = timed->failed = timed->disturbed = false;
     timed->done_ms = 0;
-    timed->live.least_us = timed->live.most_us = 0;
-    go_stale(&timed->live);
+    live->least_us = live->most_us = 0;
+    for (size_t i = 0; i < sizeof stale / sizeof *stale; i++)
+        stale[i]->stale = stale[i]->source != SOURCE_UNKNOWN;
 }
 
 void timed_kernel_add_sample(TimedKernel *timed, double us, bool waited) {
