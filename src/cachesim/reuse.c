@@ -3,7 +3,6 @@
 
 #include "kernels/cpu/cpu.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,8 +220,7 @@ static bool is_followed(const Reuse *reuse, uint32_t line) {
 
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
     const uint32_t lines = sectors / LINE_SECTORS + 1;
-    Reuse *reuse = calloc(1, sizeof *reuse);
-    assert(sectors < UINT32_MAX / LINE_SECTORS);
+    Reuse *reuse = sectors < UINT32_MAX / LINE_SECTORS ? calloc(1, sizeof *reuse) : NULL;
     if (reuse) {
         CpuArrays *arrays = &reuse->arrays;
         reuse->sectors = sectors;

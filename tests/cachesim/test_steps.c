@@ -190,10 +190,11 @@ static void test_pair(void) {
     need(tile_draft_make(opened->view, BEV_MULTIPROCESSORS, &draft), &err);
     const BevMap *map = &opened->view->map;
     int pairs = draft.schedule.counts[PAIR_CLASS];
-    int64_t most = 0; /* the tile with the most steps */
-    for (int64_t tile = 1; tile < draft.tiles; tile++)
-        most = draft.step_counts[tile] > draft.step_counts[most] ? tile : most;
-    int32_t cell = map->ranks_bev[map->interval_starts[draft.order[most * TILE_CELLS]]];
+    int64_t tile = 0; /* the first one with two blocks */
+    while (pairs &&
+           class_of(draft.step_counts[tile], draft.schedule.portion, PAIR_CLASS) < PAIR_CLASS)
+        tile++;
+    int32_t cell = map->ranks_bev[map->interval_starts[draft.order[tile * TILE_CELLS]]];
     tap_ok(pairs > 0, "bilinear small has tiles with two blocks: %d", pairs);
     StepValues values = {opened->workload.features->depth, opened->workload.features->feat};
     test_kernel_registers(v4, opened->view, &values, cell);
