@@ -372,24 +372,20 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
  * replayed line by line, in the order of the lines' first touches. Other accesses may be left out:
  * a line that is touched twice does not change the distance of a line that is still untouched. */
 
-/* Counts the first access of a sector in the second pass. */
-static void repeat_sector(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
-    uint32_t distance = MAX(line_distance, MAX(sector->reach, sector->first_reach));
-    count_access(counts, sector, kind, distance, NEVER);
-    /* A sector that is only read stays dirty from the first pass. */
-    if (kind == REUSE_READ)
-        count_writebacks(counts, sector->clean_below, sector->read_reach);
-    sector->first_reach = distance; /* repeat_copy needs the distance at home */
-}
-
 /* Counts the first access of each sector of a line, in the line's home partition. */
-static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, uint32_t distance) {
+static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, uint32_t touch) {
     uint32_t first = reuse->line_of[line] * LINE_SECTORS;
     for (uint32_t i = 0; i < LINE_SECTORS && first + i < reuse->sectors; i++) {
+        Sector *sector = &cache->sectors[line * LINE_SECTORS + i];
+        uint32_t distance = MAX(touch, MAX(sector->reach, sector->first_reach));
         uint8_t kind = reuse->first_kind[first + i];
-        if (kind != NO_ACCESS)
-            repeat_sector(&cache->warm, &cache->sectors[line * LINE_SECTORS + i], (ReuseKind)kind,
-                          distance);
+        if (kind == NO_ACCESS)
+            continue;
+        count_access(&cache->warm, sector, (ReuseKind)kind, distance, NEVER);
+        /* A sector that is only read stays dirty from the first pass. */
+        if (kind == REUSE_READ)
+            count_writebacks(&cache->warm, sector->clean_below, sector->read_reach);
+        sector->first_reach = distance; /* repeat_copy needs the distance at home */
     }
 }
 

@@ -172,21 +172,8 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, v
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
-/* Scales all times, so that the last block ends at the kernel's latency. */
-static void scale_schedule(Schedule *schedule) {
-    float by = (float)(schedule->latency_us / schedule->own_us);
-    for (int64_t i = 0; i < schedule->block_count; i++) {
-        schedule->blocks[i].begin_us *= by;
-        schedule->blocks[i].end_us *= by;
-    }
-    for (int64_t i = 0; i < schedule->cell_count; i++) {
-        schedule->first_us[i] *= by;
-        schedule->last_us[i] *= by;
-    }
-}
-
-/* Makes the schedule of a kernel that was replayed on `problem`. Fails without memory, or where the
- * kernel refuses the problem. */
+/* Makes the schedule of a kernel that was replayed on `problem`. All times are scaled: the last
+ * block ends at `latency_us`. Fails without memory, or where the kernel refuses the problem. */
 static bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
                           const Prediction *prediction, double latency_us, Schedule *schedule,
                           Err *err) {
@@ -214,7 +201,15 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
     schedule->own_us = last ? last->end_us : 0;
     if (!(schedule->own_us > 0))
         return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
-    scale_schedule(schedule);
+    const float by = (float)(latency_us / schedule->own_us);
+    for (int64_t i = 0; i < schedule->block_count; i++) {
+        schedule->blocks[i].begin_us *= by;
+        schedule->blocks[i].end_us *= by;
+    }
+    for (int64_t i = 0; i < schedule->cell_count; i++) {
+        schedule->first_us[i] *= by;
+        schedule->last_us[i] *= by;
+    }
     return true;
 }
 

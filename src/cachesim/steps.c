@@ -413,51 +413,38 @@ static float feature_of(const Steps *steps, const StepValues *values, const Step
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* Adds a point to the registers of a lane. `now`: the point belongs to the step that is shown, not
- * to an earlier step. */
+/* Adds a point to the registers of its lanes. `now`: the point belongs to the step that is shown,
+ * not to an earlier step. */
 static void add_point(const Steps *steps, const StepValues *values, const StepPoint *point,
-                      int lane, bool now, LaneRegisters *held) {
-    int channel = step_lane_channel(steps, point, lane);
-    float feature = feature_of(steps, values, point, channel);
-    bool upper = is_tile(steps) && point->column >= HALF_TILE;
-    if (now && !held->point) {
-        held->point = point;
-        held->depth = weighted_depth(values, point);
-        held->feature = feature;
-    }
-    held->terms += now;
-    held->channel = channel;
-    *(upper ? &held->upper_cell : &held->cell) = point->cell;
-    float *sum = upper ? &held->upper_sum : &held->sum;
-    *sum = fmaf(weighted_depth(values, point), feature, steps->form->sums ? 0.0f : *sum);
-}
-
-/* Adds the points of a step to the registers of all lanes. */
-static void add_points(const Steps *steps, const StepValues *values, const Step *step, bool now,
-                       LaneRegisters lanes[WARP_LANES]) {
-    for (int i = 0; i < step->point_count; i++) {
-        const StepPoint *point = &steps->points[step->first_point + i];
-        for (int k = 0; k < point->lanes.count; k++) {
-            int lane = point->lanes.first + k;
-            add_point(steps, values, point, lane, now, &lanes[lane]);
+                      bool now, LaneRegisters lanes[WARP_LANES]) {
+    const float depth = weighted_depth(values, point);
+    const bool upper = is_tile(steps) && point->column >= HALF_TILE;
+    for (int k = 0; k < point->lanes.count; k++) {
+        int lane = point->lanes.first + k;
+        LaneRegisters *held = &lanes[lane];
+        held->channel = step_lane_channel(steps, point, lane);
+        float feature = feature_of(steps, values, point, held->channel);
+        if (now && !held->point) {
+            held->point = point;
+            held->depth = depth;
+            held->feature = feature;
         }
+        held->terms += now;
+        *(upper ? &held->upper_cell : &held->cell) = point->cell;
+        float *sum = upper ? &held->upper_sum : &held->sum;
+        *sum = fmaf(depth, feature, steps->form->sums ? 0.0f : *sum);
     }
-}
-
-/* Whether a recorded warp adds its sums to those of another block. */
-static bool meets_other_block(const Steps *steps) {
-    for (int i = 0; i < steps->step_count; i++)
-        if (steps->steps[i].phase == PHASE_MEET)
-            return true;
-    return false;
 }
 
 /* Returns the sum of a cell's channel over all warps that share the cell. In V4 they may belong to
  * two blocks. NaN: not all of them were recorded. */
 static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
     float sum = 0;
+    bool meets = false; /* a recorded warp adds its sums to those of another block */
+    for (int i = 0; i < steps->step_count; i++)
+        meets |= steps->steps[i].phase == PHASE_MEET;
     if (steps->choice.warp >= 0 || steps->asked > steps->warp_count ||
-        (steps->choice.block >= 0 && meets_other_block(steps)))
+        (steps->choice.block >= 0 && meets))
         return NAN;
     for (int i = 0; i < steps->point_count; i++) {
         const StepPoint *point = &steps->points[i];
@@ -488,8 +475,9 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     bool parts = is_tile(steps) || steps->form->owner == BEV_OWNS_PIECE;
     for (int lane = 0; lane < WARP_LANES; lane++)
         lanes[lane] = (LaneRegisters){.channel = -1, .cell = -1, .upper_cell = -1};
-    for (int i = steps->form->sums ? number : warp->first_step; i <= number; i++)
-        add_points(steps, values, &steps->steps[i], i == number, lanes);
+    const int first = steps->steps[steps->form->sums ? number : warp->first_step].first_point;
+    for (int i = first; i < step->first_point + step->point_count; i++)
+        add_point(steps, values, &steps->points[i], i >= step->first_point, lanes);
     if (parts && step->phase == PHASE_STORE)
         join_sums(steps, values, lanes);
 }

@@ -7,12 +7,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
-    [TRACE_FEAT] = "features", [TRACE_DEPTH] = "depth",    [TRACE_RANKS] = "ranks",
-    [TRACE_OWNERS] = "owners", [TRACE_WEIGHT] = "weights", [TRACE_OUT] = "output",
-    [TRACE_SUMS] = "sums",
-};
-
 const BevKernel *traced_kernel(int place) {
     int count = 0;
     for (int i = 0; bev_kernels[i]; i++)

@@ -51,7 +51,7 @@ typedef struct {
     const BevProblem *problem;
     Place ranks_depth, ranks_feat, ranks_bev, starts, lengths, records, cells, weight, out, sums,
         splat_ranks, splat_weights;
-    int64_t owners;
+    int64_t owners;            /* points, splats, intervals, cells or pieces */
     int channels, tile, lanes; /* channels, channels of a thread, threads of an owner */
     int64_t threads_a_block;   /* of whole owners if access->whole is set */
     int64_t blocks_a_row;      /* a row of blocks takes all owners once */
@@ -119,17 +119,6 @@ static int piece_instructions(const Piece *pieces, int64_t block, int64_t from, 
     return instructions;
 }
 
-/* Returns the threads of a block. Of whole owners they are fewer than access->block: the owners
- * that fit, and of V4's pieces a power of two of them. */
-static int64_t threads_a_block(const OwnersReplay *replay) {
-    const BevAccess *access = replay->access;
-    int fit = MAX(access->block / replay->lanes, 1), pieces = 1;
-    while (2 * pieces <= fit)
-        pieces *= 2;
-    return !access->whole ? access->block
-                          : replay->lanes * (access->owner == BEV_OWNS_PIECE ? pieces : fit);
-}
-
 /* Deals cells to workers, at most a block to a cell. Returns the number of workers. */
 static int64_t pieces_deal(OwnersReplay *replay) {
     const BevMap *map = &replay->problem->map;
@@ -160,9 +149,9 @@ static int64_t pieces_deal(OwnersReplay *replay) {
 /* Whether the kernel fills the sector of a cell in an output plane: all its cells have points. */
 static bool fills_sector(const OwnersReplay *replay, int64_t cell) {
     int64_t cells = replay->problem->shape.nx * replay->problem->shape.ny;
-    int64_t a_sector = SECTOR * 8 / bev_dtypes[replay->problem->out.dtype].bits,
-            first = cell / a_sector * a_sector;
-    for (int64_t c = first; c < first + a_sector && c < cells; c++)
+    int64_t a_sector = SECTOR * 8 / bev_dtypes[replay->problem->out.dtype].bits;
+    int64_t first = cell / a_sector * a_sector;
+    for (int64_t c = first; c < MIN(first + a_sector, cells); c++)
         if (replay->interval_of[c] < 0)
             return false;
     return true;
@@ -238,11 +227,6 @@ static void read_elements(const OwnersReplay *replay, const Warp *warp, Place ar
     }
 }
 
-static void read_words(const OwnersReplay *replay, const Warp *warp, Place array,
-                       const Elements element) {
-    read_elements(replay, warp, array, element, INDEX);
-}
-
 /* Replays the reads by which the owners of a warp find their points. */
 static void read_owners(const OwnersReplay *replay, const Warp *warp) {
     Elements owner, interval, start;
@@ -258,16 +242,16 @@ static void read_owners(const OwnersReplay *replay, const Warp *warp) {
         return;
     }
     if (by_cell) {
-        read_words(replay, warp, replay->cells, owner);
+        read_elements(replay, warp, replay->cells, owner, INDEX);
         memory_wait(replay->memory, NULL);
     }
-    read_words(replay, warp, replay->starts, interval);
-    read_words(replay, warp, replay->lengths, interval);
+    read_elements(replay, warp, replay->starts, interval, INDEX);
+    read_elements(replay, warp, replay->lengths, interval, INDEX);
     if (!by_cell) { /* the owner reads its cell from its first point */
         Place cells = replay->ranks_bev;
         cells.array = TRACE_OWNERS;
         memory_wait(replay->memory, NULL);
-        read_words(replay, warp, cells, start);
+        read_elements(replay, warp, cells, start, INDEX);
     }
 }
 
@@ -288,17 +272,16 @@ static void read_splats(const OwnersReplay *replay, const Warp *warp, Elements d
     Elements word;
     for (int s = 0; s < warp->count; s++) {
         const Splat *splat = &replay->splats[warp->segments[s].owner];
-        word[s] = warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS;
         depth[s] = splat->depth;
         row[s] = splat->feat;
         for (int j = 0; replay->memory->watch.recorder && j < splat->cells; j++)
             show_point(replay, &warp->segments[s], splat->point[j]);
     }
     for (int i = 0; i < BEV_SPLAT_WORDS; i++) {
-        bool rank = i < BEV_SPLAT_RANKS;
-        read_words(replay, warp, rank ? replay->splat_ranks : replay->splat_weights, word);
+        Place words = i < BEV_SPLAT_RANKS ? replay->splat_ranks : replay->splat_weights;
         for (int s = 0; s < warp->count; s++)
-            word[s]++;
+            word[s] = warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + i;
+        read_elements(replay, warp, words, word, INDEX);
     }
 }
 
@@ -316,13 +299,13 @@ static void read_points(const OwnersReplay *replay, const Warp *warp, Elements d
         if (replay->memory->watch.recorder && exists)
             show_point(replay, &warp->segments[s], t);
     }
-    read_words(replay, warp, replay->ranks_depth, point);
+    read_elements(replay, warp, replay->ranks_depth, point, INDEX);
     if (replay->access->ranks >= 2)
-        read_words(replay, warp, replay->ranks_feat, point);
+        read_elements(replay, warp, replay->ranks_feat, point, INDEX);
     if (replay->access->ranks >= 3)
-        read_words(replay, warp, replay->ranks_bev, point);
+        read_elements(replay, warp, replay->ranks_bev, point, INDEX);
     if (map->weights)
-        read_words(replay, warp, replay->weight, point);
+        read_elements(replay, warp, replay->weight, point, INDEX);
 }
 
 static void read_scales(const OwnersReplay *replay, const Warp *warp, const Elements row) {
@@ -343,12 +326,11 @@ enum { MERGED_INSTRUCTIONS = 44 };
 
 /* Returns the end of the segment's channels that no thread before it in the warp adds to. The loads
  * and stores of a plain += merge if cell and channel are the same. Atomics do not merge. */
-static int own_channels_end(const Warp *warp, const Segment *segment) {
-    int end = segment->last;
-    for (const Segment *before = segment - 1;
-         before >= warp->segments && end > segment->first && before->cell == segment->cell;
-         before--)
-        end = MIN(end, before->first);
+static int own_channels_end(const Warp *warp, int s) {
+    const Segment *own = &warp->segments[s];
+    int end = own->last;
+    while (--s >= 0 && end > own->first && warp->segments[s].cell == own->cell)
+        end = MIN(end, warp->segments[s].first);
     return end;
 }
 
@@ -392,7 +374,7 @@ static void add_points(const OwnersReplay *replay, const Warp *warp) {
             continue;
         begins = true;
         add_channels(replay, &in, segment, segment->cell,
-                     plain ? own_channels_end(warp, segment) : segment->last);
+                     plain ? own_channels_end(warp, s) : segment->last);
     }
     if (merges && begins)
         replay->memory->shares[replay->memory->sm].others += MERGED_INSTRUCTIONS;
@@ -584,24 +566,6 @@ static void place_arrays(OwnersReplay *replay) {
     replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT, "splat weights"};
 }
 
-/* Counts the owners that share the work: points, splats, intervals, cells or pieces. */
-static bool find_owners(OwnersReplay *replay, Err *err) {
-    Memory *memory = replay->memory;
-    const BevMap *map = &replay->problem->map;
-    const BevOwner owner = replay->access->owner;
-    int64_t cells = replay->problem->shape.nx * replay->problem->shape.ny;
-    if (owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || memory->kernel->channels_first) {
-        replay->interval_of = bev_intervals_of_cells(map, cells);
-        memory->arrays.failed |= !replay->interval_of;
-    }
-    replay->owners = owner == BEV_OWNS_POINT      ? map->points
-                     : owner == BEV_OWNS_SPLAT    ? splats_gather(replay)
-                     : owner == BEV_OWNS_INTERVAL ? map->intervals
-                     : owner == BEV_OWNS_CELL     ? cells
-                                                  : pieces_deal(replay);
-    return memory_taken(memory, err);
-}
-
 /* Runs the clear, the kernel, and the encoding if sums have a workspace of their own. */
 static bool run_launches(OwnersReplay *replay, Err *err) {
     enum { CLEAR_BYTES = 16 };
@@ -640,17 +604,34 @@ static bool run_launches(OwnersReplay *replay, Err *err) {
 
 bool owners_replay(Memory *memory, Err *err) {
     const BevProblem *problem = memory->problem;
+    const BevMap *map = &problem->map;
+    const BevAccess *access = memory->access;
+    const BevOwner owner = access->owner;
+    const int64_t cells = problem->shape.nx * problem->shape.ny;
     OwnersReplay replay = {.memory = memory,
-                           .access = memory->access,
+                           .access = access,
                            .problem = problem,
                            .channels = (int)problem->shape.channels,
-                           .tile = bev_access_tile(memory->access, problem)};
-    replay.lanes =
-        replay.access->tiles_outside ? 1 : (replay.channels + replay.tile - 1) / replay.tile;
-    replay.threads_a_block = threads_a_block(&replay);
-    bool ok = find_owners(&replay, err);
+                           .tile = bev_access_tile(access, problem),
+                           .threads_a_block = access->block};
+    replay.lanes = access->tiles_outside ? 1 : (replay.channels + replay.tile - 1) / replay.tile;
+    if (access->whole) { /* the owners that fit; of V4's pieces a power of two of them */
+        int fit = MAX(access->block / replay.lanes, 1), pieces = 1;
+        while (2 * pieces <= fit)
+            pieces *= 2;
+        replay.threads_a_block = replay.lanes * (owner == BEV_OWNS_PIECE ? pieces : fit);
+    }
+    if (owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || memory->kernel->channels_first) {
+        replay.interval_of = bev_intervals_of_cells(map, cells);
+        memory->arrays.failed |= !replay.interval_of;
+    }
+    replay.owners = owner == BEV_OWNS_POINT      ? map->points
+                    : owner == BEV_OWNS_SPLAT    ? splats_gather(&replay)
+                    : owner == BEV_OWNS_INTERVAL ? map->intervals
+                    : owner == BEV_OWNS_CELL     ? cells
+                                                 : pieces_deal(&replay);
     place_arrays(&replay);
-    ok = ok && memory_start(memory, err) && run_launches(&replay, err);
+    bool ok = memory_start(memory, err) && run_launches(&replay, err);
     free(replay.interval_of);
     return ok;
 }

@@ -375,60 +375,54 @@ static bool meets_block(const TileWarp *warp) {
     return warp->work.parts > TILE_WARPS && warp->work.part % TILE_WARPS == 0;
 }
 
-/* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
-static StepPhase turn_after_steps(const TileWarp *warp) {
-    return warp->joins ? PHASE_JOIN : meets_block(warp) ? PHASE_MEET : PHASE_STORE;
-}
-
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
 static bool tile_turn(void *opaque, void *state) {
     TilesReplay *replay = opaque;
     TileWarp *warp = state;
     TraceCounts *counts = replay->memory->counts;
     const TurnCosts *costs = &replay->costs;
-    bool last = false;
-    int instructions = 0, part = warp->work.part % TILE_WARPS;
-    memory_phase(replay->memory, warp->next);
-    switch (warp->next) {
+    const TileWork *work = &warp->work;
+    const StepPhase phase = warp->next;
+    int instructions = 0, part = work->part % TILE_WARPS;
+    memory_phase(replay->memory, phase);
+    switch (phase) {
     case PHASE_TILE:
         /* The worker's first step has the worker's number. */
         read_once(replay, replay->work_place, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
         read_map(replay, warp->step);
         instructions = costs->find;
-        warp->next = PHASE_MULTIPLY;
         break;
     case PHASE_MULTIPLY:
-        instructions = costs->step;
         replay_step(replay, warp);
-        if (warp->step >= warp->work.end)
-            warp->next = turn_after_steps(warp);
+        instructions = costs->step;
         break;
     case PHASE_JOIN: /* the upper half of the parts that are left stores, the lower half adds */
         warp->joins--;
         instructions = part < 1 << warp->joins   ? costs->add
                        : part < 2 << warp->joins ? costs->put
                                                  : costs->wait;
-        warp->next = turn_after_steps(warp);
         break;
     case PHASE_MEET: /* a block writes its sums; the last block adds the other's */
-        move_sums(replay, warp, warp->work.part > 0, false);
-        if (warp->work.part > 0)
+        move_sums(replay, warp, work->part > 0, false);
+        if (work->part > 0)
             move_sums(replay, warp, 0, true);
         instructions = costs->meet;
-        warp->next = PHASE_STORE;
         break;
     case PHASE_STORE: /* of two blocks the first part of the second block stores */
-        if (warp->work.part == (warp->work.parts > TILE_WARPS ? TILE_WARPS : 0)) {
+        if (work->part == (work->parts > TILE_WARPS ? TILE_WARPS : 0)) {
             store_tile(replay, warp);
             instructions = costs->store;
         }
-        last = true;
         break;
     default: /* PHASE_CLEAR */
-        instructions = costs->clear;
         clear_cells(replay, warp);
-        last = true;
+        instructions = costs->clear;
     }
+    warp->next = phase == PHASE_MEET      ? PHASE_STORE
+                 : warp->step < work->end ? PHASE_MULTIPLY
+                 : warp->joins            ? PHASE_JOIN
+                 : meets_block(warp)      ? PHASE_MEET
+                                          : PHASE_STORE;
     warp->instructions += instructions;
     memory_step(replay->memory);
     replay->memory->shares[replay->memory->sm].others += instructions;
@@ -438,7 +432,7 @@ static bool tile_turn(void *opaque, void *state) {
         counts->values = warp->loads;
         counts->slowest_instructions = warp->instructions;
     }
-    return !last;
+    return phase != PHASE_STORE && phase != PHASE_CLEAR;
 }
 
 /* Begins a warp of V4 with its part of a tile, or with empty cells to clear. False: no work. */

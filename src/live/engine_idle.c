@@ -203,16 +203,6 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     return job;
 }
 
-/* Pools the slow kernel's own grid, where a faster kernel stood in for the newest frame. */
-static void pool_picture(Engine *engine) {
-    const KernelConfig *lacks = pipeline_lacks(engine->pipeline);
-    if (!lacks || !is_empty(engine->pooling))
-        return;
-    const BackgroundJob job = measure_grid(engine->measure, lacks, engine->idle);
-    if (job.kind)
-        background_start(engine->pooling, &job);
-}
-
 /* Finds the gradients of the loss that the newest frame shows. */
 static TaskEnd find_gradients(Engine *engine) {
     if (!engine->idle || !pipeline_lacks_gradients(engine->pipeline))
@@ -333,14 +323,19 @@ static TaskEnd check_other_formats(Engine *engine) {
 }
 
 /* Takes the results of the background threads. Then starts the jobs that run beside all other
- * tasks: the picture's grid, and the selection's gates. Gates of other formats follow where no
- * timing is taken, or only a noisy one. */
+ * tasks: a slow kernel's own grid, in whose place a faster kernel pooled, and the selection's
+ * gates. Gates of other formats follow where no timing is taken, or only a noisy one. */
 static void take_results(Engine *engine) {
     bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
-    pool_picture(engine);
+    const KernelConfig *lacks = pipeline_lacks(engine->pipeline);
+    if (lacks && is_empty(engine->pooling)) {
+        const BackgroundJob job = measure_grid(engine->measure, lacks, engine->idle);
+        if (job.kind)
+            background_start(engine->pooling, &job);
+    }
     if (check_selection(engine) == TASK_NONE && (noisy || !is_empty(engine->background)))
         check_other_formats(engine);
 }

@@ -72,10 +72,6 @@ static Reading sensor_reading(double value) {
     return isnan(value) ? (Reading){.value = 0} : reading(value, SOURCE_MEASURED);
 }
 
-static Reading bytes_reading(int64_t value) {
-    return value > 0 ? reading((double)value, SOURCE_MEASURED) : (Reading){.value = 0};
-}
-
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
     const DeviceInfo *info = &gpu->info;
     const Sensors *sensors = &gpu->sensors;
@@ -86,8 +82,8 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
         .temperature_c = sensor_reading(sensors->temperature_c),
         .power_w = sensor_reading(sensors->power_w),
         .power_limit_w = sensor_reading(sensors->power_limit_w),
-        .l2_bytes = bytes_reading(info->l2_bytes),
-        .memory_bytes = bytes_reading(info->memory_bytes),
+        .l2_bytes = sensor_reading(info->l2_bytes > 0 ? (double)info->l2_bytes : NAN),
+        .memory_bytes = sensor_reading(info->memory_bytes > 0 ? (double)info->memory_bytes : NAN),
     };
     snprintf(device->name, sizeof device->name, "%.95s", info->name);
     snprintf(device->driver, sizeof device->driver, "%s", info->driver);
@@ -119,16 +115,6 @@ void live_gpu_kernel(Session *session, LiveKernel *row) {
 
 /* ---- scatter maps ---------------------------------------------------------------------------- */
 
-/* Opens the device memory for maps of this rig, unless it is open. */
-static bool open_builder(MapBuilder *builder, const Rig *rig, BevAlign align) {
-    BevShape shape = rig_shape(rig, 1);
-    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
-        map_builder_clear(builder);
-    builder->shape = shape;
-    Err err;
-    return builder->gpu[align] || scatter_cuda_open(&builder->gpu[align], rig, align, &err);
-}
-
 /* Gives the pinned memory of a map back. */
 static void release_map(void *held) {
     staging_give(held);
@@ -138,12 +124,17 @@ static void release_map(void *held) {
 /* Builds the map on the GPU and copies it to the host. False: the CPU has to build it. */
 static bool build_on_gpu(void *gpu, BuiltMap *built) {
     MapBuilder *builder = gpu;
+    struct ScatterGpu **scatter = &builder->gpu[built->align]; /* memory for maps of this rig */
+    const BevShape shape = rig_shape(&built->rig, 1);
     BevMap on_device;
     Err err;
     Staging *pinned = calloc(1, sizeof *pinned);
-    if (pinned && device_opened() && open_builder(builder, &built->rig, built->align) &&
-        scatter_cuda_build(builder->gpu[built->align], &built->rig, built->camera_mask, &on_device,
-                           NULL, &err) &&
+    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
+        map_builder_clear(builder);
+    builder->shape = shape;
+    if (pinned && device_opened() &&
+        (*scatter || scatter_cuda_open(scatter, &built->rig, built->align, &err)) &&
+        scatter_cuda_build(*scatter, &built->rig, built->camera_mask, &on_device, NULL, &err) &&
         scatter_cuda_download(&on_device, &built->map, pinned, &err)) {
         built->held = pinned;
         built->release = release_map;

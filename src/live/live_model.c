@@ -252,19 +252,6 @@ static bool was_ended(const TraceWatch *watch) {
     return watch && watch->go_on && !watch->go_on(watch->context);
 }
 
-static bool add_replay(LiveModel *live_model, const Replay *replay, const BevProblem *problem,
-                       const TraceWatch *watch, Err *err) {
-    KnownProblem *now = live_model->now;
-    Profile profile;
-    if (!profile_make(replay->kernel, problem, watch, &profile, err))
-        return false;
-    MemoryModel *next = renew_model(now);
-    if (next)
-        model_add(next, problem, &profile);
-    profile_free(&profile);
-    return next != NULL;
-}
-
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {
     Replay replay;
     Err err; /* a kernel that cannot be replayed has no curve; the views say n/a */
@@ -274,10 +261,16 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     TraceWatch sampled = watch ? *watch : (TraceWatch){0};
     sampled.sample = replay.estimate && replay.kernel->access.owner != BEV_OWNS_TILE ? SAMPLE : 0;
     watch = &sampled;
-    bool ok = !bev_refuses(replay.kernel, &problem) &&
-              add_replay(live_model, &replay, &problem, watch, &err);
-    if (!ok && !was_ended(watch))
+    Profile profile = {.kernel = NULL};
+    MemoryModel *next = NULL;
+    if (!bev_refuses(replay.kernel, &problem) &&
+        profile_make(replay.kernel, &problem, watch, &profile, &err))
+        next = renew_model(live_model->now);
+    if (next)
+        model_add(next, &problem, &profile);
+    else if (!was_ended(watch))
         live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);
+    profile_free(&profile);
     return true;
 }
 

@@ -92,29 +92,20 @@ void measure_close(Measure *measure) {
 
 /* ---- aiming ---------------------------------------------------------------------------------- */
 
-static const char *reason_to_skip(const Measure *measure, const KernelConfig *config) {
-    if (!(measure->where & 1u << config->kernel->where))
-        return config->kernel->where == BEV_CUDA ? "needs a GPU"
-                                                 : "the GPU alone is timed (--device)";
-    return inputs_unsupported(&measure->inputs, config);
-}
-
 /* Starts the timing of a kernel again. A recorded figure is shown until a figure is measured. */
 static void restart_kernel(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
-    timed->live.skipped = reason_to_skip(measure, &timed->config);
+    const BevWhere where = timed->config.kernel->where;
+    timed->live.skipped = measure->where & 1u << where
+                              ? inputs_unsupported(&measure->inputs, &timed->config)
+                          : where == BEV_CUDA ? "needs a GPU"
+                                              : "the GPU alone is timed (--device)";
     timed_kernel_stand_in(recorded_scene(measure->recorded, &measure->inputs), &timed->config,
                           &timed->live);
 }
 
 static BevDirection direction_of(const Job *job) {
     return job->config.kernel->direction;
-}
-
-static bool same_problem(const Measure *measure, const FrameInputs *inputs, const Job *job) {
-    return measure->inputs.map == inputs->map && measure->job.config.dtype == job->config.dtype &&
-           direction_of(&measure->job) == direction_of(job) &&
-           measure->inputs.features->shape.channels == inputs->features->shape.channels;
 }
 
 /* Whether the kernel goes in the shown direction. Kernels of the other direction are not timed. */
@@ -137,7 +128,10 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 }
 
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, LiveData *live) {
-    bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
+    const FrameInputs *last = &measure->inputs;
+    bool fresh = last->map != inputs->map || measure->job.config.dtype != job->config.dtype ||
+                 direction_of(&measure->job) != direction_of(job) ||
+                 last->features->shape.channels != inputs->features->shape.channels;
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
     if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
         measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;

@@ -432,15 +432,6 @@ static void keep_made_inputs(FrameInputs *made, const FrameInputs *next) {
     replace_inputs(made, frame_inputs_keep(&newest));
 }
 
-/* Fills the stage times. A stage that this run did not need keeps its last time, marked stale. */
-static void fill_stages(const double us[STAGE_COUNT], LiveData *live) {
-    for (int i = 0; i < STAGE_DRAW; i++)
-        if (us[i] > 0)
-            live->stages_us[i] = reading(us[i], SOURCE_MEASURED);
-        else if (us[STAGE_POOL] > 0)
-            live->stages_us[i].stale = true;
-}
-
 /* Fills the bytes that kernels touch, the scales, and the items that kernels own: cells, or
  * backward pixels, counted once for each map. */
 static bool fill_memory(const FrameInputs *next, const KernelConfig *config, bool same_map,
@@ -490,7 +481,12 @@ static bool publish_run(const Run *run, const State *state, LiveData *live) {
     if (!fill_memory(next, &state->job.config, same_map, live, run->err) ||
         !fill_objects(next, &state->job, &live->objects, run->err))
         return false;
-    fill_stages(run->us, live);
+    /* A stage that this run did not need keeps its last time, marked stale. */
+    for (int i = 0; i < STAGE_DRAW; i++)
+        if (run->us[i] > 0)
+            live->stages_us[i] = reading(run->us[i], SOURCE_MEASURED);
+        else
+            live->stages_us[i].stale |= run->us[STAGE_POOL] > 0;
     inputs_fill_frame(next, &live->frame);
     if (job_inputs_differ(&state->job))
         live->frame.baseline_fp64 = NULL;

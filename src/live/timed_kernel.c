@@ -155,12 +155,11 @@ bool timed_kernel_needs_background(const TimedKernel *timed) {
 /* If the middle half of the ratios spreads by more than this factor, the ratios scatter. */
 static const double MIDDLE = 1.25;
 
-static void sorted_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
-    memcpy(sorted, pairs->ratios, (size_t)pairs->count * sizeof *sorted);
-    sort_ascending(sorted, pairs->count);
-}
-
-static bool ratios_scatter(const double *sorted, int count) {
+/* Sorts the ratios. Returns whether they scatter. */
+static bool sort_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
+    int count = pairs->count;
+    memcpy(sorted, pairs->ratios, (size_t)count * sizeof *sorted);
+    sort_ascending(sorted, count);
     return sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
 }
 
@@ -177,10 +176,8 @@ void pairs_add(Pairs *pairs, bool is_baseline, double us) {
         pairs->count++;
     pairs->ratios[pairs->count - 1] = is_baseline ? us / pairs->half_us : pairs->half_us / us;
     pairs->half_us = 0;
-    sorted_ratios(pairs, sorted);
-    if (pairs->count == PAIRS_KEPT ||
-        (pairs->count >= PAIRS_ENOUGH && !ratios_scatter(sorted, pairs->count)))
-        pairs->told = true;
+    bool scatter = sort_ratios(pairs, sorted);
+    pairs->told |= pairs->count == PAIRS_KEPT || (pairs->count >= PAIRS_ENOUGH && !scatter);
 }
 
 bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
@@ -188,8 +185,7 @@ bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
     int count = speedup->pairs = pairs->count;
     if (count < PAIRS_ENOUGH)
         return false;
-    sorted_ratios(pairs, sorted);
-    speedup->scatter = ratios_scatter(sorted, count);
+    speedup->scatter = sort_ratios(pairs, sorted);
     if (!pairs->told)
         return false;
     speedup->ratio = reading((sorted[(count - 1) / 2] + sorted[count / 2]) / 2, SOURCE_MEASURED);

@@ -40,14 +40,14 @@ static TraceCount steps_count(const Steps *steps, TraceArray array, bool write) 
     return count;
 }
 
-static bool same(const TraceCount *steps, const TraceCount *replay, const char *array,
-                 const char *what) {
+static bool same(const TraceCount *steps, const TraceCount *replay, int array, const char *what) {
     bool equal = steps->bytes == replay->bytes && steps->requests == replay->requests &&
                  steps->sectors == replay->sectors;
     if (!equal)
-        tap_note("%s %s: steps %.0f bytes, %.0f requests, %.0f sectors; replay %.0f, %.0f, %.0f",
-                 array, what, steps->bytes, steps->requests, steps->sectors, replay->bytes,
-                 replay->requests, replay->sectors);
+        tap_note(
+            "array %d %s: steps %.0f bytes, %.0f requests, %.0f sectors; replay %.0f, %.0f, %.0f",
+            array, what, steps->bytes, steps->requests, steps->sectors, replay->bytes,
+            replay->requests, replay->sectors);
     return equal;
 }
 
@@ -76,8 +76,8 @@ static void test_sums(const char *scene, const BevProblem *problem, const char *
         for (int a = 0; a < TRACE_ARRAY_COUNT; a++) {
             TraceCount read = steps_count(&steps, (TraceArray)a, false);
             TraceCount write = steps_count(&steps, (TraceArray)a, true);
-            equal &= same(&read, &counts.read[a], trace_arrays[a], "read");
-            equal &= same(&write, &counts.write[a], trace_arrays[a], "written");
+            equal &= same(&read, &counts.read[a], a, "read");
+            equal &= same(&write, &counts.write[a], a, "written");
         }
         StepTotals totals = steps_totals(&steps, steps.step_count);
         bool atomic = steps.form->sums != BEV_SUMS_PLAIN;
