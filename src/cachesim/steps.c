@@ -63,22 +63,18 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
     return launch->pools || recorder->steps->choice.passes;
 }
 
-/* Whether a warp works on a cell. */
-static bool works_on(const Launch *launch, const void *replay, const void *state, int64_t cell) {
-    WarpCells list;
-    int count = launch->cells ? launch->cells(replay, state, list) : 0;
-    while (count > 0 && list[count - 1] != cell)
-        count--;
-    return count > 0;
-}
-
 bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
                     int number, const void *state) {
     Steps *steps = recorder->steps;
     const StepChoice *choice = &steps->choice;
+    WarpCells list; /* the cells that the warp works on */
     if ((choice->block >= 0 && block != choice->block) ||
-        (choice->warp >= 0 && number != choice->warp) ||
-        (choice->cell >= 0 && !works_on(launch, replay, state, choice->cell)))
+        (choice->warp >= 0 && number != choice->warp))
+        return false;
+    int cells = choice->cell >= 0 && launch->cells ? launch->cells(replay, state, list) : 0;
+    while (cells > 0 && list[cells - 1] != choice->cell)
+        cells--;
+    if (choice->cell >= 0 && cells == 0)
         return false;
     steps->asked++;
     if (choice->most && steps->warp_count >= choice->most)
@@ -455,19 +451,6 @@ static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell
     return sum;
 }
 
-/* Replaces the sums of the lanes by those of all warps of the cell, as they are stored. */
-static void join_sums(const Steps *steps, const StepValues *values,
-                      LaneRegisters lanes[WARP_LANES]) {
-    for (int lane = 0; lane < WARP_LANES; lane++) {
-        LaneRegisters *held = &lanes[lane];
-        held->joined = held->channel >= 0;
-        if (held->cell >= 0)
-            held->sum = cell_sum(steps, values, held->cell, held->channel);
-        if (held->upper_cell >= 0)
-            held->upper_sum = cell_sum(steps, values, held->upper_cell, held->channel);
-    }
-}
-
 void steps_lanes(const Steps *steps, const StepValues *values, int number,
                  LaneRegisters lanes[WARP_LANES]) {
     const Step *step = &steps->steps[number];
@@ -478,8 +461,15 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     const int first = steps->steps[steps->form->sums ? number : warp->first_step].first_point;
     for (int i = first; i < step->first_point + step->point_count; i++)
         add_point(steps, values, &steps->points[i], i >= step->first_point, lanes);
-    if (parts && step->phase == PHASE_STORE)
-        join_sums(steps, values, lanes);
+    /* A warp with parts of cells stores the sums of all warps of a cell. */
+    for (int lane = 0; parts && step->phase == PHASE_STORE && lane < WARP_LANES; lane++) {
+        LaneRegisters *held = &lanes[lane];
+        held->joined = held->channel >= 0;
+        if (held->cell >= 0)
+            held->sum = cell_sum(steps, values, held->cell, held->channel);
+        if (held->upper_cell >= 0)
+            held->upper_sum = cell_sum(steps, values, held->upper_cell, held->channel);
+    }
 }
 
 /* ---- reductions and queues ------------------------------------------------------------------- */
