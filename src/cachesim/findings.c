@@ -70,11 +70,6 @@ static bool waits_for_interval(const BevKernel *kernel) {
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
 }
 
-/* Whether the issue term is the time of the touched L1 lines, not that of the instructions. */
-static bool limited_by_l1_lines(const Prediction *prediction) {
-    return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
-}
-
 /* What is told about a limiter: what would make it shorter, the lesson that explains it, and what
  * Nsight shows if it is right. The bounds hold for our kernels on an H200. */
 typedef struct {
@@ -84,7 +79,9 @@ typedef struct {
 static Cost cost_of_limiter(const Facts *facts) {
     const Prediction *p = &facts->prediction;
     const bool interval = waits_for_interval(facts->kernel->kernel);
-    const bool sums = facts->kernel->kernel->access.sums, lines = limited_by_l1_lines(p);
+    const bool sums = facts->kernel->kernel->access.sums;
+    /* The issue term may be the time of the touched L1 lines, not that of the instructions. */
+    const bool lines = p->instructions_us < p->term_us[TERM_ISSUE];
     const bool reads = p->dram_read_bytes >= 0.1 * p->dram_write_bytes;
     switch (p->limiter) {
     case TERM_DEPENDENT_LOADS:
@@ -356,11 +353,22 @@ static void classify_regime(const Facts *facts, Finding *step) {
          gathered / footprint, 100 * facts->prediction.hit_rate);
 }
 
-/* Step 2 of pooling: finds bytes that are requested more than once. */
-static void remove_repeats(const Facts *facts, Finding *step) {
+/* Step 2. In pooling, bytes that are requested more than once are redundant. In an operator the
+ * depths of a cell are equal, so their bytes are redundant. */
+static void remove_traffic(const Facts *facts, Finding *step) {
     const BevTraffic *asked = &facts->kernel->requested;
-    double footprint = bev_footprint_total(facts->model->footprint);
-    double all = bev_traffic_total(*asked);
+    const double all = bev_traffic_total(*asked);
+    const double footprint = bev_footprint_total(facts->model->footprint);
+    const bool counts = facts->scene->of == WORKFLOW_COUNTING;
+    const double told = asked->depth + (counts ? asked->feat : 0);
+    if (facts->scene->of != WORKFLOW_POOLING) {
+        TELL(step->text,
+             "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
+             counts ? ", all features are 1" : "", 100 * told / all);
+        TELL(step->evidence, "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6,
+             all * 1e-6, counts ? "count, and scale each count once" : "scale each sum once");
+        return;
+    }
     TELL(step->text, "remove: %s asks for %s, %.1f times the footprint", facts->kernel->title,
          text_of_unit(UNIT_BYTES, all).text, all / footprint);
     TELL(
@@ -370,22 +378,6 @@ static void remove_repeats(const Facts *facts, Finding *step) {
         100 * asked->feat / all, 100 * asked->depth / all,
         100 * (asked->index + asked->weight) / all,
         100 * (asked->out_read + asked->out_write) / all);
-}
-
-/* Step 2. In an operator the depths of a cell are equal, so their bytes are redundant. */
-static void remove_traffic(const Facts *facts, Finding *step) {
-    if (facts->scene->of == WORKFLOW_POOLING) {
-        remove_repeats(facts, step);
-        return;
-    }
-    const bool counts = facts->scene->of == WORKFLOW_COUNTING;
-    const BevTraffic *asked = &facts->kernel->requested;
-    double told = asked->depth + (counts ? asked->feat : 0), all = bev_traffic_total(*asked);
-    TELL(step->text,
-         "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
-         counts ? ", all features are 1" : "", 100 * told / all);
-    TELL(step->evidence, "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6,
-         all * 1e-6, counts ? "count, and scale each count once" : "scale each sum once");
 }
 
 /* Returns a text about the form that V4 takes, and counts the replayed kernels. */

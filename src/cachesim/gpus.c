@@ -142,9 +142,18 @@ static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 
 enum { MAX_FILE_BYTES = 1 << 16 };
 
-/* Fills in lanes and warps that the file leaves out: those of a GPU of the table with the same
- * compute capability. Without such a GPU, those of most GPUs. */
-static void complete_multiprocessor(Gpu *gpu) {
+bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
+    GpuFields fields = {0};
+    bool ok = fields_read_file(path, MAX_FILE_BYTES, &gpu_table, &fields, err);
+    *file = fields.file;
+    Gpu *gpu = &file->gpu;
+    gpu->name = gpu->title = file->name;
+    gpu->cc_major = fields.compute_capability[0];
+    gpu->cc_minor = fields.compute_capability[1];
+    gpu->l2_bytes = MB(fields.l2_mb);
+    gpu->converts_fp8 = fields.converts_fp8 != 0;
+    /* Lanes and warps that the file leaves out are those of a GPU of the table with the same
+     * compute capability. Without such a GPU they are those of most GPUs. */
     int lanes = 128, warps = GPU_MOST_WARPS;
     for (int i = 0; i < gpu_count; i++)
         if (gpus[i].cc_major == gpu->cc_major && gpus[i].cc_minor == gpu->cc_minor) {
@@ -153,17 +162,5 @@ static void complete_multiprocessor(Gpu *gpu) {
         }
     gpu->sm_lanes = gpu->sm_lanes ? gpu->sm_lanes : lanes;
     gpu->sm_warps = gpu->sm_warps ? gpu->sm_warps : warps;
-}
-
-bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
-    GpuFields fields = {0};
-    bool ok = fields_read_file(path, MAX_FILE_BYTES, &gpu_table, &fields, err);
-    *file = fields.file;
-    file->gpu.name = file->gpu.title = file->name;
-    file->gpu.cc_major = fields.compute_capability[0];
-    file->gpu.cc_minor = fields.compute_capability[1];
-    complete_multiprocessor(&file->gpu);
-    file->gpu.l2_bytes = MB(fields.l2_mb);
-    file->gpu.converts_fp8 = fields.converts_fp8 != 0;
     return ok;
 }

@@ -14,19 +14,8 @@ const ChartRow charts[CHART_COUNT] = {{"none", "panels again", "the panels again
 
 static const double MIB = 1048576;
 
-/* The sizes of what_if_l2. From size number `first` on, sizes are step_mib apart. from_mib is the
- * size before number `first`. */
-static const struct {
-    int first;
-    double from_mib, step_mib;
-} l2_steps[] = {{0, 0, 1.0 / 32}, {32, 1, 1.0 / 4}, {60, 8, 1}};
-enum { L2_STEPS = sizeof l2_steps / sizeof *l2_steps };
-
 double model_l2_mib(int i) {
-    int s = L2_STEPS - 1;
-    while (i < l2_steps[s].first)
-        s--;
-    return l2_steps[s].from_mib + (i - l2_steps[s].first + 1) * l2_steps[s].step_mib;
+    return i < 32 ? (i + 1) / 32.0 : i < 60 ? 1 + (i - 31) / 4.0 : 8 + (i - 59);
 }
 
 int model_l2_next_to(double mib) {

@@ -134,18 +134,6 @@ void profile_refine(Profile *estimate, const Profile *whole) {
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* Sets the issue term, for the busiest multiprocessor. It is the longer of two times: the time to
- * issue the warp instructions, and the time of L1, which takes one touched line a cycle. */
-static void set_issue_term(const Profile *profile, const Gpu *gpu, double instructions_a_step,
-                           Prediction *p) {
-    const TraceCounts *counts = &profile->counts;
-    double instructions = counts->busy_steps * instructions_a_step + counts->busy_others;
-    double cycles = instructions / (4 * BEV_ISSUE_SHARE);
-    double a_us = gpu->sms * gpu_clock_ghz(gpu) * 1e3;
-    p->instructions_us = cycles / a_us;
-    p->term_us[TERM_ISSUE] = fmax(cycles, counts->busy_lines) / a_us;
-}
-
 /* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` of them a cycle
  * for each multiprocessor. On another GPU the rate is in proportion to its L2's read bandwidth. */
 static double l2_operations_us(const Gpu *gpu, double number, double a_cycle) {
@@ -196,12 +184,6 @@ static double waves_on(const TraceCounts *counts, const Gpu *gpu) {
     return fmax((double)counts->waves * replayed_share(gpu), 1);
 }
 
-/* Returns the loads in sequence before the first point of an owner: a cell's interval, and where
- * the interval starts. */
-static int loads_before_points(const BevAccess *form) {
-    return form->owner == BEV_OWNS_CELL ? 2 : form->owner_bytes > 0;
-}
-
 /* Whether the replay has counted the instructions of whole warps, as for V4's tiles. Otherwise
  * instructions are counted by step. */
 static bool counts_whole_warps(const TraceCounts *counts) {
@@ -223,11 +205,12 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
                                                      : instructions_a_step * steps;
     double cycles = indices + values + BEV_CHAIN_CYCLES * instructions;
     if (!counts_whole_warps(counts)) {
+        /* Loads in sequence before an owner's first point: a cell's interval, and its start. */
+        int first_loads = counts->form->owner == BEV_OWNS_CELL ? 2 : counts->form->owner_bytes > 0;
         int64_t later = counts->rounds - counts->longest; /* below 0 in a sample */
         double more = fmax((double)later, 0) * replayed_share(gpu);
         cycles *= 1 + more / fmax(steps, 1);
-        cycles += waves_on(counts, gpu) *
-                  (START_CYCLES + BEV_L2_CYCLES * loads_before_points(counts->form));
+        cycles += waves_on(counts, gpu) * (START_CYCLES + BEV_L2_CYCLES * first_loads);
     }
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }
@@ -269,17 +252,24 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
 }
 
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
+    const TraceCounts *counts = &profile->counts;
     BevGpuFacts facts = gpu_facts(gpu);
     double instructions =
-        counts_whole_warps(&profile->counts)
+        counts_whole_warps(counts)
             ? 0
-            : bev_step_instructions(profile->counts.form, profile->tile, profile->dtype, &facts);
+            : bev_step_instructions(counts->form, profile->tile, profile->dtype, &facts);
+    double issued = counts->busy_steps * instructions + counts->busy_others;
+    double issue_cycles = issued / (4 * BEV_ISSUE_SHARE);
+    double a_us = gpu->sms * gpu_clock_ghz(gpu) * 1e3;
     Prediction p = {.hit_rate = l2->hit_rate};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
     p.term_us[TERM_DRAM] = prediction_dram_bytes(p) / (predict_dram_gb_s(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
-    set_issue_term(profile, gpu, instructions, &p);
+    /* The issue term is that of the busiest multiprocessor. It is the longer of two times: the time
+     * to issue the warp instructions, and the time of L1, which takes one touched line a cycle. */
+    p.instructions_us = issue_cycles / a_us;
+    p.term_us[TERM_ISSUE] = fmax(issue_cycles, counts->busy_lines) / a_us;
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);
     p.launch_us = launches_us(profile, gpu);
     for (int term = 0; term < TERM_COUNT; term++)

@@ -146,10 +146,11 @@ typedef struct {
     uint64_t first_crossings; /* reads from the other side that found no copy */
 } Counts;
 
-/* One of the two simulated caches. Evict-first lines have a stack of their own. */
+/* One of the two simulated caches. A partition has a stack of ordinary lines, stack[...][0], and
+ * one of evict-first lines. */
 typedef struct {
     int partitions;
-    LruStack stack[2], evict_first[2];
+    LruStack stack[2][2];
     Sector *sectors;
     Copy *copies; /* [sectors] */
     Counts cold, warm;
@@ -158,7 +159,7 @@ typedef struct {
 /* The followed lines and their sectors are numbered in order. Caches, stacks and counts use these
  * numbers. Sector `number` belongs to line number / LINE_SECTORS. */
 struct Reuse {
-    uint32_t sectors, lines, one_in;
+    uint32_t sectors, one_in;
     uint32_t followed_lines; /* how many of the lines are followed */
     uint32_t *number_of;     /* [lines] the number of a followed line */
     uint32_t *line_of;       /* [followed_lines] the line of each number */
@@ -196,14 +197,13 @@ static void cache_init(Cache *cache, int partitions, uint32_t lines, CpuArrays *
     cache->copies = take_aligned(arrays, (partitions == 2 ? sectors : 1) * sizeof *cache->copies);
     cache->cold.at = cpu_take_zeroed(arrays, (int64_t)lines + 1, sizeof *cache->cold.at);
     cache->warm.at = cpu_take(arrays, (int64_t)lines + 1, sizeof *cache->warm.at);
-    for (int part = 0; part < partitions; part++) {
-        lru_stack_init(&cache->stack[part], lines, arrays);
-        lru_stack_init(&cache->evict_first[part], lines, arrays);
-    }
-    for (size_t i = 0; !arrays->failed && i < sectors; i++)
+    for (int i = 0; i < 2 * partitions; i++)
+        lru_stack_init(&cache->stack[i / 2][i % 2], lines, arrays);
+    for (size_t i = 0; !arrays->failed && i < sectors; i++) {
         cache->sectors[i].clean_below = NEVER;
-    for (size_t i = 0; !arrays->failed && partitions == 2 && i < sectors; i++)
-        cache->copies[i].first_home = UNSEEN;
+        if (partitions == 2)
+            cache->copies[i].first_home = UNSEEN;
+    }
 }
 
 void reuse_free(Reuse *reuse) {
@@ -218,29 +218,25 @@ static bool is_followed(const Reuse *reuse, uint32_t line) {
     return ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
 }
 
-/* Numbers the followed lines in order. */
-static void number_lines(Reuse *reuse) {
-    reuse->number_of = cpu_take(&reuse->arrays, reuse->lines, sizeof *reuse->number_of);
-    reuse->line_of = cpu_take(&reuse->arrays, reuse->lines, sizeof *reuse->line_of);
-    for (uint32_t line = 0; !reuse->arrays.failed && line < reuse->lines; line++)
-        if (is_followed(reuse, line)) {
-            reuse->line_of[reuse->followed_lines] = line;
-            reuse->number_of[line] = reuse->followed_lines++;
-        }
-}
-
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
-    Reuse *reuse = calloc(1, sizeof *reuse);
-    bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
-    if (ok) {
-        *reuse = (Reuse){.sectors = sectors, .lines = sectors / LINE_SECTORS + 1, .one_in = one_in};
-        reuse->first_kind = cpu_take(&reuse->arrays, sectors, 1);
-        number_lines(reuse);
-        cache_init(&reuse->whole, 1, reuse->followed_lines, &reuse->arrays);
-        cache_init(&reuse->divided, 2, reuse->followed_lines, &reuse->arrays);
-        ok = !reuse->arrays.failed;
+    const uint32_t lines = sectors / LINE_SECTORS + 1;
+    Reuse *reuse = sectors < UINT32_MAX / LINE_SECTORS ? calloc(1, sizeof *reuse) : NULL;
+    if (reuse) {
+        CpuArrays *arrays = &reuse->arrays;
+        reuse->sectors = sectors;
+        reuse->one_in = one_in;
+        reuse->first_kind = cpu_take(arrays, sectors, 1);
+        reuse->number_of = cpu_take(arrays, lines, sizeof *reuse->number_of);
+        reuse->line_of = cpu_take(arrays, lines, sizeof *reuse->line_of);
+        for (uint32_t line = 0; !arrays->failed && line < lines; line++)
+            if (is_followed(reuse, line)) { /* followed lines are numbered in order */
+                reuse->line_of[reuse->followed_lines] = line;
+                reuse->number_of[line] = reuse->followed_lines++;
+            }
+        cache_init(&reuse->whole, 1, reuse->followed_lines, arrays);
+        cache_init(&reuse->divided, 2, reuse->followed_lines, arrays);
     }
-    if (!ok) {
+    if (!reuse || reuse->arrays.failed) {
         err_no_memory(err, "reuse distances", "choose a smaller scene");
         reuse_free(reuse);
         return NULL;
@@ -272,20 +268,16 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     sector->clean_below = kind != REUSE_READ ? 0 : MAX(clean_below, at_home);
 }
 
-/* Returns the stack that has the lines of this kind of access. */
-static LruStack *stack_of(Cache *cache, int part, ReuseKind kind) {
-    return kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];
-}
-
 /* Touches a line in a partition and returns the distance of the touch. For an evict-first line the
  * ordinary lines touched so far are added, because an evict-first line is evicted before them. Each
  * evict-first line meets at most WAYS - 1 ordinary lines in its set, which limits their number. */
 static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
-    uint32_t distance = lru_stack_touch(stack_of(cache, part, kind), line);
-    if (kind != REUSE_EVICT_FIRST || distance == NEVER)
+    const bool first = kind == REUSE_EVICT_FIRST;
+    uint32_t distance = lru_stack_touch(&cache->stack[part][first], line);
+    if (!first || distance == NEVER)
         return distance;
     uint64_t met = (uint64_t)distance * (WAYS - 1);
-    return distance + (uint32_t)MIN(met, cache->stack[part].distinct);
+    return distance + (uint32_t)MIN(met, cache->stack[part][0].distinct);
 }
 
 /* Notes a touch of a line at this distance in the copies of its sectors. */
@@ -380,24 +372,20 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
  * replayed line by line, in the order of the lines' first touches. Other accesses may be left out:
  * a line that is touched twice does not change the distance of a line that is still untouched. */
 
-/* Counts the first access of a sector in the second pass. */
-static void repeat_sector(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
-    uint32_t distance = MAX(line_distance, MAX(sector->reach, sector->first_reach));
-    count_access(counts, sector, kind, distance, NEVER);
-    /* A sector that is only read stays dirty from the first pass. */
-    if (kind == REUSE_READ)
-        count_writebacks(counts, sector->clean_below, sector->read_reach);
-    sector->first_reach = distance; /* repeat_copy needs the distance at home */
-}
-
 /* Counts the first access of each sector of a line, in the line's home partition. */
-static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, uint32_t distance) {
+static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, uint32_t touch) {
     uint32_t first = reuse->line_of[line] * LINE_SECTORS;
     for (uint32_t i = 0; i < LINE_SECTORS && first + i < reuse->sectors; i++) {
+        Sector *sector = &cache->sectors[line * LINE_SECTORS + i];
+        uint32_t distance = MAX(touch, MAX(sector->reach, sector->first_reach));
         uint8_t kind = reuse->first_kind[first + i];
-        if (kind != NO_ACCESS)
-            repeat_sector(&cache->warm, &cache->sectors[line * LINE_SECTORS + i], (ReuseKind)kind,
-                          distance);
+        if (kind == NO_ACCESS)
+            continue;
+        count_access(&cache->warm, sector, (ReuseKind)kind, distance, NEVER);
+        /* A sector that is only read stays dirty from the first pass. */
+        if (kind == REUSE_READ)
+            count_writebacks(&cache->warm, sector->clean_below, sector->read_reach);
+        sector->first_reach = distance; /* repeat_copy needs the distance at home */
     }
 }
 
@@ -407,7 +395,7 @@ static bool is_home(const Reuse *reuse, const Cache *cache, uint32_t line, int p
 
 /* Touches all lines of one stack again, in the order of their first touches. */
 static void repeat_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
-    const LruStack *stack = stack_of(cache, part, kind);
+    const LruStack *stack = &cache->stack[part][kind == REUSE_EVICT_FIRST];
     for (uint32_t i = 0; i < stack->distinct; i++) {
         uint32_t line = stack->order[i], distance = touch_line(cache, part, line, kind);
         if (is_home(reuse, cache, line, part))
@@ -451,16 +439,15 @@ static void count_second_pass(const Reuse *reuse, Cache *cache) {
 /* ---- curves ---------------------------------------------------------------------------------- */
 
 static uint32_t lines_in(const Cache *cache, int part) {
-    return cache->stack[part].distinct + cache->evict_first[part].distinct;
+    return cache->stack[part][0].distinct + cache->stack[part][1].distinct;
 }
 
 /* Returns the number of lines in a partition that are copies of the other partition's lines. */
 static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
-    const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;
-    for (int s = 0; s < 2; s++)
-        for (uint32_t i = 0; i < stacks[s]->distinct; i++)
-            copies += !is_home(reuse, cache, stacks[s]->order[i], part);
+    for (const LruStack *stack = cache->stack[part]; stack < cache->stack[part] + 2; stack++)
+        for (uint32_t i = 0; i < stack->distinct; i++)
+            copies += !is_home(reuse, cache, stack->order[i], part);
     return copies;
 }
 
@@ -496,9 +483,8 @@ static void fill_curve(const Reuse *reuse, const Counts *counts, ReuseCurve *cur
 static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
                        ReuseCurve *curve) {
     int part = lines_in(cache, 1) > lines_in(cache, 0);
-    uint32_t lines = lines_in(cache, part);
-    uint32_t copies = copies_in(reuse, cache, part);
-    uint32_t others = lines_in(cache, !part) - (copies ? copies_in(reuse, cache, !part) : 0);
+    uint32_t lines = lines_in(cache, part), copies = copies_in(reuse, cache, part);
+    uint32_t others = lines_in(cache, !part) - copies_in(reuse, cache, !part);
     *curve = (ReuseCurve){.partitions = cache->partitions,
                           .one_in = reuse->one_in,
                           .scale = 1,

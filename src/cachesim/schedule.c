@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 /* ---- warps and multiprocessors --------------------------------------------------------------- */
 
@@ -144,8 +145,7 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, v
                    Err *err) {
     Schedule *schedule = scheduler->schedule;
     CpuArrays *arrays = &memory->arrays;
-    int most = scheduler->most_warps / launch->warps;
-    int resident = launch->resident < most ? launch->resident : most > 0 ? most : 1;
+    int resident = MAX(MIN(launch->resident, scheduler->most_warps / launch->warps), 1);
     int64_t rooms = (int64_t)schedule->multiprocessors * resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     char *states = cpu_take(arrays, rooms, room_bytes);
@@ -157,20 +157,51 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, v
         cpu_take_zeroed(arrays, schedule->multiprocessors, sizeof *scheduler->multiprocessors);
     schedule->block_count = launch->blocks;
     schedule->blocks = cpu_take_zeroed(&schedule->arrays, launch->blocks, sizeof *schedule->blocks);
+    schedule->first_us = cpu_take(&schedule->arrays, schedule->cell_count, sizeof(float));
+    schedule->last_us = cpu_take(&schedule->arrays, schedule->cell_count, sizeof(float));
     arrays->failed |= schedule->arrays.failed;
     if (!memory_taken(memory, err))
         return false;
     for (int64_t i = 0; i < rooms; i++)
         scheduler->rooms[i].states = states + (size_t)i * room_bytes;
+    for (int64_t i = 0; i < schedule->cell_count; i++)
+        schedule->first_us[i] = schedule->last_us[i] = NAN;
     run_blocks(scheduler);
     return true;
 }
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
-/* Scales all times, so that the last block ends at the kernel's latency. */
-static void scale_schedule(Schedule *schedule) {
-    float by = (float)(schedule->latency_us / schedule->own_us);
+/* Makes the schedule of a kernel that was replayed on `problem`. All times are scaled: the last
+ * block ends at `latency_us`. Fails without memory, or where the kernel refuses the problem. */
+static bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
+                          const Prediction *prediction, double latency_us, Schedule *schedule,
+                          Err *err) {
+    const TraceCounts *profile = &kernel->profile.counts;
+    const double *terms = prediction->term_us;
+    /* The throughput terms overlap as in predict.h. They bound the steps of all multiprocessors. */
+    const double steps_us = hypot(hypot(terms[TERM_ISSUE], terms[TERM_L2]), terms[TERM_DRAM]);
+    TraceCounts unused;
+    *schedule = (Schedule){.kernel = kernel->kernel,
+                           .limiter = prediction->limiter,
+                           .longest = profile->longest,
+                           .latency_us = latency_us,
+                           .multiprocessors = gpu->sms,
+                           .cell_count = problem->shape.nx * problem->shape.ny};
+    findings_reason(kernel, prediction, bev_longest_interval(&problem->map), schedule->reason,
+                    sizeof schedule->reason);
+    Scheduler scheduler = {.schedule = schedule,
+                           .issue_us = steps_us * gpu->sms / profile->steps,
+                           .wait_us = terms[TERM_DEPENDENT_LOADS] / (double)profile->longest,
+                           .most_warps = gpu->sm_warps};
+    const TraceWatch watch = {.scheduler = &scheduler, .multiprocessors = gpu->sms};
+    if (!trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
+        return false;
+    const BlockSpan *last = schedule_last_block(schedule);
+    schedule->own_us = last ? last->end_us : 0;
+    if (!(schedule->own_us > 0))
+        return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
+    const float by = (float)(latency_us / schedule->own_us);
     for (int64_t i = 0; i < schedule->block_count; i++) {
         schedule->blocks[i].begin_us *= by;
         schedule->blocks[i].end_us *= by;
@@ -179,54 +210,6 @@ static void scale_schedule(Schedule *schedule) {
         schedule->first_us[i] *= by;
         schedule->last_us[i] *= by;
     }
-}
-
-/* Takes the times of the cells. No cell has been written yet. False: out of memory. */
-static bool begin_schedule(const BevProblem *problem, Schedule *schedule) {
-    int64_t cells = schedule->cell_count = problem->shape.nx * problem->shape.ny;
-    schedule->first_us = cpu_take(&schedule->arrays, cells, sizeof *schedule->first_us);
-    schedule->last_us = cpu_take(&schedule->arrays, cells, sizeof *schedule->last_us);
-    for (int64_t i = 0; !schedule->arrays.failed && i < cells; i++)
-        schedule->first_us[i] = schedule->last_us[i] = NAN;
-    return !schedule->arrays.failed;
-}
-
-/* Returns the time for which a step occupies a multiprocessor. The throughput terms, which overlap
- * as in predict.h, bound the steps of all multiprocessors. */
-static double step_issue_us(const Prediction *p, const TraceCounts *counts, int multiprocessors) {
-    double us = hypot(hypot(p->term_us[TERM_ISSUE], p->term_us[TERM_L2]), p->term_us[TERM_DRAM]);
-    return us * multiprocessors / counts->steps;
-}
-
-/* Makes the schedule of a kernel that was replayed on `problem`. Fails without memory, or where the
- * kernel refuses the problem. */
-static bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
-                          const Prediction *prediction, double latency_us, Schedule *schedule,
-                          Err *err) {
-    const TraceCounts *profile = &kernel->profile.counts;
-    TraceCounts unused;
-    *schedule = (Schedule){.kernel = kernel->kernel,
-                           .limiter = prediction->limiter,
-                           .longest = profile->longest,
-                           .latency_us = latency_us,
-                           .multiprocessors = gpu->sms};
-    findings_reason(kernel, prediction, bev_longest_interval(&problem->map), schedule->reason,
-                    sizeof schedule->reason);
-    Scheduler scheduler = {.schedule = schedule,
-                           .issue_us = step_issue_us(prediction, profile, gpu->sms),
-                           .wait_us =
-                               prediction->term_us[TERM_DEPENDENT_LOADS] / (double)profile->longest,
-                           .most_warps = gpu->sm_warps};
-    const TraceWatch watch = {.scheduler = &scheduler, .multiprocessors = gpu->sms};
-    if (!begin_schedule(problem, schedule))
-        return err_no_memory(err, "schedule", "");
-    if (!trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
-        return false;
-    const BlockSpan *last = schedule_last_block(schedule);
-    schedule->own_us = last ? last->end_us : 0;
-    if (!(schedule->own_us > 0))
-        return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
-    scale_schedule(schedule);
     return true;
 }
 
@@ -333,10 +316,9 @@ const Schedule *race_straggler(const Race *race) {
     const Schedule *found = NULL;
     for (int i = 0; i < race->count; i++) {
         const Schedule *lane = &race->lanes[i];
-        bool bound = lane->limiter == TERM_DEPENDENT_LOADS;
-        bool found_bound = found && found->limiter == TERM_DEPENDENT_LOADS;
-        if (!found || bound > found_bound ||
-            (bound == found_bound && lane->latency_us > found->latency_us))
+        int bound = lane->limiter == TERM_DEPENDENT_LOADS;
+        int more = found ? bound - (found->limiter == TERM_DEPENDENT_LOADS) : 1;
+        if (more > 0 || (more == 0 && lane->latency_us > found->latency_us))
             found = lane;
     }
     return found;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 const char *const step_phases[PHASE_COUNT] = {
     [PHASE_OWNERS] = "find owners", [PHASE_POINTS] = "points",     [PHASE_STORE] = "store sums",
@@ -25,7 +26,6 @@ const char *const step_accesses[] = {[ACCESS_READ] = "read",
 
 struct StepRecorder {
     const BevMap *map;
-    const StepChoice *choice;
     Steps *steps;
     int32_t *interval_of; /* [cells] or -1 */
     int64_t last_sector;  /* the last sector of the current instruction, -1: none */
@@ -60,25 +60,21 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
         recorder->steps->blocks = launch->blocks;
         recorder->steps->warps_a_block = launch->warps;
     }
-    return launch->pools || recorder->choice->passes;
-}
-
-/* Whether a warp works on a cell. */
-static bool works_on(const Launch *launch, const void *replay, const void *state, int64_t cell) {
-    WarpCells list;
-    int count = launch->cells ? launch->cells(replay, state, list) : 0;
-    while (count > 0 && list[count - 1] != cell)
-        count--;
-    return count > 0;
+    return launch->pools || recorder->steps->choice.passes;
 }
 
 bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
                     int number, const void *state) {
-    const StepChoice *choice = recorder->choice;
     Steps *steps = recorder->steps;
+    const StepChoice *choice = &steps->choice;
+    WarpCells list; /* the cells that the warp works on */
     if ((choice->block >= 0 && block != choice->block) ||
-        (choice->warp >= 0 && number != choice->warp) ||
-        (choice->cell >= 0 && !works_on(launch, replay, state, choice->cell)))
+        (choice->warp >= 0 && number != choice->warp))
+        return false;
+    int cells = choice->cell >= 0 && launch->cells ? launch->cells(replay, state, list) : 0;
+    while (cells > 0 && list[cells - 1] != choice->cell)
+        cells--;
+    if (choice->cell >= 0 && cells == 0)
         return false;
     steps->asked++;
     if (choice->most && steps->warp_count >= choice->most)
@@ -175,16 +171,14 @@ void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_
     if (!span)
         return;
     StepInstruction *in = &steps->instructions[steps->instruction_count - 1];
-    bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
     *span = (StepSpan){byte, (int32_t)asked, lanes};
     in->span_count++;
     in->bytes += (double)asked;
     for (int64_t s = byte / SECTOR; moved > 0 && s <= (byte + moved - 1) / SECTOR; s++) {
         int64_t from = byte - s * SECTOR, to = byte + moved - s * SECTOR;
-        bool again = !addition && s == recorder->last_sector;
+        bool again = in->access < ACCESS_ADD && s == recorder->last_sector;
         in->sectors += again ? 0 : adds;
-        touch_sector(recorder, in, s, from > 0 ? (int)from : 0, to < SECTOR ? (int)to : SECTOR,
-                     again ? 0 : adds);
+        touch_sector(recorder, in, s, (int)MAX(from, 0), (int)MIN(to, SECTOR), again ? 0 : adds);
         recorder->last_sector = s;
     }
 }
@@ -227,7 +221,7 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
     TraceCounts counts;
     *steps = (Steps){
         .choice = *choice, .kernel = kernel, .shape = problem->shape, .out = problem->out.dtype};
-    StepRecorder recorder = {.map = &problem->map, .choice = choice, .steps = steps};
+    StepRecorder recorder = {.map = &problem->map, .steps = steps};
     TraceWatch watch = {.recorder = &recorder};
     int64_t cells = problem->shape.nx * problem->shape.ny;
     const char *why = steps_unavailable(kernel, problem);
@@ -262,23 +256,6 @@ void steps_free(Steps *steps) {
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-/* Adds the bytes, sectors and lines of one instruction to the totals of a step. */
-static void add_instruction(const Steps *steps, const StepInstruction *in, StepTotals *totals) {
-    bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
-    bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;
-    totals->index_loads += index;
-    totals->index_bytes += index ? in->bytes : 0;
-    *(in->access == ACCESS_READ ? &totals->read_bytes : &totals->written_bytes) += in->bytes;
-    totals->atomics += addition ? in->bytes / FLOAT : 0;
-    totals->sectors += in->sectors;
-    totals->lines += step_lines(steps, in);
-    if (addition)
-        return;
-    totals->moved += in->sectors * SECTOR;
-    for (int s = 0; s < in->sector_count; s++)
-        totals->used += __builtin_popcount(steps->sectors[in->first_sector + s].used);
-}
-
 StepTotals steps_totals(const Steps *steps, int end) {
     StepTotals totals = {0};
     for (int i = 0; i < end; i++) {
@@ -287,17 +264,26 @@ StepTotals steps_totals(const Steps *steps, int end) {
         totals.points += step->point_count;
         for (int k = 0; k < step->instruction_count; k++) {
             const StepInstruction *in = &steps->instructions[step->first_instruction + k];
-            add_instruction(steps, in, &totals);
-            totals.waits += in->access == ACCESS_READ && in->wave != wave;
-            wave = in->access == ACCESS_READ ? in->wave : wave;
+            const bool reads = in->access == ACCESS_READ, adds = in->access >= ACCESS_ADD;
+            const bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;
+            totals.index_loads += index;
+            totals.index_bytes += index * in->bytes;
+            *(reads ? &totals.read_bytes : &totals.written_bytes) += in->bytes;
+            totals.atomics += adds * in->bytes / FLOAT;
+            totals.sectors += in->sectors;
+            totals.lines += step_lines(steps, in);
+            totals.moved += !adds * in->sectors * SECTOR;
+            for (int s = 0; s < in->sector_count && !adds; s++)
+                totals.used += __builtin_popcount(steps->sectors[in->first_sector + s].used);
+            totals.waits += reads && in->wave != wave;
+            wave = reads ? in->wave : wave;
         }
     }
     return totals;
 }
 
 void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
-    int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
-    StepTotals totals = steps_totals(steps, end);
+    StepTotals totals = steps_totals(steps, MIN(number + 1, steps->step_count));
     snprintf(
         text, size,
         "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
@@ -331,12 +317,12 @@ int step_lines(const Steps *steps, const StepInstruction *in) {
 }
 
 bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to) {
-    int place = (lane - span->lanes.first) / span->lanes.stride, end = span->bytes;
+    int place = lane - span->lanes.first;
+    int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
     if (!step_has_lane(&span->lanes, lane))
         return false;
-    int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
     *from = span->byte + (span->lanes.same ? 0 : place * share);
-    *to = span->byte + (span->lanes.same || (place + 1) * share > end ? end : (place + 1) * share);
+    *to = span->byte + (span->lanes.same ? span->bytes : MIN((place + 1) * share, span->bytes));
     return *from < *to;
 }
 
@@ -385,8 +371,7 @@ StepPixel step_pixel(const BevShape *shape, int32_t depth) {
 enum { QUAD = 4, HALF_TILE = 8 };
 
 bool step_has_lane(const StepLanes *lanes, int lane) {
-    int place = lane - lanes->first;
-    return place >= 0 && place % lanes->stride == 0 && place / lanes->stride < lanes->count;
+    return lane >= lanes->first && lane < lanes->first + lanes->count;
 }
 
 static bool is_tile(const Steps *steps) {
@@ -398,9 +383,8 @@ int step_lane_channel(const Steps *steps, const StepPoint *point, int lane) {
      * lanes of an image row loads. */
     if (is_tile(steps))
         return point->first + lane % QUAD * v4_lane_channels(steps->out);
-    int place = (lane - point->lanes.first) / point->lanes.stride;
     int share = (point->last - point->first + point->lanes.count - 1) / point->lanes.count;
-    return point->first + place * share;
+    return point->first + (lane - point->lanes.first) * share;
 }
 
 const StepPoint *step_lane_point(const Steps *steps, const Step *step, int lane) {
@@ -425,77 +409,46 @@ static float feature_of(const Steps *steps, const StepValues *values, const Step
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* Adds a point to the registers of a lane. `now`: the point belongs to the step that is shown, not
- * to an earlier step. */
+/* Adds a point to the registers of its lanes. `now`: the point belongs to the step that is shown,
+ * not to an earlier step. */
 static void add_point(const Steps *steps, const StepValues *values, const StepPoint *point,
-                      int lane, bool now, LaneRegisters *held) {
-    int channel = step_lane_channel(steps, point, lane);
-    float feature = feature_of(steps, values, point, channel);
-    bool upper = is_tile(steps) && point->column >= HALF_TILE;
-    if (now && !held->point) {
-        held->point = point;
-        held->depth = weighted_depth(values, point);
-        held->feature = feature;
-    }
-    held->terms += now;
-    held->channel = channel;
-    *(upper ? &held->upper_cell : &held->cell) = point->cell;
-    float *sum = upper ? &held->upper_sum : &held->sum;
-    *sum = fmaf(weighted_depth(values, point), feature, steps->form->sums ? 0.0f : *sum);
-}
-
-/* Adds the points of a step to the registers of all lanes. */
-static void add_points(const Steps *steps, const StepValues *values, const Step *step, bool now,
-                       LaneRegisters lanes[WARP_LANES]) {
-    for (int i = 0; i < step->point_count; i++) {
-        const StepPoint *point = &steps->points[step->first_point + i];
-        for (int k = 0; k < point->lanes.count; k++) {
-            int lane = point->lanes.first + k * point->lanes.stride;
-            add_point(steps, values, point, lane, now, &lanes[lane]);
+                      bool now, LaneRegisters lanes[WARP_LANES]) {
+    const float depth = weighted_depth(values, point);
+    const bool upper = is_tile(steps) && point->column >= HALF_TILE;
+    for (int k = 0; k < point->lanes.count; k++) {
+        int lane = point->lanes.first + k;
+        LaneRegisters *held = &lanes[lane];
+        held->channel = step_lane_channel(steps, point, lane);
+        float feature = feature_of(steps, values, point, held->channel);
+        if (now && !held->point) {
+            held->point = point;
+            held->depth = depth;
+            held->feature = feature;
         }
+        held->terms += now;
+        *(upper ? &held->upper_cell : &held->cell) = point->cell;
+        float *sum = upper ? &held->upper_sum : &held->sum;
+        *sum = fmaf(depth, feature, steps->form->sums ? 0.0f : *sum);
     }
-}
-
-/* Whether a recorded warp adds its sums to those of another block. */
-static bool meets_other_block(const Steps *steps) {
-    for (int i = 0; i < steps->step_count; i++)
-        if (steps->steps[i].phase == PHASE_MEET)
-            return true;
-    return false;
 }
 
 /* Returns the sum of a cell's channel over all warps that share the cell. In V4 they may belong to
  * two blocks. NaN: not all of them were recorded. */
 static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
     float sum = 0;
+    bool meets = false; /* a recorded warp adds its sums to those of another block */
+    for (int i = 0; i < steps->step_count; i++)
+        meets |= steps->steps[i].phase == PHASE_MEET;
     if (steps->choice.warp >= 0 || steps->asked > steps->warp_count ||
-        (steps->choice.block >= 0 && meets_other_block(steps)))
+        (steps->choice.block >= 0 && meets))
         return NAN;
-    for (int w = 0; w < steps->warp_count; w++) {
-        const StepWarp *warp = &steps->warps[w];
-        const Step *first = &steps->steps[warp->first_step], *end = first + warp->step_count;
-        for (const Step *step = first; step < end; step++)
-            for (int i = 0; i < step->point_count; i++) {
-                const StepPoint *point = &steps->points[step->first_point + i];
-                if (point->cell == cell && channel >= point->first && channel < point->last)
-                    sum = fmaf(weighted_depth(values, point),
-                               feature_of(steps, values, point, channel), sum);
-            }
+    for (int i = 0; i < steps->point_count; i++) {
+        const StepPoint *point = &steps->points[i];
+        if (point->cell == cell && channel >= point->first && channel < point->last)
+            sum =
+                fmaf(weighted_depth(values, point), feature_of(steps, values, point, channel), sum);
     }
     return sum;
-}
-
-/* Replaces the sums of the lanes by those of all warps of the cell, as they are stored. */
-static void join_sums(const Steps *steps, const StepValues *values,
-                      LaneRegisters lanes[WARP_LANES]) {
-    for (int lane = 0; lane < WARP_LANES; lane++) {
-        LaneRegisters *held = &lanes[lane];
-        held->joined = held->channel >= 0;
-        if (held->cell >= 0)
-            held->sum = cell_sum(steps, values, held->cell, held->channel);
-        if (held->upper_cell >= 0)
-            held->upper_sum = cell_sum(steps, values, held->upper_cell, held->channel);
-    }
 }
 
 void steps_lanes(const Steps *steps, const StepValues *values, int number,
@@ -505,10 +458,18 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     bool parts = is_tile(steps) || steps->form->owner == BEV_OWNS_PIECE;
     for (int lane = 0; lane < WARP_LANES; lane++)
         lanes[lane] = (LaneRegisters){.channel = -1, .cell = -1, .upper_cell = -1};
-    for (int i = steps->form->sums ? number : warp->first_step; i <= number; i++)
-        add_points(steps, values, &steps->steps[i], i == number, lanes);
-    if (parts && step->phase == PHASE_STORE)
-        join_sums(steps, values, lanes);
+    const int first = steps->steps[steps->form->sums ? number : warp->first_step].first_point;
+    for (int i = first; i < step->first_point + step->point_count; i++)
+        add_point(steps, values, &steps->points[i], i >= step->first_point, lanes);
+    /* A warp with parts of cells stores the sums of all warps of a cell. */
+    for (int lane = 0; parts && step->phase == PHASE_STORE && lane < WARP_LANES; lane++) {
+        LaneRegisters *held = &lanes[lane];
+        held->joined = held->channel >= 0;
+        if (held->cell >= 0)
+            held->sum = cell_sum(steps, values, held->cell, held->channel);
+        if (held->upper_cell >= 0)
+            held->upper_sum = cell_sum(steps, values, held->upper_cell, held->channel);
+    }
 }
 
 /* ---- reductions and queues ------------------------------------------------------------------- */

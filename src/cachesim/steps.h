@@ -29,10 +29,10 @@ typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ADD, ACCESS_ATOMIC } StepAccess
 
 extern const char *const step_accesses[]; /* "read", "write", "+=", "atomic" */
 
-/* The lanes first, first + stride, ... of a warp. With `same` each lane requests all bytes of a
- * span. Otherwise each lane requests its share of the bytes, in order. */
+/* The lanes first, first + 1, ... of a warp. With `same` each lane requests all bytes of a span.
+ * Otherwise each lane requests its share of the bytes, in order. */
 typedef struct {
-    int8_t first, count, stride;
+    int8_t first, count;
     bool same;
 } StepLanes;
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/trace_internal.h"
 
+#include "kernels/codec.h"
 #include "kernels/regime.h"
 
 #include <string.h>
 #include <sys/param.h>
-
-const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
-    [TRACE_FEAT] = "features", [TRACE_DEPTH] = "depth",    [TRACE_RANKS] = "ranks",
-    [TRACE_OWNERS] = "owners", [TRACE_WEIGHT] = "weights", [TRACE_OUT] = "output",
-    [TRACE_SUMS] = "sums",
-};
 
 const BevKernel *traced_kernel(int place) {
     int count = 0;
@@ -21,17 +16,14 @@ const BevKernel *traced_kernel(int place) {
 }
 
 int traced_place(const BevKernel *kernel) {
-    int place = 0;
-    while (traced_kernel(place) && traced_kernel(place) != kernel)
-        place++;
-    return traced_kernel(place) ? place : -1;
+    const BevKernel *row;
+    for (int place = 0; (row = traced_kernel(place)); place++)
+        if (row == kernel)
+            return place;
+    return -1;
 }
 
 /* ---- a sample of the multiprocessors --------------------------------------------------------- */
-
-static void scale_count(TraceCount *count, double factor) {
-    *count = (TraceCount){factor * count->bytes, factor * count->requests, factor * count->sectors};
-}
 
 /* A sample has too few additions to tell which slice of the L2 is the busiest. On canonical the
  * busiest slice has so many times the additions of the mean slice. */
@@ -42,9 +34,10 @@ static const double BUSIEST = 1.2;
 static void scale_counts(TraceCounts *counts, const BevProblem *problem, double factor) {
     double *const sums[] = {&counts->atomics,  &counts->steps,      &counts->l2_sectors,
                             &counts->l2_reads, &counts->l2_partial, &counts->additions};
-    for (int array = 0; array < TRACE_ARRAY_COUNT; array++) {
-        scale_count(&counts->read[array], factor);
-        scale_count(&counts->write[array], factor);
+    for (int i = 0; i < 2 * TRACE_ARRAY_COUNT; i++) {
+        TraceCount *count = &(i % 2 ? counts->read : counts->write)[i / 2];
+        *count =
+            (TraceCount){factor * count->bytes, factor * count->requests, factor * count->sectors};
     }
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         *sums[i] *= factor;
@@ -128,8 +121,7 @@ static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Ro
             slices_turn(&memory->slices);
     }
     for (int i = 0; i < sms * launch->resident; i++)
-        if (rooms[i].blocks > memory->counts->waves)
-            memory->counts->waves = rooms[i].blocks;
+        memory->counts->waves = MAX(memory->counts->waves, rooms[i].blocks);
     memory_launched(memory);
     return true;
 }
@@ -171,6 +163,7 @@ bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
 
 bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   TraceCounts *counts, Reuse **reuse, Err *err) {
+    const BevTensor *feat = &problem->feat;
     Memory memory = {.kernel = kernel,
                      .access = &kernel->access,
                      .problem = problem,
@@ -178,6 +171,11 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .with_reuse = reuse != NULL,
                      .watch = watch ? *watch : (TraceWatch){0}};
     memory.watch.sample = MAX(memory.watch.sample, 1);
+    memory.feat = memory_place(&memory, TRACE_FEAT, "features",
+                               bev_code_bytes(problem->dtype, feat->rows, feat->row_len));
+    memory.scales = memory_place(&memory, TRACE_FEAT, "block scales",
+                                 bev_block_scale_bytes(problem->dtype, feat->rows, feat->row_len));
+    memory.depth = memory_place(&memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&problem->depth));
     *counts = (TraceCounts){.form = &kernel->access};
     bool tiles = kernel->access.owner == BEV_OWNS_TILE;
     bool ok = (tiles ? tiles_replay : owners_replay)(&memory, err);

@@ -31,8 +31,6 @@ typedef enum {
     TRACE_ARRAY_COUNT
 } TraceArray;
 
-extern const char *const trace_arrays[TRACE_ARRAY_COUNT];
-
 typedef struct {
     double bytes;    /* bytes that threads request; threads of one owner that request the same
                         address in an instruction count once */

@@ -63,13 +63,21 @@ typedef struct {
     double steps, lines, others;
 } MemoryShare;
 
+/* The place of an array, and the array that its accesses count for. */
+typedef struct {
+    uint32_t base; /* the array's first sector */
+    TraceArray array;
+    const char *name; /* static text */
+} Place;
+
 typedef struct {
     const BevKernel *kernel;
     const BevAccess *access; /* the kernel's accesses, or V4's fallback */
     const BevProblem *problem;
     TraceCounts *counts;
-    uint64_t sectors; /* sectors of all arrays placed so far */
-    uint32_t *l1;     /* [multiprocessors][sets][ways], the latest line first */
+    Place feat, scales, depth; /* the input tensors */
+    uint64_t sectors;          /* sectors of all arrays placed so far */
+    uint32_t *l1;              /* [multiprocessors][sets][ways], the latest line first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
     int sm;           /* the multiprocessor of the current turn */
     bool missed;      /* a read has missed L1 since the last memory_wait */
@@ -80,13 +88,6 @@ typedef struct {
     CpuArrays arrays; /* all arrays of the replay */
     TraceWatch watch; /* the caller's options; zeroed: none, but `sample` is at least 1 */
 } Memory;
-
-/* The place of an array, and the array that its accesses count for. */
-typedef struct {
-    uint32_t base; /* the array's first sector */
-    TraceArray array;
-    const char *name; /* static text */
-} Place;
 
 /* Place all arrays before memory_start. Each begins at the start of a line. */
 Place memory_place(Memory *memory, TraceArray array, const char *name, size_t bytes);
@@ -185,7 +186,7 @@ static inline void memory_wait(Memory *memory, TraceWaits *waits) {
 }
 
 static inline StepLanes one_lane(int64_t lane) {
-    return (StepLanes){.first = (int8_t)lane, .count = 1, .stride = 1};
+    return (StepLanes){.first = (int8_t)lane, .count = 1};
 }
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {
@@ -218,39 +219,6 @@ struct Launch {
 };
 
 bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
-
-/* ---- V4's tiles ------------------------------------------------------------------------------ */
-
-/* The work of worker w: step w, then steps next, next + parts, ... before end. */
-typedef struct {
-    int32_t tile; /* -1: the worker has no tile, which happens in the last block */
-    int32_t next, end;
-    int32_t part, parts; /* the worker is number `part` of the tile's `parts` workers */
-} TileWork;
-
-/* V4's map of tiles, with workers in the order of the launch. A step is one slab: 16 image rows of
- * a feature column. It has an entry for each cell of the tile: bin << 16 | rows, or 0. Step w is
- * the first step of worker w. The other steps of the tiles follow, tile by tile. */
-typedef struct {
-    bool serves;     /* false: V4 takes pieces, which are faster, and the map is empty */
-    bool transposed; /* a launch before the kernel transposes the depth */
-    int64_t tiles, steps, empties, entry_count;
-    int64_t workers;      /* workers of whole blocks */
-    int64_t pairs;        /* the first `pairs` tiles have two blocks */
-    int64_t passes;       /* each pass takes a part of the channels, by blocks of its own */
-    TileWork *work;       /* [workers] */
-    int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
-    int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */
-    uint32_t *entries;    /* [steps][TILE_CELLS] */
-    int32_t *weight_rows; /* [steps][TILE_CELLS] the entry's row of 16 weights */
-    int32_t *empty;       /* [empties] cells without a point */
-    CpuArrays arrays;     /* those above */
-} TileMap;
-
-/* Builds the map for a GPU with this number of multiprocessors. Free it with tile_map_free, also
- * after a failure. */
-bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err);
-void tile_map_free(TileMap *map);
 
 /* ---- the replays ----------------------------------------------------------------------------- */
 

@@ -274,8 +274,7 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
             continue;
         memory_phase(memory, PHASE_PASS);
         Instruction in = begin_instruction(memory, place, kind);
-        memory_span(&in, (StepLanes){.count = WARP, .stride = 1}, byte,
-                    MIN(all - byte, warp_bytes));
+        memory_span(&in, (StepLanes){.count = WARP}, byte, MIN(all - byte, warp_bytes));
     }
     memset(memory->shares, 0, sizeof memory->shares);
 }

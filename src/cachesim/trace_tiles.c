@@ -31,24 +31,39 @@ static const struct {
 #include "src/cachesim/tile_instructions.inc"
 };
 
+/* The work of a worker: a step, whose number is the worker's, then steps next, next + parts, ...
+ * before end. */
+typedef struct {
+    int32_t tile;        /* the tile's number in the order of the launch; -1: no tile, which happens
+                            in the last block */
+    int32_t draft;       /* the tile's number in the draft */
+    int32_t next, end;   /* steps are numbered tile by tile after the workers' first steps */
+    int32_t part, parts; /* the worker is number `part` of the tile's `parts` workers */
+} TileWork;
+
 typedef struct {
     StepPhase next;   /* the warp's next turn */
     int turns;        /* the number of turns so far */
     int instructions; /* the instructions of these turns */
     TraceWaits loads; /* the turns whose reads missed L1 */
     int joins;        /* the number of joins that still follow */
-    int first_channel, part, parts;
-    int64_t tile;           /* the tile; of a warp that clears, the first empty cell */
-    int32_t step;           /* the warp has read the map of this step */
-    int32_t next_step, end; /* the steps after `step` are next_step, next_step + parts, ... */
+    int first_channel;
+    int32_t step;      /* the warp has read the map of this step */
+    TileWork work;     /* `next` is the step after `step`; of a warp that clears, the tile is the
+                          first empty cell */
+    TileCursor cursor; /* at `step` */
 } TileWarp;
 
 typedef struct {
     Memory *memory;
     const BevProblem *problem;
-    TileMap map;
-    Place feat, scales, depth, transposed, work, cells, slabs, entries, weight_rows, weights, out,
-        halves, empty;
+    TileDraft draft;
+    int64_t workers, steps, empties; /* workers of whole blocks */
+    TileWork *work;                  /* [workers] in the order of the launch */
+    int32_t *empty;                  /* [empties] cells without a point */
+    Place transposed, work_place, cells, slabs, entries, weight_rows, weights, out, halves,
+        empty_place;
+    int passes;   /* each pass takes a part of the channels, by blocks of its own */
     int channels; /* channels of a block */
     TurnCosts costs;
     int feat_bits, out_bytes, depth_bytes;
@@ -56,129 +71,84 @@ typedef struct {
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* V4's map of tiles is built on the host, in the order of kernels/cuda/v4/prepare.cuh. The replay
- * needs addresses only, so the map has no weights. */
+/* V4's map of tiles is built on the device by kernels/cuda/v4/prepare.cuh. A step is one slab: 16
+ * image rows of a feature column. It has an entry for each cell of the tile: bin << 16 | rows, or
+ * 0. The replay needs the places of steps only, and takes their contents from the draft. */
 
-/* Sorts the tiles by class, the largest class first. Tiles of class 0 are sorted by their number of
- * steps, the largest first. Equal tiles keep their order. */
-static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
-    int portion = draft->schedule.portion, largest = draft->schedule.largest;
-    int64_t at = 0;
-    for (int k = largest; k > 0; k--)
-        for (int64_t tile = 0; tile < draft->tiles; tile++)
-            if (class_of(draft->step_counts[tile], portion, largest) == k)
-                sorted[at++] = (int32_t)tile;
-    for (int32_t steps = portion; steps >= 0; steps--)
-        for (int64_t tile = 0; tile < draft->tiles; tile++)
-            if (draft->step_counts[tile] == steps)
-                sorted[at++] = (int32_t)tile;
+/* Returns the rank of a tile in the order of the launch. Tiles of a larger class come first. Tiles
+ * of class 0 are sorted by their number of steps, the largest first. */
+static int rank_of(const TileDraft *draft, int64_t tile) {
+    int portion = draft->schedule.portion, steps = draft->step_counts[tile];
+    int k = class_of(steps, portion, draft->schedule.largest);
+    return k > 0 ? portion + k : steps;
 }
 
-/* The state of fill_tiles. */
-typedef struct {
-    int32_t worker;    /* the first worker of the next tile */
-    int32_t other;     /* the step of the next tile after its workers' first steps */
-    int blocks, round; /* arguments of v4_start_order */
-} TileFill;
-
-/* Returns the place of a worker in the order of the launch. */
-static int32_t place_of_worker(const TileFill *fill, int32_t worker) {
-    return (int32_t)(v4_start_order(worker / TILE_WARPS, fill->blocks, fill->round) * TILE_WARPS +
-                     worker % TILE_WARPS);
-}
-
-/* Writes tile number `tile` of the draft to the map, as number `at` of the launch. */
-static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill *fill,
-                      TileMap *map) {
-    const BevMap *points = &draft->problem->map;
-    TileCursor cursor = tile_cursor(draft, tile);
-    int32_t count = draft->step_counts[tile];
-    int parts = 1 << class_of(count, draft->schedule.portion, draft->schedule.largest);
-    for (int m = 0; m < TILE_CELLS; m++)
-        map->cells[at * TILE_CELLS + m] =
-            cursor.interval[m] < 0 ? -1
-                                   : points->ranks_bev[points->interval_starts[cursor.interval[m]]];
-    for (int part = 0; part < parts; part++)
-        map->work[place_of_worker(fill, fill->worker + part)] =
-            (TileWork){(int32_t)at, fill->other + part, fill->other + count - parts, part, parts};
-    for (int i = 0; tile_cursor_step(draft, &cursor); i++) {
-        int64_t step =
-            i < parts ? place_of_worker(fill, fill->worker + i) : fill->other + i - parts;
-        map->columns[step] = cursor.column;
-        for (int m = 0; m < TILE_CELLS; m++) {
-            int64_t slot = step * TILE_CELLS + m;
-            map->entries[slot] = cursor.mine[m] < 0 ? 0 : draft->entries[cursor.mine[m]].code;
-            map->weight_rows[slot] = cursor.mine[m] < 0 ? 0 : cursor.mine[m];
-        }
-    }
-    fill->worker += parts;
-    fill->other += count - parts;
-}
-
-static void fill_tiles(const TileDraft *draft, const int32_t *sorted, int round, TileMap *map) {
-    TileFill fill = {0, (int32_t)map->workers, (int)(map->workers / TILE_WARPS), round};
-    for (int64_t i = 0; i < map->workers; i++)
-        map->work[i] = (TileWork){.tile = -1};
-    for (int64_t tile = 0; tile < draft->tiles; tile++)
-        fill_tile(draft, sorted[tile], tile, &fill, map);
-}
-
-/* Fills V4's map from the draft. Without memory map->arrays has failed. */
-static void fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) {
-    const BevProblem *problem = draft->problem;
+/* Deals the tiles to workers, in the order of the launch. */
+static void deal_tiles(TilesReplay *replay, int round) {
+    const TileDraft *draft = &replay->draft;
     const V4Schedule *schedule = &draft->schedule;
+    int blocks = (int)(replay->workers / TILE_WARPS), worker = 0;
+    int32_t at = 0, step = (int32_t)replay->workers;
+    for (int64_t i = 0; i < replay->workers; i++)
+        replay->work[i] = (TileWork){.tile = -1};
+    for (int rank = schedule->portion + schedule->largest; rank >= 0; rank--)
+        for (int64_t tile = 0; tile < draft->tiles; tile++) {
+            if (rank_of(draft, tile) != rank)
+                continue;
+            int32_t count = draft->step_counts[tile];
+            int parts = 1 << class_of(count, schedule->portion, schedule->largest);
+            for (int part = 0; part < parts; part++, worker++) {
+                int block = v4_start_order(worker / TILE_WARPS, blocks, round);
+                replay->work[block * TILE_WARPS + worker % TILE_WARPS] =
+                    (TileWork){at, (int32_t)tile, step + part, step + count - parts, part, parts};
+            }
+            step += count - parts;
+            at++;
+        }
+}
+
+/* Makes the work of all workers from the draft. False: out of memory. */
+static bool make_work(TilesReplay *replay, int multiprocessors) {
+    const V4Schedule *schedule = &replay->draft.schedule;
+    const BevProblem *problem = replay->problem;
     int64_t cells = problem->shape.nx * problem->shape.ny;
-    CpuArrays *arrays = &map->arrays;
-    int32_t *sorted = cpu_take(arrays, draft->tiles, sizeof *sorted);
+    CpuArrays *arrays = &replay->memory->arrays;
     int32_t *interval_of = bev_intervals_of_cells(&problem->map, cells);
-    map->workers = (schedule->workers + TILE_WARPS - 1) / TILE_WARPS * TILE_WARPS;
-    map->pairs = schedule->counts[PAIR_CLASS];
-    map->passes = schedule->passes;
-    map->tiles = draft->tiles;
-    map->steps = draft->steps + map->workers - schedule->workers;
-    map->entry_count = draft->entry_starts[problem->map.intervals];
-    map->work = cpu_take(arrays, map->workers, sizeof *map->work);
-    map->cells = cpu_take(arrays, map->tiles * TILE_CELLS, sizeof *map->cells);
-    map->columns = cpu_take(arrays, map->steps, sizeof *map->columns);
-    map->entries = cpu_take(arrays, map->steps * TILE_CELLS, sizeof *map->entries);
-    map->weight_rows = cpu_take(arrays, map->steps * TILE_CELLS, sizeof *map->weight_rows);
-    map->empty = cpu_take(arrays, cells, sizeof *map->empty);
-    arrays->failed |= !interval_of;
-    if (!arrays->failed) {
-        sort_tiles(draft, sorted);
-        fill_tiles(draft, sorted, multiprocessors / (int)schedule->passes, map);
-    }
-    for (int64_t cell = 0; !arrays->failed && cell < cells; cell++)
+    replay->workers = (schedule->workers + TILE_WARPS - 1) / TILE_WARPS * TILE_WARPS;
+    replay->steps = replay->draft.steps + replay->workers - schedule->workers;
+    replay->work = cpu_take(arrays, replay->workers, sizeof *replay->work);
+    replay->empty = cpu_take(arrays, cells, sizeof *replay->empty);
+    bool ok = interval_of && !arrays->failed;
+    if (ok)
+        deal_tiles(replay, multiprocessors / (int)schedule->passes);
+    for (int64_t cell = 0; ok && cell < cells; cell++)
         if (interval_of[cell] < 0)
-            map->empty[map->empties++] = (int32_t)cell;
+            replay->empty[replay->empties++] = (int32_t)cell;
     free(interval_of);
+    return ok;
 }
 
-bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err) {
-    TileDraft draft;
-    bool ok = tile_draft_make(problem, multiprocessors, &draft);
-    *map = (TileMap){.serves = draft.serves, .transposed = draft.transposed};
-    if (ok && draft.serves)
-        fill_map(&draft, multiprocessors, map);
-    tile_draft_free(&draft);
-    return (ok && !map->arrays.failed) ||
-           err_no_memory(err, "V4's tiles", "choose a smaller scene");
+/* Returns the entry of cell m of the tile in the cursor's step; 0: the cell has none. */
+static uint32_t entry_of(const TilesReplay *replay, const TileCursor *cursor, int m) {
+    return cursor->mine[m] < 0 ? 0 : replay->draft.entries[cursor->mine[m]].code;
 }
 
-void tile_map_free(TileMap *map) {
-    cpu_free(&map->arrays);
-    *map = (TileMap){0};
+/* Returns cell m of the tile, or -1. */
+static int32_t cell_of(const TilesReplay *replay, const TileCursor *cursor, int m) {
+    const BevMap *map = &replay->problem->map;
+    int32_t interval = cursor->interval[m];
+    return interval < 0 ? -1 : map->ranks_bev[map->interval_starts[interval]];
 }
 
 /* ---- reads ----------------------------------------------------------------------------------- */
 
 /* Either all lanes request the same bytes, or each lane requests a share. */
-static const StepLanes all_the_same = {.count = WARP, .stride = 1, .same = true};
-static const StepLanes shares = {.count = WARP, .stride = 1};
+static const StepLanes all_the_same = {.count = WARP, .same = true};
+static const StepLanes shares = {.count = WARP};
 
 /* Returns lanes 4 g ... 4 g + 3, which hold cells g and g + 8 of the tile. */
 static StepLanes lanes_of_cell(int g) {
-    return (StepLanes){.first = (int8_t)(g * QUADS), .count = QUADS, .stride = 1};
+    return (StepLanes){.first = (int8_t)(g * QUADS), .count = QUADS};
 }
 
 static void read_once(TilesReplay *replay, Place place, StepLanes lanes, int64_t byte,
@@ -211,7 +181,8 @@ static void read_rows(TilesReplay *replay, Slab slab, int i, int c, int count, b
     const BevShape *s = &replay->problem->shape;
     int64_t row_bytes = (int64_t)bev_code_bytes(replay->problem->dtype, 1, s->channels);
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
-    Instruction in = memory_read(replay->memory, scales ? replay->scales : replay->feat);
+    Memory *memory = replay->memory;
+    Instruction in = memory_read(memory, scales ? memory->scales : memory->feat);
     for (int k = 0; k < HALF; k++) {
         int64_t row =
             (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) * s->feat_w +
@@ -237,21 +208,22 @@ static void read_features(TilesReplay *replay, Slab slab, int first_channel) {
     const bool scaled = replay->problem->dtype == BEV_NVFP4;
     for (int c = 0, count; c < replay->channels; c += count) {
         count = MIN(replay->channels - c, chunk_channels(replay));
-        for (int i = 0; i < (scaled ? 4 : 2); i++)
-            read_rows(replay, slab, scaled ? i / 2 : i, first_channel + c, count, scaled && i % 2);
+        for (int i = 0; i < 2; i++)
+            for (int scales = 0; scales <= scaled; scales++)
+                read_rows(replay, slab, i, first_channel + c, count, scales);
     }
 }
 
 /* Reads depths from (camera, bin, h, w), without a transpose. In instruction i lane q of a cell
  * loads one depth, that of image row 4i + q. */
-static void gather_depths(TilesReplay *replay, Slab slab, const uint32_t *entries) {
+static void gather_depths(TilesReplay *replay, Slab slab, const TileCursor *cursor) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
     int64_t at = slab.camera * s->depth_bins * plane + slab.row * s->feat_w + slab.w;
     for (int load = 0; load < 2 * QUADS; load++) {
-        Instruction in = memory_read(replay->memory, replay->depth);
+        Instruction in = memory_read(replay->memory, replay->memory->depth);
         for (int lane = 0; lane < WARP; lane++) {
-            uint32_t entry = entries[load / QUADS * HALF + lane / QUADS];
+            uint32_t entry = entry_of(replay, cursor, load / QUADS * HALF + lane / QUADS);
             int row = v4_place(lane % QUADS * 4 + load % QUADS);
             if (entry >> row & 1)
                 memory_span(&in, one_lane(lane),
@@ -262,12 +234,12 @@ static void gather_depths(TilesReplay *replay, Slab slab, const uint32_t *entrie
 }
 
 /* Reads depths from the transpose (camera, w, slab, bin, place). Lane q loads rows q, q + 4 ... */
-static void read_transposed(TilesReplay *replay, int64_t column, const uint32_t *entries) {
-    int64_t at = column * replay->problem->shape.depth_bins;
+static void read_transposed(TilesReplay *replay, const TileCursor *cursor) {
+    int64_t at = cursor->column * replay->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
-            uint32_t entry = entries[half * HALF + lane / QUADS];
+            uint32_t entry = entry_of(replay, cursor, half * HALF + lane / QUADS);
             int q = lane % QUADS;
             if (entry & 0x1111u << q)
                 memory_span(&in, one_lane(lane),
@@ -277,13 +249,14 @@ static void read_transposed(TilesReplay *replay, int64_t column, const uint32_t 
     }
 }
 
-static void read_weights(TilesReplay *replay, const int32_t *rows) {
+/* A cell without an entry reads the weights of entry 0. */
+static void read_weights(TilesReplay *replay, const TileCursor *cursor) {
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, replay->weights);
-        for (int g = 0; g < HALF; g++) {
-            memory_span(&in, lanes_of_cell(g), (int64_t)rows[half * HALF + g] * SLAB * FLOAT,
+        for (int g = 0; g < HALF; g++)
+            memory_span(&in, lanes_of_cell(g),
+                        MAX(cursor->mine[half * HALF + g], 0) * (int64_t)SLAB * FLOAT,
                         SLAB * FLOAT);
-        }
     }
 }
 
@@ -295,13 +268,13 @@ static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab sl
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
     for (int k = 0; k < TILE_CELLS; k++) {
-        uint32_t entry = replay->map.entries[(int64_t)warp->step * TILE_CELLS + k];
+        uint32_t entry = entry_of(replay, &warp->cursor, k);
         for (int row = 0; row < SLAB; row++) {
             int64_t pixel = (slab.row + row) * s->feat_w + slab.w;
             int64_t bin = slab.camera * s->depth_bins + (entry >> SLAB);
             StepPoint point = {.depth = (int32_t)(bin * plane + pixel),
                                .feat = (int32_t)(slab.camera * plane + pixel),
-                               .cell = replay->map.cells[warp->tile * TILE_CELLS + k],
+                               .cell = cell_of(replay, &warp->cursor, k),
                                .number = -1, /* the map of tiles has none */
                                .first = (int16_t)warp->first_channel,
                                .last = (int16_t)(warp->first_channel + replay->channels),
@@ -314,43 +287,50 @@ static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab sl
     }
 }
 
+/* Moves the cursor of a warp by `count` steps of its tile. */
+static void skip_steps(const TilesReplay *replay, TileWarp *warp, int count) {
+    for (int i = 0; i < count; i++)
+        tile_cursor_step(&replay->draft, &warp->cursor);
+}
+
 /* Replays a step, and reads the map of the warp's next step. */
 static void replay_step(TilesReplay *replay, TileWarp *warp) {
-    const TileMap *map = &replay->map;
     const BevShape *s = &replay->problem->shape;
-    int64_t slot = (int64_t)warp->step * TILE_CELLS, slabs = v4_slabs(s);
-    int64_t column = map->columns[warp->step];
+    const TileCursor *cursor = &warp->cursor;
+    int64_t slabs = v4_slabs(s), column = cursor->column;
     const Slab slab = {column / slabs / s->feat_w, column % slabs * SLAB,
                        column / slabs % s->feat_w};
     if (warp->turns == 1) /* the warp has found its tile in the turn before */
-        read_by_cell(replay, replay->cells, warp->tile);
+        read_by_cell(replay, replay->cells, warp->work.tile);
     if (replay->memory->watch.recorder)
         show_points(replay, warp, slab);
     read_features(replay, slab, warp->first_channel);
-    if (map->transposed)
-        read_transposed(replay, column, map->entries + slot);
+    if (replay->draft.transposed)
+        read_transposed(replay, cursor);
     else
-        gather_depths(replay, slab, map->entries + slot);
+        gather_depths(replay, slab, cursor);
     if (replay->problem->map.weights)
-        read_weights(replay, map->weight_rows + slot);
-    warp->step = warp->next_step;
-    if (warp->step < warp->end)
+        read_weights(replay, cursor);
+    warp->step = warp->work.next;
+    if (warp->step < warp->work.end) {
         read_map(replay, warp->step);
-    warp->next_step += warp->parts;
+        skip_steps(replay, warp, warp->work.parts);
+    }
+    warp->work.next += warp->work.parts;
 }
 
 /* Stores a tile. Four lanes write the channels of a cell, in the chunks of their loads. */
 static void store_tile(TilesReplay *replay, const TileWarp *warp) {
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     for (int half = 0; half < 2; half++) {
-        const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
         for (int c = 0, count; c < replay->channels; c += count) {
             count = MIN(replay->channels - c, chunk_channels(replay));
             Instruction in = memory_write(replay->memory, replay->out);
             for (int g = 0; g < HALF; g++) {
-                if (cells[g] >= 0)
+                int32_t cell = cell_of(replay, &warp->cursor, half * HALF + g);
+                if (cell >= 0)
                     memory_span(&in, lanes_of_cell(g),
-                                cells[g] * row + (warp->first_channel + c) * replay->out_bytes,
+                                cell * row + (warp->first_channel + c) * replay->out_bytes,
                                 count * replay->out_bytes);
             }
         }
@@ -360,7 +340,8 @@ static void store_tile(TilesReplay *replay, const TileWarp *warp) {
 /* Writes a warp's sums to the workspace in which the two blocks of a tile meet, or reads them. */
 static void move_sums(TilesReplay *replay, const TileWarp *warp, int half, bool reads) {
     int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
-    int64_t reduction = warp->tile * replay->map.passes + warp->first_channel / replay->channels;
+    int64_t reduction =
+        warp->work.tile * (int64_t)replay->passes + warp->first_channel / replay->channels;
     int64_t at = (2 * reduction + half) * bytes;
     for (int64_t word = 0; word < bytes; word += WARP * WORD) {
         Instruction in = reads ? memory_read(replay->memory, replay->halves)
@@ -371,18 +352,19 @@ static void move_sums(TilesReplay *replay, const TileWarp *warp, int half, bool 
 
 /* Clears a warp's empty cells. Each lane of an instruction writes 16 bytes. */
 static void clear_cells(TilesReplay *replay, const TileWarp *warp) {
-    const TileMap *map = &replay->map;
-    int64_t count = MIN(map->empties - warp->tile, WARP);
+    const int64_t first = warp->work.tile;
+    const int32_t *empty = replay->empty + first;
+    int64_t count = MIN(replay->empties - first, WARP);
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     int words = replay->channels * replay->out_bytes / WORD;
-    read_once(replay, replay->empty, (StepLanes){.count = (int8_t)count, .stride = 1},
-              warp->tile * INDEX, count * INDEX);
+    read_once(replay, replay->empty_place, (StepLanes){.count = (int8_t)count}, first * INDEX,
+              count * INDEX);
     for (int base = 0; base < count * words; base += WARP) {
         Instruction in = memory_write(replay->memory, replay->out);
         for (int i = base; i < base + WARP && i < count * words; i++) {
             memory_span(&in, one_lane(i - base),
-                        map->empty[warp->tile + i / words] * row +
-                            warp->first_channel * replay->out_bytes + i % words * WORD,
+                        empty[i / words] * row + warp->first_channel * replay->out_bytes +
+                            i % words * WORD,
                         WORD);
         }
     }
@@ -390,12 +372,7 @@ static void clear_cells(TilesReplay *replay, const TileWarp *warp) {
 
 /* Whether the warp adds the sums of its block to those of the tile's other block. */
 static bool meets_block(const TileWarp *warp) {
-    return warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
-}
-
-/* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
-static StepPhase turn_after_steps(const TileWarp *warp) {
-    return warp->joins ? PHASE_JOIN : meets_block(warp) ? PHASE_MEET : PHASE_STORE;
+    return warp->work.parts > TILE_WARPS && warp->work.part % TILE_WARPS == 0;
 }
 
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
@@ -404,49 +381,48 @@ static bool tile_turn(void *opaque, void *state) {
     TileWarp *warp = state;
     TraceCounts *counts = replay->memory->counts;
     const TurnCosts *costs = &replay->costs;
-    bool last = false;
-    int instructions = 0, part = warp->part % TILE_WARPS;
-    memory_phase(replay->memory, warp->next);
-    switch (warp->next) {
+    const TileWork *work = &warp->work;
+    const StepPhase phase = warp->next;
+    int instructions = 0, part = work->part % TILE_WARPS;
+    memory_phase(replay->memory, phase);
+    switch (phase) {
     case PHASE_TILE:
         /* The worker's first step has the worker's number. */
-        read_once(replay, replay->work, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
+        read_once(replay, replay->work_place, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
         read_map(replay, warp->step);
         instructions = costs->find;
-        warp->next = PHASE_MULTIPLY;
         break;
     case PHASE_MULTIPLY:
-        instructions = costs->step;
         replay_step(replay, warp);
-        if (warp->step >= warp->end)
-            warp->next = turn_after_steps(warp);
+        instructions = costs->step;
         break;
     case PHASE_JOIN: /* the upper half of the parts that are left stores, the lower half adds */
         warp->joins--;
         instructions = part < 1 << warp->joins   ? costs->add
                        : part < 2 << warp->joins ? costs->put
                                                  : costs->wait;
-        warp->next = turn_after_steps(warp);
         break;
     case PHASE_MEET: /* a block writes its sums; the last block adds the other's */
-        move_sums(replay, warp, warp->part > 0, false);
-        if (warp->part > 0)
+        move_sums(replay, warp, work->part > 0, false);
+        if (work->part > 0)
             move_sums(replay, warp, 0, true);
         instructions = costs->meet;
-        warp->next = PHASE_STORE;
         break;
     case PHASE_STORE: /* of two blocks the first part of the second block stores */
-        if (warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0)) {
+        if (work->part == (work->parts > TILE_WARPS ? TILE_WARPS : 0)) {
             store_tile(replay, warp);
             instructions = costs->store;
         }
-        last = true;
         break;
     default: /* PHASE_CLEAR */
-        instructions = costs->clear;
         clear_cells(replay, warp);
-        last = true;
+        instructions = costs->clear;
     }
+    warp->next = phase == PHASE_MEET      ? PHASE_STORE
+                 : warp->step < work->end ? PHASE_MULTIPLY
+                 : warp->joins            ? PHASE_JOIN
+                 : meets_block(warp)      ? PHASE_MEET
+                                          : PHASE_STORE;
     warp->instructions += instructions;
     memory_step(replay->memory);
     replay->memory->shares[replay->memory->sm].others += instructions;
@@ -456,45 +432,42 @@ static bool tile_turn(void *opaque, void *state) {
         counts->values = warp->loads;
         counts->slowest_instructions = warp->instructions;
     }
-    return !last;
+    return phase != PHASE_STORE && phase != PHASE_CLEAR;
 }
 
 /* Begins a warp of V4 with its part of a tile, or with empty cells to clear. False: no work. */
 static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
-    const TileMap *map = &replay->map;
     TileWarp *warp = state;
-    int passes = (int)replay->map.passes;
-    int64_t worker = block / passes * TILE_WARPS + number;
-    *warp = (TileWarp){.next = PHASE_TILE, .first_channel = (int)block % passes * replay->channels};
-    if (worker >= map->workers) {
-        warp->next = PHASE_CLEAR;
-        warp->tile = (worker - map->workers) * WARP;
-        return warp->tile < map->empties;
-    }
-    const TileWork *work = &map->work[worker];
-    warp->tile = work->tile;
-    warp->part = work->part;
-    warp->parts = work->parts;
-    while (1 << (warp->joins + 1) <= work->parts && warp->joins < TILE_LARGEST)
-        warp->joins++;
-    warp->step = (int32_t)worker;
-    warp->next_step = work->next;
-    warp->end = work->end;
-    return work->tile >= 0;
+    int64_t worker = block / replay->passes * TILE_WARPS + number;
+    int64_t first_empty = (worker - replay->workers) * WARP;
+    bool clears = worker >= replay->workers;
+    *warp = (TileWarp){.next = clears ? PHASE_CLEAR : PHASE_TILE,
+                       .first_channel = (int)block % replay->passes * replay->channels,
+                       .step = (int32_t)worker,
+                       .work = clears ? (TileWork){.tile = (int32_t)first_empty}
+                                      : replay->work[worker]};
+    warp->joins = class_of(warp->work.parts, 1, TILE_LARGEST);
+    if (clears)
+        return first_empty < replay->empties;
+    if (warp->work.tile < 0)
+        return false;
+    warp->cursor = tile_cursor(&replay->draft, warp->work.draft);
+    skip_steps(replay, warp, warp->work.part + 1);
+    return true;
 }
 
 static int tile_cells(const void *opaque, const void *state, WarpCells list) {
     const TilesReplay *replay = opaque;
-    const TileMap *map = &replay->map;
     const TileWarp *warp = state;
     bool clears = warp->next == PHASE_CLEAR;
-    int64_t most = clears ? MIN(map->empties - warp->tile, WARP) : TILE_CELLS;
-    const int32_t *cells = clears ? map->empty + warp->tile : map->cells + warp->tile * TILE_CELLS;
+    int64_t most = clears ? MIN(replay->empties - warp->work.tile, WARP) : TILE_CELLS;
     int count = 0;
-    for (int64_t i = 0; i < most; i++)
-        if (cells[i] >= 0)
-            list[count++] = cells[i];
+    for (int i = 0; i < most; i++) {
+        list[count] =
+            clears ? replay->empty[warp->work.tile + i] : cell_of(replay, &warp->cursor, i);
+        count += list[count] >= 0;
+    }
     return count;
 }
 
@@ -502,11 +475,11 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
  * of two blocks, the store. */
 static int32_t tile_turns(const void *state) {
     const TileWarp *warp = state;
-    int32_t left = warp->end - warp->next_step;
-    if (warp->next == PHASE_CLEAR)
-        return 1;
-    return 3 + warp->joins + meets_block(warp) +
-           (left > 0 ? (left + warp->parts - 1) / warp->parts : 0);
+    const TileWork *work = &warp->work;
+    return warp->next == PHASE_CLEAR
+               ? 1
+               : 3 + warp->joins + meets_block(warp) +
+                     (MAX(work->end - work->next, 0) + work->parts - 1) / work->parts;
 }
 
 /* ---- transposing the depth ------------------------------------------------------------------- */
@@ -548,14 +521,13 @@ static void gather_rows(TilesReplay *replay, const TransposeWarp *warp) {
     int across = v4_across(s->feat_w), lanes = WARP / across;
     int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
     for (int i = 0; warp->number < warp->bins && i < SLAB / across; i++) {
-        Instruction in = memory_read(replay->memory, replay->depth);
+        Instruction in = memory_read(replay->memory, replay->memory->depth);
         int first_group = i / ROW_GROUPS * across;
         for (int group = 0; group < across; group++) {
             int64_t h = warp->slab.row + first_group + group + i % ROW_GROUPS * ROW_GROUPS;
             int64_t row = (plane * s->feat_h + h) * s->feat_w + warp->slab.w;
             const StepLanes some = {.first = (int8_t)(group * lanes),
-                                    .count = (int8_t)(warp->columns / across),
-                                    .stride = 1};
+                                    .count = (int8_t)(warp->columns / across)};
             if (h < s->feat_h)
                 memory_span(&in, some, row * replay->depth_bytes,
                             warp->columns * replay->depth_bytes);
@@ -595,37 +567,33 @@ static bool transpose_turn(void *opaque, void *state) {
 
 /* ---- the launches ---------------------------------------------------------------------------- */
 
-/* Gives each array of V4 a place in memory, so that accesses have addresses. */
+/* Gives each other array of V4 a place in memory, so that accesses have addresses. */
 static void place_arrays(TilesReplay *replay) {
     Memory *memory = replay->memory;
     const BevProblem *p = replay->problem;
-    const TileMap *map = &replay->map;
-    size_t tiles = (size_t)map->tiles, slots = (size_t)map->steps * TILE_CELLS;
-    size_t weights = (size_t)map->entry_count * SLAB * FLOAT;
-    replay->feat = memory_place(memory, TRACE_FEAT, "features",
-                                bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
-                                  bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
+    size_t tiles = (size_t)replay->draft.tiles, slots = (size_t)replay->steps * TILE_CELLS;
+    size_t weights = (size_t)replay->draft.entry_starts[p->map.intervals] * SLAB * FLOAT;
     replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column",
-                                      map->transposed ? tile_transposed_bytes(p) : 0);
-    replay->work = memory_place(memory, TRACE_OWNERS, "work", (size_t)map->workers * WORK_BYTES);
+                                      replay->draft.transposed ? tile_transposed_bytes(p) : 0);
+    replay->work_place =
+        memory_place(memory, TRACE_OWNERS, "work", (size_t)replay->workers * WORK_BYTES);
     replay->cells = memory_place(memory, TRACE_OWNERS, "tile cells", tiles * TILE_CELLS * INDEX);
-    replay->empty = memory_place(memory, TRACE_OWNERS, "empty cells", (size_t)map->empties * INDEX);
-    replay->slabs = memory_place(memory, TRACE_RANKS, "slabs", (size_t)map->steps * SLAB_BYTES);
+    replay->empty_place =
+        memory_place(memory, TRACE_OWNERS, "empty cells", (size_t)replay->empties * INDEX);
+    replay->slabs = memory_place(memory, TRACE_RANKS, "slabs", (size_t)replay->steps * SLAB_BYTES);
     replay->entries = memory_place(memory, TRACE_RANKS, "entries", slots * INDEX);
     replay->weight_rows =
         memory_place(memory, TRACE_RANKS, "weight rows", p->map.weights ? slots * INDEX : 0);
     replay->weights = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? weights : 0);
     replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
-    replay->halves =
-        memory_place(memory, TRACE_SUMS, "sums of pairs",
-                     (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
+    replay->halves = memory_place(
+        memory, TRACE_SUMS, "sums of pairs",
+        (size_t)(2 * replay->draft.schedule.counts[PAIR_CLASS] * TILE_CELLS * p->shape.channels) *
+            FLOAT);
 }
 
 /* Replays V4's launches: the transposition of the depth if the map wants one, then the tiles. */
 static bool run_launches(TilesReplay *replay, Err *err) {
-    const TileMap *map = &replay->map;
     const BevShape *s = &replay->problem->shape;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     int64_t bin_groups = (s->depth_bins + TRANSPOSE_BINS - 1) / TRANSPOSE_BINS;
@@ -636,11 +604,11 @@ static bool run_launches(TilesReplay *replay, Err *err) {
                         .state_bytes = sizeof(TransposeWarp),
                         .begin = transpose_begin,
                         .turn = transpose_turn};
-    int64_t tile_blocks = map->workers / TILE_WARPS;
-    int64_t clear_blocks = (map->empties + a_block - 1) / a_block;
+    int64_t tile_blocks = replay->workers / TILE_WARPS;
+    int64_t clear_blocks = (replay->empties + a_block - 1) / a_block;
     Launch tiles = {.name = replay->memory->kernel->name,
                     .pools = true,
-                    .blocks = (tile_blocks + clear_blocks) * replay->map.passes,
+                    .blocks = (tile_blocks + clear_blocks) * replay->passes,
                     .warps = TILE_WARPS,
                     .resident = TILE_BLOCKS,
                     .state_bytes = sizeof(TileWarp),
@@ -648,8 +616,8 @@ static bool run_launches(TilesReplay *replay, Err *err) {
                     .turn = tile_turn,
                     .cells = tile_cells,
                     .turns = tile_turns};
-    replay->memory->counts->transposed = map->transposed;
-    return (!map->transposed || launch_run(&transpose, replay->memory, replay, err)) &&
+    replay->memory->counts->transposed = replay->draft.transposed;
+    return (!replay->draft.transposed || launch_run(&transpose, replay->memory, replay, err)) &&
            launch_run(&tiles, replay->memory, replay, err);
 }
 
@@ -661,7 +629,7 @@ static TurnCosts costs_of(const TilesReplay *replay) {
         if (tile_instructions[i].dtype == problem->dtype &&
             tile_instructions[i].groups == replay->channels / group &&
             tile_instructions[i].tail == (replay->channels % group > 0) &&
-            tile_instructions[i].transposed == replay->map.transposed &&
+            tile_instructions[i].transposed == replay->draft.transposed &&
             tile_instructions[i].weighted == (problem->map.weights != NULL))
             return tile_instructions[i].costs;
     assert(!"a form of V4's tiles without its row");
@@ -670,24 +638,28 @@ static TurnCosts costs_of(const TilesReplay *replay) {
 
 bool tiles_replay(Memory *memory, Err *err) {
     const BevProblem *problem = memory->problem;
+    const TraceWatch *watch = &memory->watch;
+    const int multiprocessors = watch->scheduler ? watch->multiprocessors : TRACE_MULTIPROCESSORS;
     TilesReplay replay = {.memory = memory,
                           .problem = problem,
                           .feat_bits = bev_dtypes[problem->dtype].bits,
                           .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
                           .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
-    bool ok = tile_map_build(
-        problem, memory->watch.scheduler ? memory->watch.multiprocessors : TRACE_MULTIPROCESSORS,
-        &replay.map, err);
-    if (ok && !replay.map.serves) {
-        memory->access = memory->counts->form = &memory->kernel->fallback;
-        return owners_replay(memory, err);
-    }
-    if (ok) {
-        replay.channels = (int)(problem->shape.channels / replay.map.passes);
+    bool ok = tile_draft_make(problem, multiprocessors, &replay.draft);
+    const bool serves = ok && replay.draft.serves;
+    ok = ok && (!serves || make_work(&replay, multiprocessors));
+    if (!ok) {
+        err_no_memory(err, "V4's tiles", "choose a smaller scene");
+    } else if (serves) {
+        replay.passes = (int)replay.draft.schedule.passes;
+        replay.channels = (int)problem->shape.channels / replay.passes;
         replay.costs = costs_of(&replay);
         place_arrays(&replay);
         ok = memory_start(memory, err) && run_launches(&replay, err);
     }
-    tile_map_free(&replay.map);
-    return ok;
+    tile_draft_free(&replay.draft);
+    if (!ok || serves)
+        return ok;
+    memory->access = memory->counts->form = &memory->kernel->fallback;
+    return owners_replay(memory, err);
 }

@@ -69,31 +69,25 @@ static double prune_change(const FrameInputs *inputs, const KernelConfig *config
     return isfinite(change) ? change : 0;
 }
 
-/* Sets the random grad_out of `bevscope verify`, which need not be the loss that is shown. */
-static bool set_grad_out(Judge *judge, Err *err) {
-    judge->grad_out = random_grad_out(&judge->problem.view.shape, GRAD_OUT_SEED);
-    return judge->grad_out ? problem_set_grad_out(&judge->problem, judge->grad_out, err)
-                           : err_no_memory(err, "accuracy", "choose a smaller scene");
-}
-
-/* Whether the judge has FP64 references of these inputs. */
-static bool is_ready(const Judge *judge, const FrameInputs *inputs, const KernelConfig *config) {
-    const BevProblem *view = &judge->problem.view;
-    return judge->gates && judge->features == inputs->features && judge->map == inputs->map &&
-           view->dtype == config->dtype && view->align == config->align &&
-           view->direction == config->kernel->direction && view->stage == config->kernel->stage;
-}
-
-/* Makes the judge's FP64 references of these inputs. */
+/* Makes the judge's FP64 references of these inputs, unless the judge has them. A backward kernel
+ * gets the random grad_out of `bevscope verify`, which need not be the loss that is shown. */
 static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
                        Err *err) {
-    if (is_ready(judge, inputs, config))
+    const BevProblem *view = &judge->problem.view;
+    const BevKernel *kernel = config->kernel;
+    if (judge->gates && judge->features == inputs->features && judge->map == inputs->map &&
+        view->dtype == config->dtype && view->align == config->align &&
+        view->direction == kernel->direction && view->stage == kernel->stage)
         return true;
     judge_clear(judge);
     judge->features = ref_keep(inputs->features);
     judge->map = ref_keep(inputs->map);
-    bool ok = inputs_encode(&judge->problem, inputs->features, inputs->map, config, err) &&
-              (config->kernel->direction == BEV_FORWARD || set_grad_out(judge, err));
+    bool ok = inputs_encode(&judge->problem, inputs->features, inputs->map, config, err);
+    if (ok && kernel->direction == BEV_BACKWARD) {
+        judge->grad_out = random_grad_out(&view->shape, GRAD_OUT_SEED);
+        ok = judge->grad_out ? problem_set_grad_out(&judge->problem, judge->grad_out, err)
+                             : err_no_memory(err, "accuracy", "choose a smaller scene");
+    }
     judge->gates = ok ? gates_open(&judge->problem, err) : NULL;
     judge->prune_change = ok ? prune_change(inputs, config) : 0;
     return judge->gates != NULL;

@@ -32,24 +32,7 @@ static void frame_free(EngineFrame *frame) {
     free(frame);
 }
 
-static void engine_close_mailbox(Mailbox *mailbox) {
-    frame_free(mailbox->ready);
-    frame_free(mailbox->front);
-    frame_free(mailbox->retired);
-    if (mailbox->ready_fd >= 0)
-        close(mailbox->ready_fd);
-}
-
 /* ---- frames ---------------------------------------------------------------------------------- */
-
-static void describe_device(Engine *engine) {
-    const BevKernel *kernel = engine->now.state.job.config.kernel;
-    if (kernel->where == BEV_CUDA && engine->gpu)
-        live_gpu_describe(engine->gpu, &engine->now.live.memory, &engine->now.live.device);
-    else
-        engine->now.live.device =
-            kernel->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = kernel->where};
-}
 
 /* Returns a new frame. NULL: out of memory. */
 static EngineFrame *frame_new(Engine *engine) {
@@ -57,9 +40,13 @@ static EngineFrame *frame_new(Engine *engine) {
     if (!frame)
         return NULL;
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
-    describe_device(engine);
+    const BevWhere where = engine->now.state.job.config.kernel->where;
+    LiveData *live = &engine->now.live;
+    live->device = where == BEV_CPU ? engine->cpu : (LiveDevice){.where = where};
+    if (where == BEV_CUDA && engine->gpu)
+        live_gpu_describe(engine->gpu, &live->memory, &live->device);
     if (engine->measure)
-        measure_fill(engine->measure, &engine->now.live);
+        measure_fill(engine->measure, live);
     *frame = engine->now;
     frame->inputs = frame_inputs_keep(inputs);
     ref_keep(frame->picture);
@@ -187,13 +174,6 @@ static void engine_wait(Engine *engine) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Whether the next request comes before idle work. After a render that was given up it must come
- * first, because the engine's data belong to no request then. */
-static bool request_comes_first(Engine *engine) {
-    return engine->given_up ||
-           (clock_ms() - engine->idle_ms < STARVED_MS && engine_request_waits(engine, INFINITY));
-}
-
 /* The engine's thread: renders requests, and does idle work between them. */
 static void *engine_main(void *argument) {
     Engine *engine = argument;
@@ -205,7 +185,10 @@ static void *engine_main(void *argument) {
             engine_render(engine, &request);
         if (stop)
             continue;
-        if (request_comes_first(engine)) {
+        /* A request comes before idle work. After a render that was given up it must come first,
+         * because the engine's data belong to no request then. */
+        bool starved = clock_ms() - engine->idle_ms >= STARVED_MS;
+        if (engine->given_up || (!starved && engine_request_waits(engine, INFINITY))) {
             engine_take_results(engine);
             continue;
         }
@@ -295,7 +278,11 @@ void engine_close(Engine *engine) {
     ref_drop(engine->now.picture);
     ref_drop(engine->now.model);
     ref_drop(engine->now.race);
-    engine_close_mailbox(&engine->mailbox);
+    frame_free(engine->mailbox.ready);
+    frame_free(engine->mailbox.front);
+    frame_free(engine->mailbox.retired);
+    if (engine->mailbox.ready_fd >= 0)
+        close(engine->mailbox.ready_fd);
     free(engine);
 }
 

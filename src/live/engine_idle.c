@@ -54,10 +54,6 @@ static void look_at_load(Engine *engine) {
 
 /* ---- results of the background thread -------------------------------------------------------- */
 
-static void take_launch(Engine *engine, BackgroundJob *job) {
-    measure_take_launch(engine->measure, job, engine->idle);
-}
-
 /* Takes a grid or gradients that the newest frame lacks. */
 static void take_picture(Engine *engine, BackgroundJob *job) {
     if (job->kind == JOB_GRID)
@@ -98,28 +94,24 @@ static void take_model(Engine *engine, BackgroundJob *job) {
     engine->partial = job->model;
 }
 
-static void take_race(Engine *engine, BackgroundJob *job) {
-    engine_use_race(engine, job->race);
-}
-
-static const struct {
-    void (*take)(Engine *engine, BackgroundJob *job);
-    bool reports; /* the screen tells why such a job failed */
-} results[] = {
-    [JOB_LAUNCH] = {take_launch, true},      [JOB_GRID] = {take_picture, true},
-    [JOB_ACCURACY] = {take_accuracy, false}, [JOB_GRADIENTS] = {take_picture, true},
-    [JOB_RACE] = {take_race, true},          [JOB_CACHESIM] = {take_model, false},
-};
-
 /* Takes the result of a finished background job, if there is one, into the display's data. */
 static void take_result(Engine *engine, Background *background) {
     BackgroundJob job;
     if (!background_take(background, &job))
         return;
     engine->news = true;
-    if (job.failed && results[job.kind].reports)
+    if (job.kind == JOB_ACCURACY)
+        take_accuracy(engine, &job);
+    else if (job.kind == JOB_CACHESIM)
+        take_model(engine, &job);
+    else if (job.failed) /* the screen tells why */
         engine_report_error(engine, &job.err);
-    results[job.kind].take(engine, &job);
+    if (job.kind == JOB_LAUNCH)
+        measure_take_launch(engine->measure, &job, engine->idle);
+    else if (job.kind == JOB_GRID || job.kind == JOB_GRADIENTS)
+        take_picture(engine, &job);
+    else if (job.kind == JOB_RACE)
+        engine_use_race(engine, job.race);
     background_job_drop(&job);
 }
 
@@ -136,14 +128,6 @@ static bool is_empty(const Background *background) {
 /* Whether no job runs that would disturb a timing. */
 static bool is_quiet(Engine *engine) {
     return is_empty(engine->background) && is_empty(engine->judging) && is_empty(engine->pooling);
-}
-
-/* Renders the features again with all rays, after a picture with fewer. */
-static TaskEnd refine_picture(Engine *engine) {
-    if (!engine->idle || engine->quality == QUALITY_REFINED)
-        return TASK_NONE;
-    engine_render_again(engine, QUALITY_REFINED);
-    return TASK_WORKED;
 }
 
 /* Counts the selection's hardware events. Counters count every user of the GPU, so nobody else may
@@ -219,16 +203,6 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     return job;
 }
 
-/* Pools the slow kernel's own grid, where a faster kernel stood in for the newest frame. */
-static void pool_picture(Engine *engine) {
-    const KernelConfig *lacks = pipeline_lacks(engine->pipeline);
-    if (!lacks || !is_empty(engine->pooling))
-        return;
-    const BackgroundJob job = measure_grid(engine->measure, lacks, engine->idle);
-    if (job.kind)
-        background_start(engine->pooling, &job);
-}
-
 /* Finds the gradients of the loss that the newest frame shows. */
 static TaskEnd find_gradients(Engine *engine) {
     if (!engine->idle || !pipeline_lacks_gradients(engine->pipeline))
@@ -288,12 +262,12 @@ static TaskEnd estimate_kernels(Engine *engine) {
     return simulate(engine, DEPTH_ESTIMATE);
 }
 
-/* Makes the schedules once all their kernels are simulated. */
-static TaskEnd make_race(Engine *engine) {
+/* Makes the schedules of the race once all their kernels are simulated, if a race is wanted. */
+static TaskEnd make_race(Engine *engine, bool wanted) {
     const State *state = &engine->now.state;
     const KernelConfig *config = &state->job.config;
     const MemoryModel *model = engine->now.model;
-    if (!model || model->dtype != config->dtype || model->align != config->align)
+    if (!wanted || !model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
     for (int i = 0; race_kernel(i); i++) {
         const PredictedKernel *lane = model_of_kernel(model, race_kernel(i), &gpus[state->gpu]);
@@ -311,19 +285,6 @@ static TaskEnd make_race(Engine *engine) {
     job.model = ref_keep(engine->now.model);
     background_start(engine->background, &job);
     return TASK_WAITS;
-}
-
-/* Makes the race for a page that shows the race, or whose tour tells of a race. */
-static TaskEnd make_race_of_page(Engine *engine) {
-    const State *state = &engine->now.state;
-    bool wanted = state->race || (state->tours && !engine->now.race);
-    return wanted ? make_race(engine) : TASK_NONE;
-}
-
-/* Makes the race for the panel that wide terminals show. */
-static TaskEnd make_race_of_panel(Engine *engine) {
-    enum { WIDE = 200 }; /* columns */
-    return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
 /* Whether the gate of a format is not judged yet. */
@@ -370,14 +331,19 @@ static TaskEnd check_other_formats(Engine *engine) {
 }
 
 /* Takes the results of the background threads. Then starts the jobs that run beside all other
- * tasks: the picture's grid, and the selection's gates. Gates of other formats follow where no
- * timing is taken, or only a noisy one. */
+ * tasks: a slow kernel's own grid, in whose place a faster kernel pooled, and the selection's
+ * gates. Gates of other formats follow where no timing is taken, or only a noisy one. */
 static void take_results(Engine *engine) {
     bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
-    pool_picture(engine);
+    const KernelConfig *lacks = pipeline_lacks(engine->pipeline);
+    if (lacks && is_empty(engine->pooling)) {
+        const BackgroundJob job = measure_grid(engine->measure, lacks, engine->idle);
+        if (job.kind)
+            background_start(engine->pooling, &job);
+    }
     if (check_selection(engine) == TASK_NONE && (noisy || !is_empty(engine->background)))
         check_other_formats(engine);
 }
@@ -395,13 +361,17 @@ void engine_take_results(Engine *engine) {
 
 /* Does the most useful task for which there is something to do. */
 static TaskEnd do_task(Engine *engine) {
-    const ModelDepth depth = live_model_depth(&engine->now.state);
+    enum { WIDE = 200 }; /* columns of terminals that have a panel for the race */
+    const State *state = &engine->now.state;
+    const ModelDepth depth = live_model_depth(state);
+    const bool page = state->race || (state->tours && !engine->now.race); /* shows or tells of it */
+    const bool panel = engine->idle || state->columns >= WIDE;
     TaskEnd end = count_selection(engine);            /* the user has asked for counters */
     end = end ? end : find_gradients(engine);         /* of the loss under the cursor */
     end = end ? end : estimate_kernels(engine);       /* the bars of the screen */
-    end = end ? end : make_race_of_page(engine);      /* the race, on its open page */
+    end = end ? end : make_race(engine, page);        /* the race, on its open page */
     end = end ? end : simulate(engine, DEPTH_PRUNED); /* the gain of dropping light points */
-    end = end ? end : make_race_of_panel(engine);     /* the race, on wide screens */
+    end = end ? end : make_race(engine, panel);       /* the race, on wide screens */
     end = end ? end : time_kernel(engine, MEASURE_SELECTION); /* and the baseline */
     end = end ? end : simulate(engine, depth);                /* the bars in full, and the chart */
     end = end ? end : check_other_formats(engine);            /* the gates of the other formats */
@@ -417,8 +387,10 @@ bool engine_idle_work(Engine *engine) {
     engine->idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->shown.map)
         return false;
-    if (refine_picture(engine) == TASK_WORKED)
+    if (engine->idle && engine->quality != QUALITY_REFINED) {
+        engine_render_again(engine, QUALITY_REFINED);
         return true;
+    }
     if (!engine->options.background || !(engine->idle || playing))
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);

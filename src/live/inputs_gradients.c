@@ -25,18 +25,6 @@ LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig 
                         .own = bev_traffic(config->kernel, &problem)};
 }
 
-/* Fills `runs` with an interval for each pixel with points. `counts` has the points of each pixel.
- */
-static void runs_of_pixels(const int32_t *counts, int64_t pixels, BevMap *runs) {
-    for (int64_t pixel = 0; pixel < pixels; pixel++) {
-        if (!counts[pixel])
-            continue;
-        runs->ranks_bev[runs->intervals] = (int32_t)pixel;
-        runs->interval_starts[runs->intervals] = (int32_t)runs->intervals;
-        runs->interval_lengths[runs->intervals++] = counts[pixel];
-    }
-}
-
 bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
@@ -50,7 +38,13 @@ bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *
                    .ranks_bev = memory + pixels,
                    .interval_starts = memory + 2 * pixels,
                    .interval_lengths = memory + 3 * pixels};
-    runs_of_pixels(memory, pixels, &runs);
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        int64_t run = runs.intervals;
+        runs.ranks_bev[run] = (int32_t)pixel;
+        runs.interval_starts[run] = (int32_t)run;
+        runs.interval_lengths[run] = memory[pixel]; /* the points of the pixel */
+        runs.intervals += memory[pixel] > 0;
+    }
     *intervals = map_intervals(&runs, pixels);
     intervals->of_pixels = true;
     free(memory);
@@ -89,18 +83,6 @@ GridContent inputs_content(const FrameInputs *with) {
                          .embedding = features->embedding.rows ? &features->embedding : NULL};
 }
 
-/* Makes the loss on the cell under the cursor. Without a loss made->text says why. */
-static void make_loss(Gradients *made, const FrameInputs *with) {
-    const GridContent content = inputs_content(with);
-    Err err = {.kind = ERR_FAILED};
-    if (made->kind != LOSS_ALL && made->cell < 0)
-        snprintf(made->text, sizeof made->text,
-                 "point at a cell: which pixels would have to change?");
-    else if (made->kind != LOSS_ALL &&
-             !grid_loss_make(&made->loss, &content, (LossKind)made->kind, made->cell, &err))
-        snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
-}
-
 bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
                           Err *err) {
     Gradients *made = *out = ref_new(sizeof *made, destroy_gradients);
@@ -120,28 +102,34 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
     made->cell = inputs_probe_cell(with, job);
     made->probe_cell = job->probe_cell;
     made->slice = job->slice;
-    make_loss(made, with);
-    made->waits = !made->text[0];
+    const GridContent content = inputs_content(with);
+    const bool all = made->kind == LOSS_ALL; /* else the loss is on the cell under the cursor */
+    Err why = {.kind = ERR_FAILED};
+    made->waits =
+        all || (made->cell >= 0 &&
+                grid_loss_make(&made->loss, &content, (LossKind)made->kind, made->cell, &why));
     if (made->waits)
         snprintf(made->text, sizeof made->text, "waits for the gradients");
+    else if (made->cell < 0)
+        snprintf(made->text, sizeof made->text,
+                 "point at a cell: which pixels would have to change?");
+    else
+        snprintf(made->text, sizeof made->text, "n/a: %s", why.what);
     return true;
 }
 
 /* ---- the gradients --------------------------------------------------------------------------- */
 
-static bool run_gradients(Runner *runner, const Gradients *made, Err *err) {
+static bool run_gradients(Runner *runner, Gradients *made, Err *err) {
     const PooledGrid *pooled = made->pooled;
     const FrameInputs with = {.features = pooled->features, .map = pooled->map};
     const float *grad_out = made->loss.grad_out ? made->loss.grad_out : pooled->values;
-    return runner_prepare(runner, &with, &made->config, NULL, err) &&
-           problem_set_grad_out(&runner->problem, grad_out, err) &&
-           session_update(runner->session, err) && session_run(runner->session, err);
-}
-
-static bool read_gradients(Runner *runner, Gradients *made, Err *err) {
     const BevProblem *view = &runner->problem.view;
     const void *codes;
-    if (!session_output(runner->session, &codes, err))
+    if (!runner_prepare(runner, &with, &made->config, NULL, err) ||
+        !problem_set_grad_out(&runner->problem, grad_out, err) ||
+        !session_update(runner->session, err) || !session_run(runner->session, err) ||
+        !session_output(runner->session, &codes, err))
         return false;
     const void *feat = (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth);
     made->grad_depth = tensor_decoded(&view->grad_depth, codes, err);
@@ -154,7 +142,7 @@ bool inputs_gradients(Runner *runner, Gradients *made, Err *err) {
         return true;
     made->waits = false;
     made->text[0] = '\0';
-    if (run_gradients(runner, made, err) && read_gradients(runner, made, err))
+    if (run_gradients(runner, made, err))
         return true;
     snprintf(made->text, sizeof made->text, "n/a: %s", err->what);
     runner_clear(runner);

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 /* ---- the session of a configuration ---------------------------------------------------------- */
 
@@ -22,16 +23,6 @@ void runner_clear(Runner *runner) {
     ref_drop(runner->map);
     ref_drop(runner->features);
     *runner = (Runner){.session = NULL};
-}
-
-/* Keeps the features and the map that the runner's problem now has. */
-static void runner_hold(Runner *runner, const FrameInputs *next) {
-    SeenFeatures *features = ref_keep(next->features);
-    BuiltMap *map = ref_keep(next->map);
-    ref_drop(runner->features);
-    ref_drop(runner->map);
-    runner->features = features;
-    runner->map = map;
 }
 
 static bool same_shape(const BevShape *a, const BevShape *b) {
@@ -75,7 +66,10 @@ static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelC
                  : inputs_encode(&runner->problem, with->features, with->map, config, err);
     }
     runner->us[STAGE_ENCODE] += clock_us() - begun;
-    runner_hold(runner, with);
+    FrameInputs held = {.features = runner->features, .map = runner->map};
+    runner->features = ref_keep(with->features);
+    runner->map = ref_keep(with->map);
+    frame_inputs_drop(&held);
     return ok;
 }
 
@@ -236,14 +230,13 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
         return true;
     }
     const BevShape *shape = &next->features->shape;
-    Fp64Grid *grid = ref_new(sizeof *grid, fp64_destroy);
-    if (!grid)
-        return err_no_memory(err, "FP64 grid", "choose a smaller scene");
-    next->fp64_original = grid;
-    grid->features = ref_keep(next->features);
-    grid->map = ref_keep(next->map);
-    grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
-    if (!grid->values)
+    Fp64Grid *grid = next->fp64_original = ref_new(sizeof *grid, fp64_destroy);
+    if (grid) {
+        grid->features = ref_keep(next->features);
+        grid->map = ref_keep(next->map);
+        grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
+    }
+    if (!grid || !grid->values)
         return err_no_memory(err, "FP64 grid", "choose a smaller scene");
     if (fp64_pool(shape, &next->map->map, &next->features->values, give_up, grid->values))
         return true;
@@ -287,16 +280,8 @@ static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
     };
 }
 
-/* Counts a point among those of its camera, and widens the range of depth bins. */
-static void count_point(LiveProbe *probe, const LiveContribution *one) {
-    const int bin = one->depth_bin;
-    if (one->camera < RIG_MAX_CAMERAS)
-        probe->of_camera[one->camera]++;
-    probe->bin_least = bin < probe->bin_least ? bin : probe->bin_least;
-    probe->bin_most = bin > probe->bin_most ? bin : probe->bin_most;
-}
-
-/* Lists the heaviest contributions of the cell. A cell can have more points than the list holds. */
+/* Counts the cell's points by camera, and finds the range of their depth bins. Lists the heaviest
+ * contributions. A cell can have more points than the list holds. */
 static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevMap *map = &inputs->map->map;
     LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
@@ -307,11 +292,13 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
     probe->bin_most = 0;
     for (int64_t i = 0; i < probe->points; i++) {
         all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
-        count_point(probe, &all[i]);
+        if (all[i].camera < RIG_MAX_CAMERAS)
+            probe->of_camera[all[i].camera]++;
+        probe->bin_least = MIN(probe->bin_least, all[i].depth_bin);
+        probe->bin_most = MAX(probe->bin_most, all[i].depth_bin);
     }
     qsort(all, (size_t)probe->points, sizeof *all, heavier_first);
-    probe->contribution_count =
-        (int)(probe->points < LIVE_MAX_CONTRIBUTIONS ? probe->points : LIVE_MAX_CONTRIBUTIONS);
+    probe->contribution_count = (int)MIN(probe->points, LIVE_MAX_CONTRIBUTIONS);
     memcpy(probe->contributions, all, (size_t)probe->contribution_count * sizeof *all);
     free(all);
     return true;

@@ -16,25 +16,19 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->request.map);
 }
 
-/* Returns the CUDA kernel whose steps are recorded: `named`, or without it the CUDA kernel of the
- * same idea. V3 is returned as the form that it takes on this GPU. NULL: there is none. */
-static const BevKernel *recorded_kernel(const KernelConfig *config, const BevKernel *named,
-                                        const BevProblem *problem, const BevGpuFacts *gpu) {
-    const BevKernel *kernel = named ? named : bev_counterpart(config->kernel, BEV_CUDA);
-    if (!kernel || !kernel->small_l2)
-        return kernel;
-    BevWorkload workload = bev_workload(problem, bev_longest_interval(&problem->map));
-    return bev_v3_choose(&workload, gpu).kernel;
-}
-
-/* Records the steps of the selection or of the baseline. False: error_text says why there are none.
- */
+/* Records the steps of the selection or of the baseline: those of the kernel `named`, or without it
+ * of the CUDA kernel of the same idea. V3 is recorded as the form that it takes on this GPU. False:
+ * error_text says why there are none. */
 static bool record_steps(const FrameInputs *inputs, const KernelConfig *config,
                          const BevKernel *named, const StepChoice *choice, const BevGpuFacts *gpu,
                          Steps *steps, char *error_text, size_t size) {
     const KernelConfig forward = inputs_forward_config(config);
     BevProblem problem = inputs_bare_problem(inputs, &forward);
-    const BevKernel *kernel = recorded_kernel(config, named, &problem, gpu);
+    const BevKernel *kernel = named ? named : bev_counterpart(config->kernel, BEV_CUDA);
+    if (kernel && kernel->small_l2) {
+        BevWorkload workload = bev_workload(&problem, bev_longest_interval(&problem.map));
+        kernel = bev_v3_choose(&workload, gpu).kernel;
+    }
     Err err;
     if ((named ? named : config->kernel)->direction == BEV_BACKWARD)
         snprintf(error_text, size, "the steps follow forward kernels only");

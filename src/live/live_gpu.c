@@ -72,10 +72,6 @@ static Reading sensor_reading(double value) {
     return isnan(value) ? (Reading){.value = 0} : reading(value, SOURCE_MEASURED);
 }
 
-static Reading bytes_reading(int64_t value) {
-    return value > 0 ? reading((double)value, SOURCE_MEASURED) : (Reading){.value = 0};
-}
-
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
     const DeviceInfo *info = &gpu->info;
     const Sensors *sensors = &gpu->sensors;
@@ -86,8 +82,8 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
         .temperature_c = sensor_reading(sensors->temperature_c),
         .power_w = sensor_reading(sensors->power_w),
         .power_limit_w = sensor_reading(sensors->power_limit_w),
-        .l2_bytes = bytes_reading(info->l2_bytes),
-        .memory_bytes = bytes_reading(info->memory_bytes),
+        .l2_bytes = sensor_reading(info->l2_bytes > 0 ? (double)info->l2_bytes : NAN),
+        .memory_bytes = sensor_reading(info->memory_bytes > 0 ? (double)info->memory_bytes : NAN),
     };
     snprintf(device->name, sizeof device->name, "%.95s", info->name);
     snprintf(device->driver, sizeof device->driver, "%s", info->driver);
@@ -119,16 +115,6 @@ void live_gpu_kernel(Session *session, LiveKernel *row) {
 
 /* ---- scatter maps ---------------------------------------------------------------------------- */
 
-/* Opens the device memory for maps of this rig, unless it is open. */
-static bool open_builder(MapBuilder *builder, const Rig *rig, BevAlign align) {
-    BevShape shape = rig_shape(rig, 1);
-    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
-        map_builder_clear(builder);
-    builder->shape = shape;
-    Err err;
-    return builder->gpu[align] || scatter_cuda_open(&builder->gpu[align], rig, align, &err);
-}
-
 /* Gives the pinned memory of a map back. */
 static void release_map(void *held) {
     staging_give(held);
@@ -138,12 +124,17 @@ static void release_map(void *held) {
 /* Builds the map on the GPU and copies it to the host. False: the CPU has to build it. */
 static bool build_on_gpu(void *gpu, BuiltMap *built) {
     MapBuilder *builder = gpu;
+    struct ScatterGpu **scatter = &builder->gpu[built->align]; /* memory for maps of this rig */
+    const BevShape shape = rig_shape(&built->rig, 1);
     BevMap on_device;
     Err err;
     Staging *pinned = calloc(1, sizeof *pinned);
-    if (pinned && device_opened() && open_builder(builder, &built->rig, built->align) &&
-        scatter_cuda_build(builder->gpu[built->align], &built->rig, built->camera_mask, &on_device,
-                           NULL, &err) &&
+    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
+        map_builder_clear(builder);
+    builder->shape = shape;
+    if (pinned && device_opened() &&
+        (*scatter || scatter_cuda_open(scatter, &built->rig, built->align, &err)) &&
+        scatter_cuda_build(*scatter, &built->rig, built->camera_mask, &on_device, NULL, &err) &&
         scatter_cuda_download(&on_device, &built->map, pinned, &err)) {
         built->held = pinned;
         built->release = release_map;
@@ -207,17 +198,6 @@ MapMaker map_builder_maker(MapBuilder *builder, BevWhere where) {
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
-static void fill_counters(LiveCounters *live, const KernelConfig *config,
-                          const Counters *counters) {
-    *live = (LiveCounters){.source = SOURCE_MEASURED,
-                           .config = *config,
-                           .dram_bytes = counters_dram_bytes(counters),
-                           .l2_sectors = counters->value[COUNTER_L2_SECTORS],
-                           .l1_sectors = counters->value[COUNTER_L1_SECTORS],
-                           .issue_percent = counters->value[COUNTER_ISSUE],
-                           .occupancy_percent = counters->value[COUNTER_OCCUPANCY]};
-}
-
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err) {
     Runner runner = {.session = NULL};
@@ -229,7 +209,13 @@ bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveC
               counters_open(&reader, COUNTERS_LIVE, err) &&
               counters_read(reader, runner.session, &counted, err);
     if (ok)
-        fill_counters(counters, config, &counted);
+        *counters = (LiveCounters){.source = SOURCE_MEASURED,
+                                   .config = *config,
+                                   .dram_bytes = counters_dram_bytes(&counted),
+                                   .l2_sectors = counted.value[COUNTER_L2_SECTORS],
+                                   .l1_sectors = counted.value[COUNTER_L1_SECTORS],
+                                   .issue_percent = counted.value[COUNTER_ISSUE],
+                                   .occupancy_percent = counted.value[COUNTER_OCCUPANCY]};
     counters_close(reader);
     runner_clear(&runner);
     return ok;

@@ -72,14 +72,6 @@ MemoryModel *live_model_known(const LiveModel *live_model) {
 
 /* ---- which problem --------------------------------------------------------------------------- */
 
-static void remember_map(LiveModel *live_model, BuiltMap *map) {
-    if (live_model->map == map)
-        return;
-    ref_drop(live_model->map);
-    live_model->map = ref_keep(map);
-    live_model->map_hash = scatter_hash(&map->map);
-}
-
 /* Returns the place of the problem; else the place unused for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
@@ -136,7 +128,11 @@ static bool begin_model(LiveModel *live_model, Err *err) {
 
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, KernelSet wanted, Err *err) {
-    remember_map(live_model, map);
+    if (live_model->map != map) {
+        ref_drop(live_model->map);
+        live_model->map = ref_keep(map);
+        live_model->map_hash = scatter_hash(&map->map);
+    }
     live_model->wanted = wanted;
     const ProblemKey key = {live_model->map_hash, *shape, config->dtype, config->align};
     live_model->kernel = config->kernel;
@@ -269,21 +265,6 @@ static void refine_estimate(const LiveModel *live_model, Profile *profile) {
     }
 }
 
-static bool add_replay(LiveModel *live_model, const Replay *replay, const BevProblem *problem,
-                       const TraceWatch *watch, Err *err) {
-    KnownProblem *now = live_model->now;
-    Profile profile;
-    if (!profile_make(replay->kernel, problem, watch, &profile, err))
-        return false;
-    if (profile.estimate)
-        refine_estimate(live_model, &profile);
-    MemoryModel *next = renew_model(now);
-    if (next)
-        model_add(next, problem, &profile);
-    profile_free(&profile);
-    return next != NULL;
-}
-
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {
     Replay replay;
     Err err; /* a kernel that cannot be replayed has no curve; the views say n/a */
@@ -293,10 +274,18 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     TraceWatch sampled = watch ? *watch : (TraceWatch){0};
     sampled.sample = replay.estimate && replay.kernel->access.owner != BEV_OWNS_TILE ? SAMPLE : 0;
     watch = &sampled;
-    bool ok = !bev_refuses(replay.kernel, &problem) &&
-              add_replay(live_model, &replay, &problem, watch, &err);
-    if (!ok && !was_ended(watch))
+    Profile profile = {.kernel = NULL};
+    MemoryModel *next = NULL;
+    if (!bev_refuses(replay.kernel, &problem) &&
+        profile_make(replay.kernel, &problem, watch, &profile, &err))
+        next = renew_model(live_model->now);
+    if (next && profile.estimate)
+        refine_estimate(live_model, &profile);
+    if (next)
+        model_add(next, &problem, &profile);
+    else if (!was_ended(watch))
         live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);
+    profile_free(&profile);
     return true;
 }
 

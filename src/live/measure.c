@@ -48,16 +48,6 @@ struct Measure {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void add_kernels(Measure *measure) {
-    for (int i = 0; bev_kernels[i]; i++) {
-        if (!bev_is_listed(bev_kernels[i]))
-            continue;
-        assert(measure->kernel_count < LIVE_MAX_KERNELS);
-        TimedKernel *timed = &measure->kernels[measure->kernel_count++];
-        timed->config.kernel = timed->live.kernel = bev_kernels[i];
-    }
-}
-
 bool measure_open(Measure **out, unsigned where, const RecordedSet *recorded, Err *err) {
     Measure *measure = calloc(1, sizeof *measure);
     if (!measure)
@@ -69,7 +59,12 @@ bool measure_open(Measure **out, unsigned where, const RecordedSet *recorded, Er
     worker_open(&measure->idle_team);
     omp_wait_passive(&measure->idle_team);
     measure->recorded = recorded;
-    add_kernels(measure);
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_is_listed(bev_kernels[i])) {
+            assert(measure->kernel_count < LIVE_MAX_KERNELS);
+            TimedKernel *timed = &measure->kernels[measure->kernel_count++];
+            timed->config.kernel = timed->live.kernel = bev_kernels[i];
+        }
     *out = measure;
     return true;
 }
@@ -97,29 +92,20 @@ void measure_close(Measure *measure) {
 
 /* ---- aiming ---------------------------------------------------------------------------------- */
 
-static const char *reason_to_skip(const Measure *measure, const KernelConfig *config) {
-    if (!(measure->where & 1u << config->kernel->where))
-        return config->kernel->where == BEV_CUDA ? "needs a GPU"
-                                                 : "the GPU alone is timed (--device)";
-    return inputs_unsupported(&measure->inputs, config);
-}
-
 /* Starts the timing of a kernel again. A recorded figure is shown until a figure is measured. */
 static void restart_kernel(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
-    timed->live.skipped = reason_to_skip(measure, &timed->config);
+    const BevWhere where = timed->config.kernel->where;
+    timed->live.skipped = measure->where & 1u << where
+                              ? inputs_unsupported(&measure->inputs, &timed->config)
+                          : where == BEV_CUDA ? "needs a GPU"
+                                              : "the GPU alone is timed (--device)";
     timed_kernel_stand_in(recorded_scene(measure->recorded, &measure->inputs), &timed->config,
                           &timed->live);
 }
 
 static BevDirection direction_of(const Job *job) {
     return job->config.kernel->direction;
-}
-
-static bool same_problem(const Measure *measure, const FrameInputs *inputs, const Job *job) {
-    return measure->inputs.map == inputs->map && measure->job.config.dtype == job->config.dtype &&
-           direction_of(&measure->job) == direction_of(job) &&
-           measure->inputs.features->shape.channels == inputs->features->shape.channels;
 }
 
 /* Whether the kernel goes in the shown direction. Kernels of the other direction are not timed. */
@@ -142,7 +128,10 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 }
 
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, LiveData *live) {
-    bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
+    const FrameInputs *last = &measure->inputs;
+    bool fresh = last->map != inputs->map || measure->job.config.dtype != job->config.dtype ||
+                 direction_of(&measure->job) != direction_of(job) ||
+                 last->features->shape.channels != inputs->features->shape.channels;
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
     if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
         measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;
@@ -334,16 +323,15 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     bool disturbed = !idle || measure->launched_frames != measure->frames;
     if (counts || timed_kernel_needs_background(timed))
         timed_kernel_add_launch(timed, job, disturbed, measure->machine_busy);
-    if (disturbed)
-        return;
-    add_to_pairs(measure, timed, job->launch_us);
+    if (!disturbed)
+        add_to_pairs(measure, timed, job->launch_us);
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
 
 /* Encodes the problem if it is another one, and opens the kernel's session. New values of the same
  * map take as long, so they are not encoded. */
-static bool start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
+static MeasureStep start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
     FrameInputs with = inputs_for(measure, &timed->config);
     double prepare_us;
@@ -351,17 +339,17 @@ static bool start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
     if (runner->map == with.map)
         with.features = runner->features;
     if (!runner_prepare(runner, &with, &timed->config, NULL, err))
-        return false;
+        return MEASURE_FAILED;
     measure->current = timed;
     timed->count = 0;
     timed->disturbed = false;
     if (!session_prepare_us(runner->session, &prepare_us, err))
-        return false;
+        return MEASURE_FAILED;
     timed->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
     bool described = timed->live.registers.source && !timed->live.registers.stale;
     if (timed->config.kernel->where == BEV_CUDA && !described)
         live_gpu_kernel(runner->session, &timed->live);
-    return true;
+    return MEASURE_MORE;
 }
 
 static MeasureStep finish_kernel(Measure *measure, TimedKernel *timed) {
@@ -384,15 +372,13 @@ static double own_bytes(const Measure *measure, TimedKernel *timed) {
 }
 
 /* Times a series on the GPU, by the stopwatch of `bench` with fewer samples. */
-static bool time_series(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step,
-                        Err *err) {
+static MeasureStep time_series(Measure *measure, TimedKernel *timed, bool idle, Err *err) {
     const TimingOptions *options = idle ? &series : &short_series;
     Timing timing;
     if (!session_time(measure->runner.session, CACHE_WARM, options, &timing, err))
-        return false;
+        return MEASURE_FAILED;
     timed_kernel_publish(timed, &timing, own_bytes(measure, timed));
-    *step = finish_kernel(measure, timed);
-    return true;
+    return finish_kernel(measure, timed);
 }
 
 /* Launches a CPU kernel back to back for a few milliseconds. Each launch is a sample. (`bench`
@@ -418,7 +404,7 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
 }
 
 /* Launches a row's kernel once more, and publishes its samples once there are enough. */
-static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
+static MeasureStep time_row(Measure *measure, TimedKernel *timed, bool idle, Err *err) {
     int before = timed->count;
     timed->disturbed = timed->disturbed || !idle;
     const bool active = !measure->machine_busy; /* else the CPU clocks would count the spinning */
@@ -427,28 +413,28 @@ static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureSte
     bool ok = launch_row(measure, timed, err);
     if (active)
         omp_wait_passive(&measure->idle_team);
-    if (ok && timed->count >= TIMED_KERNEL_FIRST_NEWS) {
+    if (!ok)
+        return MEASURE_FAILED;
+    const bool publishes = timed->count >= TIMED_KERNEL_FIRST_NEWS;
+    if (publishes)
         timed_kernel_publish_samples(timed, own_bytes(measure, timed));
-        *step = before < TIMED_KERNEL_FIRST_NEWS ? MEASURE_NEWS : MEASURE_MORE;
-    }
-    if (ok && timed->count == TIMED_KERNEL_SAMPLES)
-        *step = finish_kernel(measure, timed);
-    else if (ok && timed_kernel_needs_background(timed))
+    if (timed->count == TIMED_KERNEL_SAMPLES)
+        return finish_kernel(measure, timed);
+    if (timed_kernel_needs_background(timed))
         close_session(measure); /* the kernel has turned out to be slow */
-    return ok;
+    return publishes && before < TIMED_KERNEL_FIRST_NEWS ? MEASURE_NEWS : MEASURE_MORE;
 }
 
 MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *err) {
-    MeasureStep step = MEASURE_MORE;
-    bool ok = timed != measure->current ? start_kernel(measure, timed, err)
-              : timed->config.kernel->where == BEV_CUDA
-                  ? time_series(measure, timed, idle, &step, err)
-                  : time_row(measure, timed, idle, &step, err);
-    if (ok)
-        return step;
-    close_problem(measure);
-    timed->failed = true;
-    return MEASURE_FAILED;
+    MeasureStep step = timed != measure->current ? start_kernel(measure, timed, err)
+                       : timed->config.kernel->where == BEV_CUDA
+                           ? time_series(measure, timed, idle, err)
+                           : time_row(measure, timed, idle, err);
+    if (step == MEASURE_FAILED) {
+        close_problem(measure);
+        timed->failed = true;
+    }
+    return step;
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */

@@ -198,7 +198,6 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline) {
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
-    LiveData *live;
     FrameInputs next;
     double *us;                /* the times of its stages, those of the selection's runner */
     const BevKernel *stood_in; /* NULL: none did */
@@ -206,18 +205,14 @@ typedef struct {
     Err *err;
 } Run;
 
-static bool grid_fits(const PooledGrid *grid, const FrameInputs *with, const KernelConfig *config) {
-    return grid && grid->features == with->features && grid->map == with->map &&
-           kernel_config_equal(&grid->config, config);
-}
-
 /* Returns an existing grid of `config` on the features and the map of `with`, or NULL. */
 static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const KernelConfig *config) {
     const Pipeline *pipeline = run->pipeline;
     PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
                                  pipeline->offers[0], pipeline->offers[1]};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
-        if (grid_fits(there[i], with, config))
+        if (there[i] && there[i]->features == with->features && there[i]->map == with->map &&
+            kernel_config_equal(&there[i]->config, config))
             return there[i];
     return NULL;
 }
@@ -240,27 +235,20 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
                        run->err);
 }
 
-static const char *scene_path(const State *state) {
-    return state->menu.scenes.names[state->job.scene];
-}
-
 static SeenNeeds seen_needs(const Run *run) {
     return (SeenNeeds){run->needs->draft, .pictures = true, &run->needs->give_up};
 }
 
-/* Takes the scene of the baseline: the selection's, or another one. */
-static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
+/* Takes the scene of the baseline: the selection's, or another one, which is kept. */
+static bool baseline_scene(Run *run, const char *path, const Job *baseline, FrameInputs *with) {
     LoadedScene **other = &run->pipeline->other;
-    bool own = baseline->job.other != 0;
-    with->scene = inputs_scene(own ? *other : run->next.scene, scene_path(baseline), &baseline->job,
-                               true, run->err);
-    if (!with->scene)
-        return false;
-    if (own) {
+    with->scene =
+        inputs_scene(baseline->other ? *other : run->next.scene, path, baseline, true, run->err);
+    if (with->scene && baseline->other) {
         ref_drop(*other);
         *other = ref_keep(with->scene);
     }
-    return true;
+    return with->scene != NULL;
 }
 
 /* Takes the baseline's features: the selection's, or those of another scene, temperature, outlier
@@ -302,17 +290,17 @@ static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
         return true;
-    State baseline = *state;
-    baseline.job = job_of_baseline(job);
+    const Job baseline = job_of_baseline(job);
+    const char *path = state->menu.scenes.names[baseline.scene];
     const bool own_inputs = job_inputs_differ(job);
     const KernelConfig lacking = run->lacking;
     FrameInputs with = {.scene = NULL};
-    bool ok = baseline_scene(run, &baseline, &with) &&
-              baseline_features(run, job, &baseline.job, &with) &&
+    bool ok = baseline_scene(run, path, &baseline, &with) &&
+              baseline_features(run, job, &baseline, &with) &&
               scene_check_same_grid(&run->next.features->shape, run->next.scene->facts.name,
                                     &with.features->shape, with.scene->facts.name, run->err) &&
-              baseline_map(run, &baseline.job, own_inputs, &with) &&
-              get_grid(run, OF_BASELINE, &with, baseline.job.config, run->needs->baseline_stand_in,
+              baseline_map(run, &baseline, own_inputs, &with) &&
+              get_grid(run, OF_BASELINE, &with, baseline.config, run->needs->baseline_stand_in,
                        &run->next.baseline);
     if (own_inputs)
         run->lacking = lacking;
@@ -320,25 +308,26 @@ static bool make_baseline(Run *run, State *state) {
     return ok;
 }
 
-static bool is_shown(const Pipeline *pipeline, const LoadedScene *scene, const LoadedScene *of) {
-    return of == scene || of == pipeline->other;
-}
-
 /* Frees maps, offers and runners of scenes that are no longer shown. */
 static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
-    for (int i = 0; i < MAPS; i++)
-        if (pipeline->maps[i] && !is_shown(pipeline, scene, pipeline->maps[i]->scene)) {
-            ref_drop(pipeline->maps[i]);
-            pipeline->maps[i] = NULL;
+    const LoadedScene *other = pipeline->other;
+    for (int i = 0; i < MAPS; i++) {
+        BuiltMap **map = &pipeline->maps[i];
+        if (*map && (*map)->scene != scene && (*map)->scene != other) {
+            ref_drop(*map);
+            *map = NULL;
         }
-    for (int i = 0; i < OFFERS; i++)
-        if (pipeline->offers[i] && !is_shown(pipeline, scene, pipeline->offers[i]->map->scene)) {
-            ref_drop(pipeline->offers[i]);
-            pipeline->offers[i] = NULL;
+    }
+    for (int i = 0; i < OFFERS; i++) {
+        PooledGrid **offer = &pipeline->offers[i];
+        if (*offer && (*offer)->map->scene != scene && (*offer)->map->scene != other) {
+            ref_drop(*offer);
+            *offer = NULL;
         }
+    }
     for (int i = 0; i < RUNNERS; i++) {
         const SeenFeatures *features = pipeline->runners[i].features;
-        if (features && !is_shown(pipeline, scene, features->scene))
+        if (features && features->scene != scene && features->scene != other)
             runner_clear(&pipeline->runners[i]);
     }
 }
@@ -346,7 +335,8 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
 /* Loads the scene. An align that the scene has no map for is replaced in the state. */
 static bool make_scene(Run *run, State *state) {
     FrameInputs *made = &run->pipeline->made, *next = &run->next;
-    next->scene = inputs_scene(made->scene, scene_path(state), &state->job, true, run->err);
+    const char *path = state->menu.scenes.names[state->job.scene];
+    next->scene = inputs_scene(made->scene, path, &state->job, true, run->err);
     if (!next->scene)
         return false;
     if (next->scene != made->scene) {
@@ -382,8 +372,7 @@ static bool make_features(Run *run, State *state) {
 
 static bool make_map(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
-    const Job *job = &state->job;
-    bool ok = find_map(run, &pipeline->maps[job->config.align], job, &run->next);
+    bool ok = find_map(run, &pipeline->maps[state->job.config.align], &state->job, &run->next);
     if (ok && run->next.map != pipeline->inputs.map)
         run->us[STAGE_MAP] = run->next.map->took_us;
     return ok;
@@ -434,30 +423,13 @@ static void replace_inputs(FrameInputs *inputs, FrameInputs with) {
     *inputs = with;
 }
 
-/* Keeps the inputs that a run made before it was given up. */
+/* Keeps the inputs that a run made, and the last ones of those that it did not make. */
 static void keep_made_inputs(FrameInputs *made, const FrameInputs *next) {
     FrameInputs newest = *next;
     for (int i = 0; i < FRAME_INPUTS; i++)
         if (!newest.each[i])
             newest.each[i] = made->each[i];
     replace_inputs(made, frame_inputs_keep(&newest));
-}
-
-static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
-    const FrameInputs *last = &pipeline->inputs;
-    pipeline->content += memcmp(last->each, next->each, sizeof last->each) != 0;
-    pipeline->baseline_content += last->baseline != next->baseline;
-    pipeline->seen_content +=
-        last->features != next->features || last->gradients != next->gradients;
-}
-
-/* Fills the stage times. A stage that this run did not need keeps its last time, marked stale. */
-static void fill_stages(const double us[STAGE_COUNT], LiveData *live) {
-    for (int i = 0; i < STAGE_DRAW; i++)
-        if (us[i] > 0)
-            live->stages_us[i] = reading(us[i], SOURCE_MEASURED);
-        else if (us[STAGE_POOL] > 0)
-            live->stages_us[i].stale = true;
 }
 
 /* Fills the bytes that kernels touch, the scales, and the items that kernels own: cells, or
@@ -491,30 +463,37 @@ static bool fill_objects(const FrameInputs *next, const Job *job, LiveObjects *o
 }
 
 /* Publishes the run's results in the display's data, and keeps its inputs for the next run. */
-static bool publish_run(Pipeline *pipeline, const Run *run, const State *state, LiveData *live,
-                        Err *err) {
-    const FrameInputs *next = &run->next;
-    const FrameInputs *last = &pipeline->inputs;
+static bool publish_run(const Run *run, const State *state, LiveData *live) {
+    Pipeline *pipeline = run->pipeline;
+    const FrameInputs *next = &run->next, *last = &pipeline->inputs;
     if (last->pooled != next->pooled || last->baseline != next->baseline)
         inputs_difference(next, &live->difference);
-    count_changes(pipeline, next);
+    pipeline->content += memcmp(last->each, next->each, sizeof last->each) != 0;
+    pipeline->baseline_content += last->baseline != next->baseline;
+    pipeline->seen_content +=
+        last->features != next->features || last->gradients != next->gradients;
     bool same_map = last->map == next->map;
     replace_inputs(&pipeline->inputs, frame_inputs_keep(next));
     pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
     live->job = state->job;
     live->stand_in = run->stood_in;
-    if (!fill_memory(next, &state->job.config, same_map, live, err) ||
-        !fill_objects(next, &state->job, &live->objects, err))
+    if (!fill_memory(next, &state->job.config, same_map, live, run->err) ||
+        !fill_objects(next, &state->job, &live->objects, run->err))
         return false;
-    fill_stages(run->us, live);
+    /* A stage that this run did not need keeps its last time, marked stale. */
+    for (int i = 0; i < STAGE_DRAW; i++)
+        if (run->us[i] > 0)
+            live->stages_us[i] = reading(run->us[i], SOURCE_MEASURED);
+        else
+            live->stages_us[i].stale |= run->us[STAGE_POOL] > 0;
     inputs_fill_frame(next, &live->frame);
     if (job_inputs_differ(&state->job))
         live->frame.baseline_fp64 = NULL;
     live->frame.content = pipeline->content;
     live->frame.baseline_content = pipeline->baseline_content;
     live->frame.seen_content = pipeline->seen_content;
-    return inputs_probe(next, inputs_probe_cell(next, &state->job), &live->probe, err);
+    return inputs_probe(next, inputs_probe_cell(next, &state->job), &live->probe, run->err);
 }
 
 static const struct {
@@ -534,7 +513,6 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
     enum { STAGES = sizeof stages / sizeof *stages };
     Run run = {.pipeline = pipeline,
                .needs = &needs,
-               .live = live,
                .us = pipeline->runners[OF_SELECTION].us,
                .err = err};
     PipelineEnd end = PIPELINE_DONE;
@@ -552,7 +530,7 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
         keep_made_inputs(&pipeline->made, &run.next);
     if (end == PIPELINE_DONE) {
         replace_inputs(&pipeline->made, frame_inputs_keep(&run.next));
-        if (!publish_run(pipeline, &run, state, live, err))
+        if (!publish_run(&run, state, live))
             end = PIPELINE_FAILED;
     }
     frame_inputs_drop(&run.next);

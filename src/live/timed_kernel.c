@@ -19,14 +19,6 @@ static const double PATIENCE_US = 10e3; /* the longest launch that pictures and 
 static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
 static const double SLOWER = 1.3; /* than the fastest series so far: something is in the way */
 
-static void go_stale(LiveKernel *live) {
-    Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
-                           &live->effective_gb_s, &live->prepare_us, &live->registers,
-                           &live->occupancy};
-    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
-        readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
-}
-
 /* Estimates the time of a launch at this align. 0: unknown. */
 static double cost_us(const TimedKernel *timed, BevAlign align) {
     bool before = timed->config.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
@@ -35,6 +27,9 @@ static double cost_us(const TimedKernel *timed, BevAlign align) {
 
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     const BevKernel *kernel = timed->config.kernel;
+    LiveKernel *live = &timed->live;
+    Reading *stale[] = {&live->median_us,  &live->p95_us,    &live->p99_us,   &live->effective_gb_s,
+                        &live->prepare_us, &live->registers, &live->occupancy};
     timed->cost_us = cost_us(timed, config->align);
     timed->config = *config;
     if (kernel)
@@ -43,8 +38,9 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     timed->own_bytes = 0;
     timed->complete = timed->failed = timed->disturbed = false;
     timed->done_ms = 0;
-    timed->live.least_us = timed->live.most_us = 0;
-    go_stale(&timed->live);
+    live->least_us = live->most_us = 0;
+    for (size_t i = 0; i < sizeof stale / sizeof *stale; i++)
+        stale[i]->stale = stale[i]->source != SOURCE_UNKNOWN;
 }
 
 void timed_kernel_add_sample(TimedKernel *timed, double us, bool waited) {
@@ -159,12 +155,11 @@ bool timed_kernel_needs_background(const TimedKernel *timed) {
 /* If the middle half of the ratios spreads by more than this factor, the ratios scatter. */
 static const double MIDDLE = 1.25;
 
-static void sorted_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
-    memcpy(sorted, pairs->ratios, (size_t)pairs->count * sizeof *sorted);
-    sort_ascending(sorted, pairs->count);
-}
-
-static bool ratios_scatter(const double *sorted, int count) {
+/* Sorts the ratios. Returns whether they scatter. */
+static bool sort_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
+    int count = pairs->count;
+    memcpy(sorted, pairs->ratios, (size_t)count * sizeof *sorted);
+    sort_ascending(sorted, count);
     return sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
 }
 
@@ -181,10 +176,8 @@ void pairs_add(Pairs *pairs, bool is_baseline, double us) {
         pairs->count++;
     pairs->ratios[pairs->count - 1] = is_baseline ? us / pairs->half_us : pairs->half_us / us;
     pairs->half_us = 0;
-    sorted_ratios(pairs, sorted);
-    if (pairs->count == PAIRS_KEPT ||
-        (pairs->count >= PAIRS_ENOUGH && !ratios_scatter(sorted, pairs->count)))
-        pairs->told = true;
+    bool scatter = sort_ratios(pairs, sorted);
+    pairs->told |= pairs->count == PAIRS_KEPT || (pairs->count >= PAIRS_ENOUGH && !scatter);
 }
 
 bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
@@ -192,8 +185,7 @@ bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
     int count = speedup->pairs = pairs->count;
     if (count < PAIRS_ENOUGH)
         return false;
-    sorted_ratios(pairs, sorted);
-    speedup->scatter = ratios_scatter(sorted, count);
+    speedup->scatter = sort_ratios(pairs, sorted);
     if (!pairs->told)
         return false;
     speedup->ratio = reading((sorted[(count - 1) / 2] + sorted[count / 2]) / 2, SOURCE_MEASURED);

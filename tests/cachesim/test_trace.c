@@ -73,8 +73,10 @@ static void test_counted(const BevProblem *problem) {
         const char *kernel;
         double sectors;
     } counted[] = {
-        {"race", 6555583}, {"block_atomic", 3556097}, {"v2_chw", 7063653}, {"v2_bevdet", 1120071},
-        {"v2_do", 867218}, {"v3_small_l2", 1056351},  {"v3_large_l2", 1022873}, {"v4", 227596},
+        {"race", 6555583},        {"block_atomic", 3556097},
+        {"v2_chw", 7063653},      {"v2_bevdet", 1120071},
+        {"v2_do", 867218},        {"v3_small_l2", 1056351},
+        {"v3_large_l2", 1022873}, {"v4", 227596},
     };
     double sums = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels) / 8;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
@@ -86,10 +88,17 @@ static void test_counted(const BevProblem *problem) {
     }
 }
 
-/* Two cells, three points, eight channels of FP16: every sector can be named. */
+/* Two pixels side by side, two bins, three cells, eight channels of FP16; three points in two
+ * intervals: every sector can be named. */
 static void test_by_hand(void) {
-    SmallMap small = {{0, 1, 2}, {0, 0, 1}, {1, 1, 2}, {0, 2}, {2, 1}};
-    BevProblem problem = small_problem(BEV_FORWARD, BEV_FP16, &small);
+    int32_t depth[] = {0, 1, 2}, feat[] = {0, 0, 1}, cells[] = {1, 1, 2}, starts[] = {0, 2},
+            lengths[] = {2, 1};
+    BevProblem problem = {.shape = {1, 2, 1, 2, 8, 3, 1},
+                          .dtype = BEV_FP16,
+                          .map = {3, 2, depth, feat, cells, starts, lengths, NULL},
+                          .depth = {.dtype = BEV_FP16, .rows = 1, .row_len = 4},
+                          .feat = {.dtype = BEV_FP16, .rows = 2, .row_len = 8},
+                          .out = {.dtype = BEV_FP16, .rows = 3, .row_len = 8}};
     TraceCounts counts = count("v3_large_l2", &problem);
     tap_ok(counts.steps == 2 && counts.longest == 2, "one warp, two steps");
     tap_ok(counts.busy_steps == 2 * TRACE_MULTIPROCESSORS, "all by one multiprocessor");

@@ -108,7 +108,7 @@ static void lanes_row(StepPage *page) {
     for (int i = 0; i < page->step->point_count; i++) {
         const StepLanes *lanes = &page->points[i].lanes;
         for (int k = 0; k < lanes->count; k++)
-            signs[lanes->first + k * lanes->stride] = cell_letter(page, page->points[i].cell);
+            signs[lanes->first + k] = cell_letter(page, page->points[i].cell);
     }
     page_lanes(page, "lanes", signs, cell_style(INK_MUTED), "lanes 0-9, a-v; a cell: its first");
 }
