@@ -133,7 +133,8 @@ static void test_pruned(void) {
     SeenFeatures *seen = small.workload.seen;
     BevMap map;
     Pruned left;
-    need(scatter_prune(&small.map->map, shape, seen->values.depth, &prune, &map, &left, &err), &err);
+    need(scatter_prune(&small.map->map, shape, seen->values.depth, &prune, &map, &left, &err),
+         &err);
     pruned.map = wrap(&map);
     aim(&small, "v4", BEV_FP16);
     tap_ok(!known()->pruned.tried && live_model_prune(live_model, seen, false, NULL) &&

@@ -359,7 +359,7 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
     else if (which == RUN_LATENCY && (!row || !row->median_us.source))
         snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
     else if (which == RUN_LATENCY) {
-        const bool recorded = row->median_us.source == SOURCE_RECORDED;
+        const bool recorded = row->median_us.source == SOURCE_RECORDED && row->recorded_on[0];
         const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
         snprintf(value, VALUE_MAX, "%s (%s%s%s%s)",
                  text_of_figure(UNIT_US, row->median_us.value).text, latency_origin(row).text,
