@@ -125,13 +125,12 @@ static ShortText progress_text(const CourseProgressRow *row) {
     return short_text(row->pages ? "begun" : "new");
 }
 
-static void list_lesson(const char *name) {
+static void list_lesson(const Course *course, const char *name) {
     char path[COURSE_PATH];
     Lesson *lesson = NULL;
     Err err;
-    Course one = {.count = 1};
-    snprintf(one.names[0], sizeof one.names[0], "%s", name);
-    if (!course_find(&one, name, path, sizeof path, &err) || !(lesson = lesson_load(path, &err))) {
+    if (!course_find(course, name, path, sizeof path, &err) ||
+        !(lesson = lesson_load(path, &err))) {
         char line[600];
         err_line(&err, line, sizeof line);
         printf("%-34s cannot be taken: %s\n", name, line);
@@ -147,7 +146,7 @@ static bool list_lessons(Err *err) {
     static Course course;
     course_read(&course);
     for (int i = 0; i < course.count; i++)
-        list_lesson(course.names[i]);
+        list_lesson(&course, course.names[i]);
     const char *next = course_next(&course);
     if (next)
         printf("\nNext: bevscope learn %s\n", next);
