@@ -361,10 +361,12 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
     else if (which == RUN_LATENCY) {
         const bool recorded = row->median_us.source == SOURCE_RECORDED && row->recorded_on[0];
         const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
-        snprintf(value, VALUE_MAX, "%s (%s%s%s%s)",
-                 text_of_figure(UNIT_US, row->median_us.value).text, latency_origin(row).text,
-                 recorded ? " on " : "", recorded ? machine_text(row->recorded_on).text : "",
-                 recorded && date ? date : "");
+        const ShortText us = text_of_figure(UNIT_US, row->median_us.value);
+        if (recorded)
+            snprintf(value, VALUE_MAX, "%s on %s%s", us.text, machine_text(row->recorded_on).text,
+                     date ? date : "");
+        else
+            snprintf(value, VALUE_MAX, "%s (%s)", us.text, latency_origin(row).text);
     } else if (which == RUN_GRID)
         grid_text(figure, value);
     else if (which == RUN_CHANNELS)
