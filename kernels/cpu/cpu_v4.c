@@ -398,8 +398,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
-    .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = BEV_ALL_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
