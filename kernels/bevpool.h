@@ -45,20 +45,20 @@ typedef enum {
 
 /* A row of the format table. To add a format, write its name above, its row in bevpool.c and its
  * codes in codec.c. Give it the same number in src/lib/bevpool.h, behind the last format of
- * kernels. UINT8 and E5M2 then move: count up the soname in src/lib/local.mk, since linked programs
- * know UINT8's number. Then change what depends on formats elsewhere: CPU_ALL_DTYPES (cpu/cpu.h),
- * gate_b_limits (src/accuracy/gates.c) and a case of bev_channel_instructions (regime.c). For GPUs
- * change besides Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, and the
- * list of with_dtype (cuda/common.cuh), for packed blocks that of with_dtype_or_fp4. For packed
- * blocks change on CPUs too bev_code_bytes, bev_tensor_scale,
- * bev_block_scale and bev_tensor_at (codec.c), fill_blocks() where their scales are no powers of
- * two (src/accuracy/gate_exact.c), and what `grep BEV_NVFP4` finds. test_gates, checkbev and
- * test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have lists of their
- * own. Screens list all formats: run `make goldens`. kernels/README.md and src/accuracy/README.md
- * list them by hand. Codes are 8, 16 or 32 bits wide; codes of another width are packed in blocks,
- * as NVFP4's are. `depth` and `out` are the element formats that go with features of this format.
- * NVFP4 features go with FP8 depth and output, as in the published kernels. INT8 features go with
- * UINT8 depth and an INT8 output, INT8_FP16 features with an FP16 output. */
+ * kernels. UINT8 and E5M2 then move: count up the soname in src/lib/local.mk, since linked
+ * programs know UINT8's number. Then change what depends on formats elsewhere: the masks of
+ * formats below, gate_b_limits (src/accuracy/gates.c) and a case of bev_channel_instructions
+ * (regime.c). For GPUs change besides Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), and the list
+ * of with_dtype (cuda/common.cuh), for packed blocks that of with_dtype_or_fp4. For packed blocks
+ * change on CPUs too bev_code_bytes, bev_tensor_scale, bev_block_scale and bev_tensor_at
+ * (codec.c), fill_blocks() where their scales are no powers of two (src/accuracy/gate_exact.c),
+ * and what `grep BEV_NVFP4` finds. test_gates, checkbev and test_bits.c go through all rows;
+ * test_codec.c and tests/data/test_bits.sh have lists of their own. Screens list all formats: run
+ * `make goldens`. kernels/README.md and src/accuracy/README.md list them by hand. Codes are 8, 16
+ * or 32 bits wide; codes of another width are packed in blocks, as NVFP4's are. `depth` and `out`
+ * are the element formats that go with features of this format. NVFP4 features go with FP8 depth
+ * and output, as in the published kernels. INT8 features go with UINT8 depth and an INT8 output,
+ * INT8_FP16 features with an FP16 output. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
@@ -321,6 +321,14 @@ typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
 
 /* What `prepare` built: packed records, pieces or work lists. Opaque; `release` frees it. */
 typedef struct BevPlan BevPlan;
+
+/* Bit masks for the fields dtypes and aligns of a row. Gradients and views are UNSCALED. */
+enum {
+    BEV_UNSCALED_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16,
+    BEV_DENSE_DTYPES = BEV_UNSCALED_DTYPES | 1u << BEV_FP8 | 1u << BEV_INT8 | 1u << BEV_INT8_FP16,
+    BEV_ALL_DTYPES = BEV_DENSE_DTYPES | 1u << BEV_NVFP4,
+    BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+};
 
 /* A kernel: one file, one row. Every build has every row. A build without CUDA compiles the rows of
  * CUDA kernels without their functions: such a kernel can be simulated, not launched. */

@@ -10,15 +10,13 @@ bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const 
     if (!err)
         return false;
     err->kind = kind;
-    snprintf(err->where, sizeof err->where, "%s", where ? where : "");
-    snprintf(err->hint, sizeof err->hint, "%s", hint ? hint : "");
+    clean_text(where ? where : "", err->where, sizeof err->where);
+    clean_text(hint ? hint : "", err->hint, sizeof err->hint);
     va_list args;
     va_start(args, what);
     vsnprintf(err->what, sizeof err->what, what, args);
     va_end(args);
-    clean_text(err->where, err->where, sizeof err->where);
     clean_text(err->what, err->what, sizeof err->what);
-    clean_text(err->hint, err->hint, sizeof err->hint);
     err->no_memory = false;
     return false;
 }

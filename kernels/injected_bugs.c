@@ -342,7 +342,7 @@ static BevTraffic bytes(const BevProblem *problem) {
       injected_transpose_grid, NULL, ALWAYS, ALWAYS)                                               \
     D(5, "row-stride", "Rows of the output are taken to be one channel shorter than they are.",    \
       NULL, use_short_stride, ALWAYS, ALWAYS)                                                      \
-    D(6, "half-cell", "Half a cell off: each cell is the mean of itself and the next.", \
+    D(6, "half-cell", "Half a cell off: each cell is the mean of itself and the next.",            \
       NULL, average_neighbours, ALWAYS, ALWAYS)                                                    \
     D(7, "unsorted", "Two points of different cells have changed places: the map is not sorted.",  \
       swap_points, NULL, FINE, ALWAYS)                                                             \
@@ -360,15 +360,15 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(14, "never-written", "One cell without points is never written.",                            \
       NULL, leave_unwritten, ALWAYS, ALWAYS)                                                       \
     D(15, "one-nan", "One output is not a number.", NULL, set_one_nan, ALWAYS, ALWAYS)             \
-    D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.", \
+    D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.",  \
       NULL, halve_all, ALWAYS, ALWAYS)
 
 #define ROW(number, word, sentence, in_map, in_values, a, c)                                       \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_##c,                   \
-     .kernel = {.name = "bug_" #number, .title = "BUG " #number,                             \
+     .kernel = {.name = "bug_" #number, .title = "BUG " #number,                                   \
                 .idea = "A correct pooling with one injected bug: find it in the picture, the "    \
                         "error view and the gates.",                                               \
-                .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,              \
+                .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,              \
                 .deterministic = true, .wrong_on_purpose = true, .prepare = prepare_##number,      \
                 .release = injected_release, .workspace_bytes = injected_workspace_bytes,          \
                 .launch = injected_launch, .bytes = bytes}},

@@ -110,37 +110,37 @@ static BevTraffic bytes(const BevProblem *problem) {
 #define WEIGHTED (1u << BEV_BILINEAR | 1u << BEV_LATTICE)
 #define INJECTED_BUGS(D)                                                                           \
     D(1, "dropped-point", "One point, the last of all, is left out.",                              \
-      drop_point, NULL, FINE, CPU_ALL_ALIGNS, NULL)                                                \
+      drop_point, NULL, FINE, BEV_ALL_ALIGNS, NULL)                                                \
     D(2, "swapped-cells", "Two points far from each other read each other's cells of grad_out.",   \
-      swap_cells, NULL, FINE, CPU_ALL_ALIGNS, NULL)                                                \
+      swap_cells, NULL, FINE, BEV_ALL_ALIGNS, NULL)                                                \
     D(3, "added-twice", "One point is added twice, the next one not at all.",                      \
-      add_one_twice, NULL, FINE, CPU_ALL_ALIGNS, NULL)                                             \
+      add_one_twice, NULL, FINE, BEV_ALL_ALIGNS, NULL)                                             \
     D(4, "no-weights", "The weights of bilinear points are forgotten.",                            \
       forget_weights, NULL, FINE, WEIGHTED, NULL)                                                  \
     D(5, "neighbour-bin", "Every bin of depth has the gradient of the next bin.",                  \
-      NULL, take_next_bin, FINE, CPU_ALL_ALIGNS, "grad_depth")                                     \
+      NULL, take_next_bin, FINE, BEV_ALL_ALIGNS, "grad_depth")                                     \
     D(6, "last-channel", "The gradient of every pixel's last channel is never summed.",            \
-      NULL, miss_last_channel, FINE, CPU_ALL_ALIGNS, "grad_feat")                                  \
+      NULL, miss_last_channel, FINE, BEV_ALL_ALIGNS, "grad_feat")                                  \
     D(7, "short-dot", "The dot products of grad_depth end a channel early.",                       \
-      NULL, shorten_dot, FINE, CPU_ALL_ALIGNS, "grad_depth")                                       \
+      NULL, shorten_dot, FINE, BEV_ALL_ALIGNS, "grad_depth")                                       \
     D(8, "last-bin", "One pixel's gradient is stored before its last bin is added.",               \
-      NULL, lose_last_bin, FINE, CPU_ALL_ALIGNS, "grad_feat")                                      \
+      NULL, lose_last_bin, FINE, BEV_ALL_ALIGNS, "grad_feat")                                      \
     D(9, "not-cleared", "A bin of depth that no point reaches keeps what was there.",              \
-      NULL, keep_one_old_bin, FINE, CPU_ALL_ALIGNS, "grad_depth")                                  \
+      NULL, keep_one_old_bin, FINE, BEV_ALL_ALIGNS, "grad_depth")                                  \
     D(10, "one-nan", "One gradient of a feature is not a number.",                                 \
-      NULL, set_one_nan, ALWAYS, CPU_ALL_ALIGNS, "grad_feat")                                      \
+      NULL, set_one_nan, ALWAYS, BEV_ALL_ALIGNS, "grad_feat")                                      \
     D(11, "wrong-sign", "The gradient of depth has the other sign.",                               \
-      NULL, flip_sign, ALWAYS, CPU_ALL_ALIGNS, "grad_depth")                                       \
+      NULL, flip_sign, ALWAYS, BEV_ALL_ALIGNS, "grad_depth")                                       \
     D(12, "transposed", "Cell (x, y) of grad_out is read from x * ny + y.",                        \
-      injected_transpose_grid, NULL, FINE, CPU_ALL_ALIGNS, NULL)
+      injected_transpose_grid, NULL, FINE, BEV_ALL_ALIGNS, NULL)
 
 #define ROW(number, word, sentence, in_map, in_gradients, a, where_it_is, wrong)                   \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_ALWAYS,                \
      .output = wrong,                                                                              \
-     .kernel = {.name = "grad_bug_" #number, .title = "BUG " #number,                        \
+     .kernel = {.name = "grad_bug_" #number, .title = "BUG " #number,                              \
                 .idea = "Correct gradients with one injected bug: find it in the gates, in the "   \
                         "bins of a pixel and in training.",                                        \
-                .where = BEV_CPU, .direction = BEV_BACKWARD, .dtypes = CPU_GRAD_DTYPES,            \
+                .where = BEV_CPU, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,        \
                 .aligns = where_it_is, .deterministic = true, .wrong_on_purpose = true,            \
                 .prepare = prepare_##number, .release = injected_release,                          \
                 .workspace_bytes = injected_workspace_bytes, .launch = injected_launch,            \

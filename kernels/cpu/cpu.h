@@ -7,10 +7,6 @@
 #include "kernels/vector.h"
 
 enum {
-    CPU_ALL_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 |
-                     1u << BEV_NVFP4 | 1u << BEV_INT8 | 1u << BEV_INT8_FP16,
-    CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
-    CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of backward kernels */
     CPU_CHUNK = 64, /* intervals that a thread takes at a time */
     CPU_MOST_ARRAYS = 24,
 };

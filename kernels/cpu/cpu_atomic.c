@@ -39,7 +39,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_atomic = {
     .name = "cpu_atomic", .title = "ATOMIC",
     .idea = "As RACE, but an addition is one step: nothing is lost, and every addition waits.",
-    .counterpart = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .counterpart = "atomic", .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = cpu_sums_bytes,
     .launch = launch, .bytes = bytes,
 };

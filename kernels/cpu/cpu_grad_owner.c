@@ -162,7 +162,7 @@ const BevKernel kernel_cpu_grad_owner = {
     .name = "cpu_grad_owner", .title = "OWNER", .counterpart = "grad_owner",
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
-    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };

@@ -225,7 +225,7 @@ const BevKernel kernel_cpu_grad_v4 = {
     .name = "cpu_grad_v4", .title = "V4", .counterpart = "grad_v4",
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
-    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };

@@ -122,7 +122,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_race = {
     .name = "cpu_race", .title = "RACE",
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
-    .counterpart = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .counterpart = "race", .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true, .wrong_on_purpose = true,
     .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

@@ -68,8 +68,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v2_bevdet = {
     .name = "cpu_v2_bevdet", .title = "V2 (BEVDet)",
     .idea = "A thread owns a cell, 8 channels a pass: no atomics, indices read again in each pass.",
-    .counterpart = "v2_bevdet", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true, .prepare = cpu_prepare_threads,
+    .counterpart = "v2_bevdet", .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .prepare = cpu_prepare_threads,
     .release = cpu_release, .workspace_bytes = cpu_workspace_bytes, .launch = launch,
     .bytes = bytes,
 };

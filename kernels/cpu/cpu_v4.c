@@ -270,13 +270,6 @@ static void join_parts(BevPlan *plan, const BevMap *map, const Draft *draft) {
     plan->entries[entries] = (V4Entry){.first_weight = (int32_t)map->points};
 }
 
-static void cut_all(BevPlan *plan, const BevProblem *problem, Draft *draft) {
-#pragma omp parallel for num_threads(bev_threads()) schedule(static, 1) if (draft->part_count > 1)
-    for (int32_t p = 0; p < draft->part_count; p++)
-        cut_part(plan, problem, draft, &draft->parts[p]);
-    join_parts(plan, &problem->map, draft);
-}
-
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static int64_t points_before(const BevPlan *plan, int64_t owner) {
@@ -303,16 +296,6 @@ static int32_t parts_for(const BevMap *map, int threads) {
     return parts > 0 ? (int32_t)parts : 1;
 }
 
-static void take_part(Part *part, CpuArrays *arrays, const BevProblem *problem) {
-    int64_t waiting = problem->feat.rows + problem->shape.feat_w;
-    part->next = cpu_take(arrays, waiting, sizeof *part->next);
-    if (part->next)
-        memset(part->next, 0xff, (size_t)waiting * sizeof *part->next); /* NONE */
-    if (problem->map.weights)
-        part->places =
-            cpu_take(arrays, bev_longest_interval(&problem->map), sizeof *part->places);
-}
-
 static bool take_draft(Draft *draft, const BevProblem *problem, int threads) {
     const BevMap *map = &problem->map;
     CpuArrays *arrays = &draft->arrays;
@@ -320,8 +303,14 @@ static bool take_draft(Draft *draft, const BevProblem *problem, int threads) {
         cpu_take_zeroed(arrays, wedges_of(&problem->shape).count, sizeof *draft->wedges);
     draft->order = cpu_take(arrays, map->intervals, sizeof *draft->order);
     draft->part_count = parts_for(map, threads);
-    for (int32_t p = 0; p < draft->part_count; p++)
-        take_part(&draft->parts[p], arrays, problem);
+    for (Part *part = draft->parts; part < draft->parts + draft->part_count; part++) {
+        int64_t waiting = problem->feat.rows + problem->shape.feat_w;
+        part->next = cpu_take(arrays, waiting, sizeof *part->next);
+        if (part->next)
+            memset(part->next, 0xff, (size_t)waiting * sizeof *part->next); /* NONE */
+        if (map->weights)
+            part->places = cpu_take(arrays, bev_longest_interval(map), sizeof *part->places);
+    }
     return !arrays->failed;
 }
 
@@ -350,7 +339,10 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     if (ok) {
         order_intervals(problem, &draft);
         make_parts(&problem->map, &draft);
-        cut_all(plan, problem, &draft);
+#pragma omp parallel for num_threads(bev_threads()) schedule(static, 1) if (draft.part_count > 1)
+        for (int32_t p = 0; p < draft.part_count; p++)
+            cut_part(plan, problem, &draft, &draft.parts[p]);
+        join_parts(plan, &problem->map, &draft);
         cut_steps(plan, problem->map.intervals);
         give_back_entries(plan, problem->map.intervals);
     }
@@ -398,8 +390,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
-    .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = BEV_ALL_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };

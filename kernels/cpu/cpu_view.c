@@ -403,7 +403,7 @@ const BevKernel kernel_cpu_view = {
     .name = "cpu_view", .title = "View",
     .idea = "The whole view transform: softmax and features in one pass, V4, channels first.",
     .counterpart = "view", .where = BEV_CPU, .stage = BEV_VIEW, .is_default = true,
-    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true, .writes_first = true,
     .prepare = prepare, .release = cpu_release,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
@@ -413,8 +413,8 @@ const BevKernel kernel_cpu_grad_view = {
     .name = "cpu_grad_view", .title = "View",
     .idea = "Backward: softmax and channels last, the gradients of V4, and those of the softmax.",
     .counterpart = "grad_view", .where = BEV_CPU, .direction = BEV_BACKWARD, .stage = BEV_VIEW,
-    .is_default = true, .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .is_default = true, .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .deterministic = true, .prepare = prepare, .release = cpu_release,
+    .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

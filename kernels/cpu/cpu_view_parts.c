@@ -101,8 +101,8 @@ const BevKernel kernel_cpu_view_v2_bevdet = {
     .name = "cpu_view_v2_bevdet", .title = "View V2 (BEVDet)",
     .idea = "As a framework runs it: softmax, transposition, V2 (BEVDet), transposition.",
     .counterpart = "view_v2_bevdet", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
-    .dtypes = CPU_GRAD_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
+    .dtypes = BEV_UNSCALED_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = cpu_release,
     .workspace_bytes = workspace_cpu_v2_bevdet, .launch = launch_cpu_v2_bevdet,
 };
@@ -110,8 +110,8 @@ const BevKernel kernel_cpu_view_v2_bevdet = {
 const BevKernel kernel_cpu_view_v4 = {
     .name = "cpu_view_v4", .title = "View V4",
     .idea = "The same with V4: the pooling is fast, and nothing round it is.",
-    .counterpart = "view_v4", .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = CPU_GRAD_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
+    .counterpart = "view_v4", .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = BEV_UNSCALED_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .pools = "cpu_v4", .prepare = prepare_cpu_v4, .release = cpu_release,
     .workspace_bytes = workspace_cpu_v4,
     .launch = launch_cpu_v4,

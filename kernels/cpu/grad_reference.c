@@ -56,7 +56,7 @@ const BevKernel kernel_grad_view_reference = {
     .name = "grad_view_reference", .title = "View REF",
     .idea = "Backward: the formula and the softmax's gradient in double precision, one thread.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .stage = BEV_VIEW,
-    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 
@@ -64,7 +64,7 @@ const BevKernel kernel_grad_reference = {
     .name = "grad_reference", .title = "REF",
     .idea = "Backward: the formula in double precision, one point after the other, one thread.",
     .where = BEV_CPU, .direction = BEV_BACKWARD,
-    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

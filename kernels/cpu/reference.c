@@ -180,14 +180,14 @@ const BevKernel kernel_view_reference = {
     .name = "view_reference", .title = "View REF",
     .idea = "Softmax and the formula in double precision, one point after the other, one thread.",
     .where = BEV_CPU, .stage = BEV_VIEW,
-    .dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, .aligns = CPU_ALL_ALIGNS,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true, .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 
 const BevKernel kernel_reference = {
     .name = "reference", .title = "REF",
     .idea = "The formula in double precision, one point after the other, one thread.",
-    .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

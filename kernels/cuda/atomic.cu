@@ -45,12 +45,11 @@ template <BevDtype D, bool W, bool A> __global__ void atomic_kernel(Pool pool, f
 }
 
 bool atomic_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
     int64_t threads = problem->map.points * blocks_for(problem->shape.channels, TILE);
-    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums, cudaStream_t stream) {
         atomic_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, "atomic", stream, err, add);
+    return sums_launch(problem, "atomic", stream_, err, add);
 }
 
 } // namespace

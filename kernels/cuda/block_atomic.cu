@@ -90,12 +90,11 @@ template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool p
 }
 
 bool block_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
     dim3 grid(blocks_for(problem->map.points, THREADS), blocks_for(problem->shape.channels, TILE));
-    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums, cudaStream_t stream) {
         block_atomic_kernel<D, W, A><<<grid, THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, "block_atomic", stream, err, add);
+    return sums_launch(problem, "block_atomic", stream_, err, add);
 }
 
 } // namespace

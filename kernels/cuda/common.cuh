@@ -30,6 +30,14 @@ static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
             return false;                                                                          \
     } while (0)
 
+// Finds a fact of the thread's device.
+static inline bool device_fact(cudaDeviceAttr fact, int *value, const char *where, Err *err) {
+    int device;
+    TRY_CUDA(where, cudaGetDevice(&device));
+    TRY_CUDA(where, cudaDeviceGetAttribute(value, fact, device));
+    return true;
+}
+
 // Calls cudaMalloc. Its error tells the bytes needed and the bytes free; *pointer is then NULL.
 static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where, Err *err) {
     size_t free_bytes = 0, total_bytes = 0;
@@ -81,13 +89,14 @@ template <typename Call> static inline bool run_cub(const char *where, Err *err,
     return true;
 }
 
-// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
+// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`. An
+// array of no elements is NULL.
 struct Arena {
     char *base;
     size_t used;
 
     template <typename T> void take(T **array, int64_t count) {
-        *array = base ? (T *)(base + used) : NULL;
+        *array = base && count ? (T *)(base + used) : NULL;
         used += ((size_t)count * sizeof(T) + 255) / 256 * 256;
     }
 };
@@ -424,12 +433,9 @@ template <typename F> static inline void with_unscaled_dtype(BevDtype dtype, F f
     with_one_of<BEV_FP32, BEV_FP16, BEV_BF16>(dtype, f);
 }
 
-// Calls f.operator()<true>() or <false>().
-template <typename F> static inline void with_flag(bool flag, F f) {
-    if (flag)
-        f.template operator()<true>();
-    else
-        f.template operator()<false>();
+// Returns f.operator()<true>() or <false>().
+template <typename F> static inline auto with_flag(bool flag, F f) {
+    return flag ? f.template operator()<true>() : f.template operator()<false>();
 }
 
 // Calls f.operator()<W, A>(). W: the map has weights. A: rows_aligned().

@@ -217,7 +217,6 @@ static inline bool sort_points(const BevProblem *problem, GradKeys keys, int *ir
 static inline bool build_order(const BevProblem *problem, PixelOrder *order, const char *where,
                                Err *err) {
     int64_t points = problem->map.points;
-    bool weighted = problem->map.weights;
     GradKeys keys = {};
     int *irregular;
     Pooled draft;
@@ -225,10 +224,8 @@ static inline bool build_order(const BevProblem *problem, PixelOrder *order, con
         arena.take(&order->cells, points);
         arena.take(&order->elements, points);
         arena.take(&order->pixels, points);
-        arena.take(&order->weights, weighted ? points : 0);
+        arena.take(&order->weights, problem->map.weights ? points : 0);
         arena.take(&order->starts, problem->feat.rows + 1);
-        if (!weighted)
-            order->weights = NULL;
     };
     auto draft_layout = [&](Arena &arena) {
         arena.take(&keys.keys, points);
@@ -286,11 +283,12 @@ static inline bool grad_clear(const BevProblem *problem, const char *where, cuda
     return true;
 }
 
-// Clears the sums, calls add.operator()<D, W, A, GROUPS>(grad, sums) if there are points, and
-// encodes the sums.
+// Clears the sums, calls add.operator()<D, W, A, GROUPS>(grad, sums, stream) if there are points,
+// and encodes the sums.
 template <typename Add>
-static inline bool grad_sums_launch(const BevProblem *problem, const char *where,
-                                    cudaStream_t stream, Err *err, Add add) {
+static inline bool grad_sums_launch(const BevProblem *problem, const char *where, void *stream_,
+                                    Err *err, Add add) {
+    cudaStream_t stream = (cudaStream_t)stream_;
     Grad grad = grad_of(problem);
     GradSums sums = {(float *)grad.grad_depth, (float *)grad.grad_feat};
     bool narrow = problem->dtype != BEV_FP32;
@@ -303,7 +301,7 @@ static inline bool grad_sums_launch(const BevProblem *problem, const char *where
     with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         if (grad.points)
             with_rows(problem, [&]<bool W, bool A, int GROUPS>() {
-                add.template operator()<D, W, A, GROUPS>(grad, sums);
+                add.template operator()<D, W, A, GROUPS>(grad, sums, stream);
             });
         int64_t feats = grad.pixels * grad.channels;
         if (narrow) {

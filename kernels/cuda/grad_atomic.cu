@@ -53,13 +53,13 @@ __global__ void grad_atomic_kernel(Grad grad, GradSums sums) {
 }
 
 bool grad_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
     int64_t tiles = (problem->shape.channels + TILE - 1) / TILE;
     unsigned blocks = blocks_for(problem->map.points * tiles, THREADS);
-    auto add = [&]<BevDtype D, bool W, bool A, int>(const Grad &grad, GradSums sums) {
+    auto add = [&]<BevDtype D, bool W, bool A, int>(const Grad &grad, GradSums sums,
+                                                    cudaStream_t stream) {
         grad_atomic_kernel<D, W, A><<<blocks, THREADS, 0, stream>>>(grad, sums);
     };
-    return grad_sums_launch(problem, "grad_atomic", stream, err, add);
+    return grad_sums_launch(problem, "grad_atomic", stream_, err, add);
 }
 
 } // namespace

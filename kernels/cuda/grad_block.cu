@@ -128,16 +128,16 @@ __global__ void __launch_bounds__(BLOCK_WARPS<GROUPS> *WARP)
 }
 
 bool grad_block_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
     const PixelPoints &points = *(const PixelOrder *)plan;
-    auto add = [&]<BevDtype D, bool W, bool A, int GROUPS>(const Grad &grad, GradSums sums) {
+    auto add = [&]<BevDtype D, bool W, bool A, int GROUPS>(const Grad &grad, GradSums sums,
+                                                           cudaStream_t stream) {
         constexpr int WARPS = BLOCK_WARPS<GROUPS>;
         unsigned blocks = blocks_for(grad.points, WARPS * WARP_POINTS);
         size_t shared = (size_t)(WARPS * grad.channels) * sizeof(float);
         grad_block_kernel<D, W, A, GROUPS>
             <<<blocks, WARPS * WARP, shared, stream>>>(grad, points, sums);
     };
-    return grad_sums_launch(problem, NAME, stream, err, add);
+    return grad_sums_launch(problem, NAME, stream_, err, add);
 }
 
 } // namespace

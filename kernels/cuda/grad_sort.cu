@@ -6,13 +6,12 @@
 #ifdef __CUDACC__
 #include "kernels/cuda/grad_sort.cuh"
 
+#include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
 bool grad_sort(GradKeys *keys, int64_t points, uint64_t largest, const char *where, Err *err) {
-    int bits = 1;
-    while (bits < 64 && largest >> bits)
-        bits++;
+    int bits = std::bit_width(largest);
     cub::DoubleBuffer<uint64_t> sorted_keys(keys->keys, keys->spare_keys);
     cub::DoubleBuffer<int> sorted_points(keys->points, keys->spare_points);
     bool ok = run_cub(where, err, [&](void *memory, size_t &bytes) {

@@ -48,12 +48,11 @@ template <BevDtype D, bool W, bool A> __global__ void race_kernel(Pool pool, flo
 }
 
 bool race_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
     int64_t threads = problem->map.points * blocks_for(problem->shape.channels, TILE);
-    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums, cudaStream_t stream) {
         race_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, "race", stream, err, add);
+    return sums_launch(problem, "race", stream_, err, add);
 }
 
 } // namespace

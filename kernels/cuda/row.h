@@ -16,11 +16,3 @@
 #else
 #define ON_CUDA(...) NULL
 #endif
-
-/* Bit masks for the fields dtypes and aligns of a row. */
-enum {
-    BEV_UNSCALED_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16,
-    BEV_DENSE_DTYPES = BEV_UNSCALED_DTYPES | 1u << BEV_FP8 | 1u << BEV_INT8 | 1u << BEV_INT8_FP16,
-    BEV_ALL_DTYPES = BEV_DENSE_DTYPES | 1u << BEV_NVFP4,
-    BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
-};

@@ -57,18 +57,21 @@ static inline void sums_encode(const Pool &pool, const float *sums, cudaStream_t
             sums, count, pool.scale, (OutCode<D> *)pool.out);
 }
 
-// Clears the sums, calls add.operator()<D, W, A>(pool, sums) if there are points, and encodes.
+// Clears the sums, calls add.operator()<D, W, A>(pool, sums, stream) if there are points, and
+// encodes.
 template <typename Add>
-static inline bool sums_launch(const BevProblem *problem, const char *where, cudaStream_t stream,
+static inline bool sums_launch(const BevProblem *problem, const char *where, void *stream_,
                                Err *err, Add add) {
+    cudaStream_t stream = (cudaStream_t)stream_;
     float *sums = sums_of(problem);
     if (!sums_clear(problem, where, stream, err))
         return false;
     Pool pool = pool_of(problem);
     with_dtype(problem->dtype, [&]<BevDtype D>() {
         if (pool.points)
-            with_weights_and_rows(
-                problem, [&]<bool W, bool A>() { add.template operator()<D, W, A>(pool, sums); });
+            with_weights_and_rows(problem, [&]<bool W, bool A>() {
+                add.template operator()<D, W, A>(pool, sums, stream);
+            });
         sums_encode<D>(pool, sums, stream);
     });
     return cuda_ok(cudaGetLastError(), where, err);

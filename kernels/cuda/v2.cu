@@ -41,13 +41,12 @@ template <BevDtype D, bool W, bool A> __global__ void v2_kernel(Pool pool, float
 }
 
 bool v2_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
     const dim3 blocks(blocks_for(problem->map.points, THREADS),
                       blocks_for(problem->shape.channels, TILE));
-    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums, cudaStream_t stream) {
         v2_kernel<D, W, A><<<blocks, THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, "v2", stream, err, add);
+    return sums_launch(problem, "v2", stream_, err, add);
 }
 
 } // namespace

@@ -71,13 +71,13 @@ bool longest_interval(const BevMap &map, int32_t *longest, Err *err) {
     return read_back(longest, found, "v3", err);
 }
 
-bool gpu_facts_of(int device, BevGpuFacts *gpu, Err *err) {
+bool find_gpu_facts(BevGpuFacts *gpu, Err *err) {
     int l2_bytes, major, minor;
-    TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-    TRY_CUDA("v3",
-             cudaDeviceGetAttribute(&gpu->multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    TRY_CUDA("v3", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    TRY_CUDA("v3", cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    if (!device_fact(cudaDevAttrL2CacheSize, &l2_bytes, "v3", err) ||
+        !device_fact(cudaDevAttrMultiProcessorCount, &gpu->multiprocessors, "v3", err) ||
+        !device_fact(cudaDevAttrComputeCapabilityMajor, &major, "v3", err) ||
+        !device_fact(cudaDevAttrComputeCapabilityMinor, &minor, "v3", err))
+        return false;
     gpu->l2_bytes = l2_bytes;
     gpu->converts_fp8 = 10 * major + minor >= 89;
     gpu->decodes_fp4 = major >= 10;
@@ -85,11 +85,9 @@ bool gpu_facts_of(int device, BevGpuFacts *gpu, Err *err) {
 }
 
 bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
-    int device;
     int32_t longest;
     BevGpuFacts gpu;
-    TRY_CUDA("v3", cudaGetDevice(&device));
-    if (!gpu_facts_of(device, &gpu, err) || !longest_interval(problem->map, &longest, err))
+    if (!find_gpu_facts(&gpu, err) || !longest_interval(problem->map, &longest, err))
         return false;
     BevWorkload workload = bev_workload(problem, longest);
     plan->chosen = bev_v3_choose(&workload, &gpu).kernel;

@@ -40,8 +40,7 @@ Compacted compacted_of(const BevProblem *problem, Arena *arena) {
     arena->take(&to.ranks_depth, map.points);
     arena->take(&to.ranks_feat, map.points);
     arena->take(&to.lengths, map.intervals);
-    if (map.weights)
-        arena->take(&to.weights, map.points);
+    arena->take(&to.weights, map.weights ? map.points : 0);
     return to;
 }
 

@@ -35,20 +35,15 @@ static bool product_fits_int32(const int64_t *sizes, int count) {
 }
 
 BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
-    const struct {
-        const char *name;
-        int64_t size;
-    } sizes[] = {
-        {"batch", s->batch},   {"cameras", s->cameras}, {"depth_bins", s->depth_bins},
-        {"feat_h", s->feat_h}, {"feat_w", s->feat_w},   {"nz", s->nz},
-        {"ny", s->ny},         {"nx", s->nx},
-    };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        FAIL_ON(sizes[i].size < 1, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
-                sizes[i].name, (long long)sizes[i].size);
-    const int64_t depths[] = {s->batch, s->cameras, s->depth_bins, s->feat_h, s->feat_w};
+    static const char *const names[] = {"batch",  "cameras", "depth_bins", "feat_h",
+                                        "feat_w", "nz",      "ny",         "nx"};
+    const int64_t sizes[] = {s->batch,  s->cameras, s->depth_bins, s->feat_h,
+                             s->feat_w, s->nz,      s->ny,         s->nx};
     const int64_t cells[] = {s->batch, s->nz, s->ny, s->nx};
-    FAIL_ON(!product_fits_int32(depths, 5), BEVPOOL_BAD_ARGUMENT,
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        FAIL_ON(sizes[i] < 1, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
+                names[i], (long long)sizes[i]);
+    FAIL_ON(!product_fits_int32(sizes, 5), BEVPOOL_BAD_ARGUMENT,
             "shape: batch x cameras x depth_bins x feat_h x feat_w exceeds int32");
     FAIL_ON(!product_fits_int32(cells, 4), BEVPOOL_BAD_ARGUMENT,
             "shape: batch x nz x ny x nx exceeds int32");

@@ -11,7 +11,6 @@
 
 #include "src/run/cuda/device.h"
 #include "src/run/cuda/driver.h"
-#include "src/run/cuda/scatter_cuda.h"
 
 #include <math.h>
 #include <stdio.h>

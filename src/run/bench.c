@@ -203,45 +203,29 @@ bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
            (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
-/* Visits the problems of one stage and direction, in every align and format of the plan. */
-static bool visit_direction(const BenchPlan *plan, const char *label, Workload *workload,
-                            BevDirection direction, BevStage stage, PlanVisit *visit, void *context,
-                            Err *err) {
-    bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
-    unsigned dtypes = plan->dtypes & (backward ? backward_dtypes : view ? view_dtypes : ~0u);
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(plan->aligns & 1u << align) || !(dtypes & 1u << dtype) ||
-                !workload_has_align(workload, (BevAlign)align))
-                continue;
-            HostProblem problem = {0};
-            bool ok = (backward ? workload_problem_backward : workload_problem)(
-                          workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                      (!view || problem_turn_view(&problem, err)) &&
-                      visit(context, label, workload, &problem, err);
-            problem_free(&problem);
-            if (!ok)
-                return false;
-        }
-    return true;
-}
-
-static bool visit_stages(const BenchPlan *plan, const char *label, Workload *workload,
-                         PlanVisit *visit, void *context, Err *err) {
-    for (int stage = 0; stage < BEV_STAGE_COUNT; stage++)
-        for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-            if (has_problems(plan, (BevDirection)direction, (BevStage)stage) &&
-                !visit_direction(plan, label, workload, (BevDirection)direction, (BevStage)stage,
-                                 visit, context, err))
-                return false;
-    return true;
-}
-
-/* Returns the number of the i-th of `wanted` moments, which are spread evenly over a clip. */
-static int spread_moment(const Workload *workload, int i, int wanted) {
-    const int there = workload_moments(workload);
-    bool spread = workload->loaded->scene.clip && there > wanted;
-    return spread ? (int)((int64_t)i * there / wanted) : i;
+/* Visits the problems of a moment, in every stage, direction, align and format of the plan. */
+static bool visit_problems(const BenchPlan *plan, const char *label, Workload *workload,
+                           PlanVisit *visit, void *context, Err *err) {
+    enum { EACH = BEV_ALIGN_COUNT * BEV_DTYPE_COUNT };
+    bool ok = true;
+    for (int i = 0; ok && i < BEV_STAGE_COUNT * BEV_DIRECTION_COUNT * EACH; i++) {
+        BevDtype dtype = i % BEV_DTYPE_COUNT;
+        BevAlign align = i / BEV_DTYPE_COUNT % BEV_ALIGN_COUNT;
+        BevDirection direction = i / EACH % BEV_DIRECTION_COUNT;
+        BevStage stage = i / EACH / BEV_DIRECTION_COUNT;
+        bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
+        unsigned dtypes = plan->dtypes & (backward ? backward_dtypes : view ? view_dtypes : ~0u);
+        if (!has_problems(plan, direction, stage) || !(plan->aligns & 1u << align) ||
+            !(dtypes & 1u << dtype) || !workload_has_align(workload, align))
+            continue;
+        HostProblem problem = {0};
+        ok = (backward ? workload_problem_backward : workload_problem)(workload, dtype, align,
+                                                                       &problem, err) &&
+             (!view || problem_turn_view(&problem, err)) &&
+             visit(context, label, workload, &problem, err);
+        problem_free(&problem);
+    }
+    return ok;
 }
 
 /* Whether the scene may have several moments. Their number is known once the scene is open. */
@@ -258,14 +242,18 @@ static int count_moments(const BenchPlan *plan, const Workload *workload) {
     return wanted < there ? wanted : there;
 }
 
+/* Visits a moment of those that the plan wants, which are spread evenly over a clip. */
 static bool visit_moment(const BenchPlan *plan, const char *scene, Workload *workload, int moment,
                          PlanVisit *visit, void *context, Err *err) {
     char label[300];
+    const int there = workload_moments(workload);
     int wanted = plan->moments ? plan->moments : count_moments(plan, workload);
+    if (workload->loaded->scene.clip && there > wanted)
+        moment = (int)((int64_t)moment * there / wanted);
     workload_label(&workload->job, scene, label, sizeof label);
     workload->grad_file = plan->grad_file;
-    return workload_move(workload, spread_moment(workload, moment, wanted), err) &&
-           visit_stages(plan, label, workload, visit, context, err);
+    return workload_move(workload, moment, err) &&
+           visit_problems(plan, label, workload, visit, context, err);
 }
 
 /* Visits the wanted moments of a scene. A moment that fails closes the scene, and the next moment

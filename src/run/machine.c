@@ -48,16 +48,6 @@ static int64_t positive(long value) {
     return value > 0 ? value : 0;
 }
 
-static void read_cpu(Machine *machine) {
-    read_cpu_name(machine->cpu);
-    cpu_set_t set;
-    machine->cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    machine->threads = bev_threads();
-    machine->l2_bytes = positive(sysconf(_SC_LEVEL2_CACHE_SIZE));
-    machine->l3_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
-    machine->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
-}
-
 void machine_label(const Machine *machine, char *label, size_t size) {
     enum { DAY = sizeof "2026-11-20" - 1 };
     if (machine->gpu[0])
@@ -69,8 +59,14 @@ void machine_label(const Machine *machine, char *label, size_t size) {
 }
 
 void machine_read(Machine *machine) {
+    cpu_set_t set;
     memset(machine, 0, sizeof *machine);
-    read_cpu(machine);
+    read_cpu_name(machine->cpu);
+    machine->cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    machine->threads = bev_threads();
+    machine->l2_bytes = positive(sysconf(_SC_LEVEL2_CACHE_SIZE));
+    machine->l3_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
+    machine->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
     read_gpu(machine);
     struct utsname name;
     if (uname(&name) == 0)

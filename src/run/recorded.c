@@ -162,25 +162,28 @@ void recorded_free(RecordedSet *set) {
     *set = (RecordedSet){0};
 }
 
-static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
-                        const char *kernel, BevDtype dtype, BevAlign align, const char *cache) {
-    return (!row->channels || row->channels == channels) && !strcmp(row->scene, scene) &&
-           !strcmp(row->kernel, kernel) && !strcmp(row->dtype, bev_dtypes[dtype].name) &&
-           !strcmp(row->align, bev_aligns[align].name) && !strcmp(row->cache, cache);
+static const RecordedRow *find_row(const RecordedRow *rows, int count, const char *scene,
+                                   int64_t channels, const char *kernel, BevDtype dtype,
+                                   BevAlign align, const char *cache) {
+    for (const RecordedRow *row = rows; row < rows + count; row++)
+        if ((!row->channels || row->channels == channels) && !strcmp(row->scene, scene) &&
+            !strcmp(row->kernel, kernel) && !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+            !strcmp(row->align, bev_aligns[align].name) && !strcmp(row->cache, cache))
+            return row;
+    return NULL;
 }
 
 const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
                                 const char *kernel, BevDtype dtype, BevAlign align,
                                 const char *cache, const Recording **from) {
-    for (int i = 0; i < set->count; i++)
-        for (int j = 0; j < set->recordings[i].row_count; j++)
-            if (row_matches(&set->recordings[i].rows[j], scene, channels, kernel, dtype, align,
-                            cache)) {
-                if (from)
-                    *from = &set->recordings[i];
-                return &set->recordings[i].rows[j];
-            }
-    return NULL;
+    const RecordedRow *row = NULL;
+    for (int i = 0; !row && i < set->count; i++) {
+        const Recording *one = &set->recordings[i];
+        row = find_row(one->rows, one->row_count, scene, channels, kernel, dtype, align, cache);
+        if (row && from)
+            *from = one;
+    }
+    return row;
 }
 
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
@@ -217,12 +220,12 @@ const char *recorded_scene_like(const RecordedSet *set, int64_t channels, int64_
 
 const RecordedRow *recorded_counters(const RecordedSet *set, const char *scene, int64_t channels,
                                      const KernelConfig *config) {
-    for (int i = 0; i < set->count; i++)
-        for (int j = 0; j < set->recordings[i].counted_count; j++)
-            if (row_matches(&set->recordings[i].counted[j], scene, channels, config->kernel->name,
-                            config->dtype, config->align, cache_names[CACHE_WARM]))
-                return &set->recordings[i].counted[j];
-    return NULL;
+    const RecordedRow *row = NULL;
+    for (int i = 0; !row && i < set->count; i++)
+        row =
+            find_row(set->recordings[i].counted, set->recordings[i].counted_count, scene, channels,
+                     config->kernel->name, config->dtype, config->align, cache_names[CACHE_WARM]);
+    return row;
 }
 
 Timelines recorded_timelines(const RecordedSet *set) {

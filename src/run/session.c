@@ -108,17 +108,14 @@ BACKEND_CALL(run, (session->state, err), Err *err)
 BACKEND_CALL(read, (session->state, codes, err), void *codes, Err *err)
 BACKEND_CALL(output, (session->state, codes, err), const void **codes, Err *err)
 BACKEND_CALL(inputs_untouched, (session->state, err), Err *err)
+BACKEND_CALL(time, (session->state, cache, options, timing, err), CacheState cache,
+             const TimingOptions *options, Timing *timing, Err *err)
 
 bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count,
                        Err *err) {
     *count = 0;
     return !session->backend->functions ||
            session->backend->functions(session->state, functions, capacity, count, err);
-}
-
-bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
-                  Err *err) {
-    return session->backend->time(session->state, cache, options, timing, err);
 }
 
 /* ---- times of launches: their median, and whether they settled ------------------------------- */

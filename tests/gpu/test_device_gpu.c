@@ -6,7 +6,6 @@
 #include "src/run/cuda/device.h"
 #include "src/live/live_gpu.h"
 #include "src/live/pipeline.h"
-#include "src/run/cuda/scatter_cuda.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 #include "tests/gpu/on_gpu.h"

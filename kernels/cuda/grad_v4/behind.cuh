@@ -236,19 +236,18 @@ static inline cudaError_t behind_launch(Behind behind, bool overlap, cudaStream_
     behind.blocks = (int)blocks_for((int64_t)f.height * f.width, BEHIND_PIXELS);
     dim3 grid((unsigned)(2 * f.cameras * behind.blocks),
               blocks_for(behind.channels, FRONT_CHANNELS));
-    cudaError_t status = cudaSuccess;
-    with_flag(behind.view.depth.channel == 1, [&]<bool LAST>() {
+    return with_flag(behind.view.depth.channel == 1, [&]<bool LAST>() {
         auto kernel =
             f.bins <= 64 ? grad_v4_behind_kernel<D, LAST, 8> : grad_v4_behind_kernel<D, LAST, 16>;
         size_t shared = 0;
+        cudaError_t status = cudaSuccess;
         if (overlap)
             status =
                 spread_blocks(kernel, (int64_t)grid.x * grid.y, sizeof(BehindShared<D>), &shared);
-        if (status == cudaSuccess)
-            status =
-                launch_overlapped(kernel, grid, BEHIND_THREADS, shared, overlap, stream, behind);
+        return status != cudaSuccess ? status
+                                     : launch_overlapped(kernel, grid, BEHIND_THREADS, shared,
+                                                         overlap, stream, behind);
     });
-    return status;
 }
 
 // Brings 64 cells of grad_out to channels last, 40 words of each: the way back of spread.cuh, by

@@ -55,11 +55,10 @@ struct BlockShape {
 // last shapes are for devices with less shared memory, or for long rows.
 bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     int64_t channels = problem->shape.channels, count = plan->map.shape.count();
-    int device, most, multiprocessors;
-    TRY_CUDA(NAME, cudaGetDevice(&device));
-    TRY_CUDA(NAME, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    TRY_CUDA(NAME,
-             cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    int most, multiprocessors;
+    if (!device_fact(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most, NAME, err) ||
+        !device_fact(cudaDevAttrMultiProcessorCount, &multiprocessors, NAME, err))
+        return false;
     const BlockShape pair = {2, problem->dtype == BEV_FP32 ? 8 : 4};
     const BlockShape wanted[] = {count <= 2 * multiprocessors ? BlockShape{1, 16}
                                  : count < 4 * multiprocessors || problem->dtype == BEV_FP32
@@ -124,8 +123,6 @@ bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4P
         arena.take(&draft->entries.cells, entries);
         arena.take(&draft->entries.starts, columns + 1);
         arena.take(&draft->entries.weights, grad.weights ? (int64_t)entries * WARP : 0);
-        if (!grad.weights)
-            draft->entries.weights = NULL;
     };
     if (!arena_allocate(&draft->entry_memory, NAME, layout, err))
         return false;
@@ -148,8 +145,6 @@ bool allocate_map(const ColumnShape &s, bool weighted, ChunkArrays *out, GradV4P
         arena.take(&out->cells, chunks * CHUNK_CELLS);
         arena.take(&out->slots, (int64_t)slots);
         arena.take(&out->weights, weights);
-        if (!weighted)
-            out->weights = NULL;
     };
     if (!arena_allocate(&plan->memory, NAME, layout, err))
         return false;

@@ -64,15 +64,14 @@ cudaError_t enqueue_columns(const Grad &grad, const GradV4Plan &plan, const Colu
 template <BevDtype D, bool W>
 cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, const ColumnMap &map,
                            bool behind, cudaStream_t stream) {
-    cudaError_t status = cudaSuccess;
-    with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
+    return with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
         constexpr int CHANNELS = EIGHTY ? 80 : 64;
-        status =
-            plan.warps == 16  ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, map, behind, stream)
-            : plan.warps == 8 ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, map, behind, stream)
-                              : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, map, behind, stream);
+        return plan.warps == 16
+                   ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, map, behind, stream)
+               : plan.warps == 8
+                   ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, map, behind, stream)
+                   : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, map, behind, stream);
     });
-    return status;
 }
 
 // Takes the map of a moving plan from its memory; the columns without chunks are done behind.

@@ -229,8 +229,6 @@ static inline MovingColumns moving_columns(const ColumnShape &s, const BevMoving
     arena.take(&map.cells, chunks * CHUNK_CELLS);
     arena.take(&map.slots, chunks * (weighted ? WEIGHTED_LAYERS : 1) * WARP * 16);
     arena.take(&map.weights, weighted ? columns * s.bins * WARP * WEIGHTED_LAYERS : 0);
-    if (!weighted)
-        map.weights = NULL;
     if (bytes)
         *bytes = arena.used;
     return map;

@@ -94,13 +94,6 @@ TileMap map_of_launch(TileMap map, const Pool &pool) {
     return map;
 }
 
-bool multiprocessor_count(int *count, Err *err) {
-    int device;
-    TRY_CUDA("v4", cudaGetDevice(&device));
-    TRY_CUDA("v4", cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device));
-    return true;
-}
-
 // ---- pieces ------------------------------------------------------------------------------------
 
 bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draft,
@@ -199,7 +192,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     const Frustums &f = plan->frustums;
     TileArrays out = {};
     int *empty, multiprocessors;
-    if (!multiprocessor_count(&multiprocessors, err))
+    if (!device_fact(cudaDevAttrMultiProcessorCount, &multiprocessors, "v4", err))
         return false;
     bool transposes = v4_transposes(problem, multiprocessors);
     V4Load load = {problem, findings.steps, transposes, multiprocessors};
@@ -258,8 +251,6 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     };
     if (!arena_allocate(&draft->memory, "v4", layout, err))
         return false;
-    if (!pool.weights)
-        draft->slots = NULL;
     size_t zeroed = (size_t)((char *)draft->cell_intervals - (char *)draft->memory);
     TRY_CUDA("v4", cudaMemsetAsync(draft->memory, 0, zeroed, 0));
     TRY_CUDA("v4", cudaMemsetAsync(draft->cell_intervals, 0xff, (size_t)pool.cells * sizeof(int),
@@ -275,7 +266,7 @@ bool build_moving(const BevProblem *problem, V4Plan *plan, Err *err) {
         return err_set(err, ERR_USAGE, "v4", "take 80 channels or a multiple of 64",
                        "cannot follow moving cameras with %d channels",
                        (int)problem->shape.channels);
-    if (!multiprocessor_count(&multiprocessors, err))
+    if (!device_fact(cudaDevAttrMultiProcessorCount, &multiprocessors, "v4", err))
         return false;
     int64_t passes = problem->shape.channels / v4_block_channels(problem, groups);
     plan->moves = plan->tiled = plan->transposed = true;

@@ -354,14 +354,12 @@ static inline cudaError_t front_launch_as(Front front, bool overlap, cudaStream_
     dim3 grid((unsigned)(f.cameras * front.depth_blocks +
                          front.feat.images * front.feat.blocks(FRONT_IMAGE_PIXELS)),
               blocks_for(front.channels, FRONT_CHANNELS));
-    cudaError_t status = cudaSuccess;
-    with_flag(front.view.depth.channel == 1, [&]<bool LAST>() {
+    return with_flag(front.view.depth.channel == 1, [&]<bool LAST>() {
         constexpr int EACH = 64 / Shape::LANES; // bins of a thread, in a round of 64 or of 128
         auto kernel = f.bins <= 64 ? v4_front_kernel<D, LAST, Shape, EACH>
                                    : v4_front_kernel<D, LAST, Shape, 2 * EACH>;
-        status = launch_overlapped(kernel, grid, FRONT_THREADS, 0, overlap, stream, front);
+        return launch_overlapped(kernel, grid, FRONT_THREADS, 0, overlap, stream, front);
     });
-    return status;
 }
 
 // Enqueues the kernel. T: depths are written transposed.

@@ -538,11 +538,10 @@ static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Fru
     if (map.weights)
         return tail ? enqueue_tiles<D, 1, 1, true, true>(map, overlap, stream)
                     : enqueue_tiles<D, 1, 0, true, true>(map, overlap, stream);
-    with_flag(transposes, [&]<bool T>() {
+    return with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
-        status = tail         ? enqueue_tiles<D, 1, 1, T, false>(map, starts, stream)
-                 : groups > 1 ? enqueue_tiles<D, 2, 0, T, false>(map, starts, stream)
-                              : enqueue_tiles<D, 1, 0, T, false>(map, starts, stream);
+        return tail         ? enqueue_tiles<D, 1, 1, T, false>(map, starts, stream)
+               : groups > 1 ? enqueue_tiles<D, 2, 0, T, false>(map, starts, stream)
+                            : enqueue_tiles<D, 1, 0, T, false>(map, starts, stream);
     });
-    return status;
 }

@@ -158,10 +158,6 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     arena.take(&map->entries, sizes.entries);
     arena.take(&map->unsorted_rows, weighted * sizes.entries);
     arena.take(&map->slots, weighted * sizes.entries);
-    if (!weighted) {
-        map->unsorted_rows = map->slots = map->tiles.weight_rows = NULL;
-        map->tiles.weights = NULL;
-    }
     if (bytes)
         *bytes = arena.used;
     return result;

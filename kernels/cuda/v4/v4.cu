@@ -73,10 +73,8 @@ cudaError_t enqueue_front(const BevProblem *problem, const V4Plan *plan, const S
     front.feat.to = scratch.feat;
     front.arrived = tiles.arrived;
     front.reductions = tiles.reductions;
-    cudaError_t status = cudaSuccess;
-    with_flag(plan->transposed,
-              [&]<bool T>() { status = front_launch<D, T>(front, overlap, stream); });
-    return status;
+    return with_flag(plan->transposed,
+                     [&]<bool T>() { return front_launch<D, T>(front, overlap, stream); });
 }
 
 // Enqueues the kernel that brings `rows`, (cell, c), into an output with channels first.

@@ -58,8 +58,6 @@ class Pooling {
         nvinfer1::TensorFormat feat, out;
         std::int32_t device;
         BevpoolArrays arrays; // of a view
-
-        bool operator==(const Key &other) const;
     };
 
     void make_plan(const Launch &launch, const Key &key);

@@ -7,6 +7,7 @@
 
 #include "src/cachesim/limits.h"
 #include "src/run/session.h"
+#include "src/scene/scatter_gpu.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +78,16 @@ typedef struct Staging {
  * back is reused if it fits. Any thread may call both functions. */
 bool staging_take(Staging *staging, size_t bytes, Err *err);
 void staging_give(const Staging *staging);
+
+/* These do the same as scatter_gpu.h, after device_usable(). Errors go to device_failed(). */
+bool scatter_cuda_open(ScatterGpu **builder, const Rig *rig, BevAlign align, Err *err);
+void scatter_cuda_close(ScatterGpu *builder); /* accepts NULL */
+bool scatter_cuda_build(ScatterGpu *builder, const Rig *rig, uint32_t camera_mask, BevMap *map,
+                        double *build_us, Err *err);
+
+/* Copies a map from the device to the host. All arrays of *host are in `memory`, which the caller
+ * gives back with staging_give. */
+bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err *err);
 
 #ifdef __cplusplus
 }

@@ -340,26 +340,20 @@ struct Nvml {
     Sensors sensors;
 };
 
-/* Stores what was read and sleeps until the next reading; false: the thread must end. */
-static bool publish(Nvml *nvml, const Sensors *sensors) {
-    worker_lock(&nvml->worker);
-    nvml->sensors = *sensors;
-    nvml->count++;
-    worker_sleep(&nvml->worker, PERIOD_MS);
-    bool go_on = !nvml->worker.stop;
-    worker_unlock(&nvml->worker);
-    return go_on;
-}
-
+/* Stores what it reads and sleeps until the next reading, until the thread must end. */
 static void ask_sensors(Nvml *nvml, const Library *library) {
     Device device;
-    Sensors sensors;
     int status = nvml->pci[0] ? library->by_pci(nvml->pci, &device) : library->by_index(0, &device);
-    if (status != SUCCESS)
-        return;
-    do
+    for (bool go_on = status == SUCCESS; go_on;) {
+        Sensors sensors;
         read_sensors(library, device, &sensors);
-    while (publish(nvml, &sensors));
+        worker_lock(&nvml->worker);
+        nvml->sensors = sensors;
+        nvml->count++;
+        worker_sleep(&nvml->worker, PERIOD_MS);
+        go_on = !nvml->worker.stop;
+        worker_unlock(&nvml->worker);
+    }
 }
 
 static void *nvml_main(void *argument) {

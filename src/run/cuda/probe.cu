@@ -288,38 +288,30 @@ bool copy_gb_s(int64_t bytes, double *gb_s, Err *err) {
 
 } // namespace
 
+// Measures a limit, if it is wanted and nothing has failed.
+#define PROBE(limit, measure, ...)                                                                 \
+    ok = ok && (!(which >> limit & 1) ||                                                           \
+                measure(__VA_ARGS__ __VA_OPT__(, ) & limits->value[limit], err))
+
 extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
     Probe probe = {};
-    auto wants = [&](Limit limit) { return which >> limit & 1; };
-    double *value = limits->value;
     *limits = limits_unknown();
     if (!probe.open(err))
         return false;
     int64_t l2 = probe.l2_bytes;
     bool ok = true;
-    if (wants(LIMIT_DRAM_COPY))
-        ok = ok && copy_gb_s(probe.bytes / 2, &value[LIMIT_DRAM_COPY], err);
-    if (wants(LIMIT_DRAM_READ))
-        ok = ok && probe.read_gb_s(probe.bytes, &value[LIMIT_DRAM_READ], err);
-    for (int eighths = 1; wants(LIMIT_L2_COPY) && eighths <= 3; eighths++)
-        ok = ok && copy_gb_s(l2 * eighths / 8, &value[LIMIT_L2_COPY], err);
-    if (wants(LIMIT_L2_READ))
-        ok = ok && probe.read_gb_s(l2 / 8, &value[LIMIT_L2_READ], err);
-    if (wants(LIMIT_L2_KEPT))
-        ok = ok && probe.kept_mb(&value[LIMIT_L2_KEPT], err);
-    if (wants(LIMIT_FP32))
-        ok =
-            ok && probe.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
-    if (wants(LIMIT_HALF2))
-        ok = ok && probe.tflops(multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
-                                2 * FMA_FLOP, &value[LIMIT_HALF2], err);
-    if (wants(LIMIT_TENSOR)) // two small halves
-        ok = ok && probe.tflops(tensor_kernel, 0x14001400u, TENSOR_FLOP, &value[LIMIT_TENSOR], err);
-    if (wants(LIMIT_L1_LATENCY))
-        ok = ok && probe.latency_cycles(true, 8192, false, &value[LIMIT_L1_LATENCY], err);
-    if (wants(LIMIT_L2_LATENCY))
-        ok = ok && probe.latency_cycles(false, l2 / 8, false, &value[LIMIT_L2_LATENCY], err);
-    if (wants(LIMIT_DRAM_LATENCY))
-        ok = ok && probe.latency_cycles(false, 4 * l2, true, &value[LIMIT_DRAM_LATENCY], err);
+    PROBE(LIMIT_DRAM_COPY, copy_gb_s, probe.bytes / 2);
+    PROBE(LIMIT_DRAM_READ, probe.read_gb_s, probe.bytes);
+    for (int eighths = 1; eighths <= 3; eighths++)
+        PROBE(LIMIT_L2_COPY, copy_gb_s, l2 * eighths / 8);
+    PROBE(LIMIT_L2_READ, probe.read_gb_s, l2 / 8);
+    PROBE(LIMIT_L2_KEPT, probe.kept_mb);
+    PROBE(LIMIT_FP32, probe.tflops, multiply_add_kernel<float>, 0.5f, FMA_FLOP);
+    PROBE(LIMIT_HALF2, probe.tflops, multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
+          2 * FMA_FLOP);
+    PROBE(LIMIT_TENSOR, probe.tflops, tensor_kernel, 0x14001400u, TENSOR_FLOP); // two small halves
+    PROBE(LIMIT_L1_LATENCY, probe.latency_cycles, true, 8192, false);
+    PROBE(LIMIT_L2_LATENCY, probe.latency_cycles, false, l2 / 8, false);
+    PROBE(LIMIT_DRAM_LATENCY, probe.latency_cycles, false, 4 * l2, true);
     return ok;
 }

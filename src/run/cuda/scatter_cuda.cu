@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/run/cuda/scatter_cuda.h"
+#include "src/run/cuda/device.h"
 
 #include "kernels/cuda/common.cuh"
 

@@ -25,17 +25,6 @@ size_t code_bytes(const BevTensor *tensor) {
     return bev_dtypes[tensor->dtype].bits / 8;
 }
 
-// Whether the kernel reads features, and writes its output, with channels first.
-bool first_in(const CudaSession *s) {
-    return s->kernel->channels_first || s->host->stage == BEV_VIEW;
-}
-
-bool first_out(const CudaSession *s, const BevTensor *output) {
-    if (output == &s->problem.grad_feat)
-        return s->host->stage == BEV_VIEW;
-    return output == &s->problem.out && (s->kernel->channels_first || s->host->out_samples);
-}
-
 // Adds a buffer for `pointer` to the arena. An input without a source needs no buffer.
 template <typename T>
 void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool output = false) {
@@ -47,16 +36,12 @@ void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool o
 }
 
 // Places a tensor of the host. With `outer` > 0 it has channels first, in `outer` samples.
-void place_tensor(CudaSession *s, BevTensor *tensor, const BevTensor *host, int64_t outer) {
-    place(s, &tensor->data, host->data,
-          bev_code_bytes(host->dtype, host->rows, host->row_len));
-    if (host->data && outer)
+void place_tensor(CudaSession *s, BevTensor *tensor, const BevTensor *host, int64_t outer,
+                  bool output = false) {
+    size_t bytes = bev_code_bytes(host->dtype, host->rows, host->row_len);
+    place(s, &tensor->data, output ? NULL : host->data, bytes, output);
+    if ((host->data || output) && outer)
         s->buffers.back().last = host, s->buffers.back().outer = outer;
-}
-
-// Places a tensor that the kernel writes.
-void place_output(CudaSession *s, BevTensor *tensor) {
-    place(s, &tensor->data, NULL, bev_tensor_bytes(tensor), true);
 }
 
 // Decides where in the arena each array of the problem will be, the outputs last.
@@ -69,8 +54,9 @@ void plan_arena(CudaSession *s) {
     int64_t pixels = host->shape.feat_h * host->shape.feat_w;
     p->view.feat = {host->shape.channels * pixels, pixels, host->shape.feat_w, 1};
     const BevTensor *feat = &host->feat;
+    bool first = s->kernel->channels_first, view = host->stage == BEV_VIEW;
     place_tensor(s, &p->depth, &host->depth, 0);
-    place_tensor(s, &p->feat, feat, first_in(s) ? host->shape.cameras : 0);
+    place_tensor(s, &p->feat, feat, first || view ? host->shape.cameras : 0);
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.channel_scales, feat->channel_scales,
@@ -80,9 +66,9 @@ void plan_arena(CudaSession *s) {
     for (int i = 0; i < BEV_MAP_ARRAYS; i++)
         place(s, to.array[i], *from.array[i], (size_t)from.count[i] * 4);
     if (host->direction == BEV_FORWARD)
-        return place_output(s, &p->out);
-    place_output(s, &p->grad_depth);
-    place_output(s, &p->grad_feat);
+        return place_tensor(s, &p->out, &host->out, first ? 1 : host->out_samples, true);
+    place_tensor(s, &p->grad_depth, &host->grad_depth, 0, true);
+    place_tensor(s, &p->grad_feat, &host->grad_feat, view ? host->shape.cameras : 0, true);
 }
 
 // Allocates device memory for a tensor in the other order of channels and rows.
@@ -203,34 +189,32 @@ bool run(void *state, Err *err) {
     return true;
 }
 
-// Transposes an output that has channels first: a grid from (c, cell) to (cell, c), features
-// likewise, camera by camera.
-bool transpose_output(CudaSession *s, const BevTensor *output, Err *err) {
-    int64_t outer = output == &s->problem.grad_feat ? s->problem.shape.cameras : 1;
-    if (!take_other_order(s, bev_tensor_bytes(output), err))
-        return false;
-    return cuda_transpose(output->data, s->other_order, code_bytes(output), outer, output->row_len,
-                          output->rows / outer, s->stream, err) ||
-           device_failed(err);
+// Copies a buffer from the arena, in the host's order of channels.
+bool download(CudaSession *s, const Buffer &b, char *to, Err *err) {
+    const char *from = s->arena + b.offset;
+    if (b.last) {
+        if (!take_other_order(s, b.bytes, err))
+            return false;
+        if (!cuda_transpose(from, s->other_order, code_bytes(b.last), b.outer, b.last->row_len,
+                            b.last->rows / b.outer, s->stream, err))
+            return device_failed(err);
+        from = s->other_order;
+    }
+    TRY(cudaMemcpyAsync(to, from, b.bytes, cudaMemcpyDeviceToHost, s->stream));
+    TRY(cudaStreamSynchronize(s->stream));
+    return true;
 }
 
 bool read(void *state, void *codes, Err *err) {
     CudaSession *s = (CudaSession *)state;
-    const BevProblem *p = &s->problem;
     if (!device_usable(err))
         return false;
     Range range("download");
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
-    int count = bev_outputs(p, outputs);
-    char *to = (char *)codes;
-    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++])) {
-        bool first = first_out(s, outputs[i]);
-        if (first && !transpose_output(s, outputs[i], err))
+    size_t i = s->buffers.size() - bev_outputs(&s->problem, outputs);
+    for (char *to = (char *)codes; i < s->buffers.size(); to += s->buffers[i++].bytes)
+        if (!download(s, s->buffers[i], to, err))
             return false;
-        TRY(cudaMemcpyAsync(to, first ? s->other_order : outputs[i]->data,
-                            bev_tensor_bytes(outputs[i]), cudaMemcpyDeviceToHost, s->stream));
-    }
-    TRY(cudaStreamSynchronize(s->stream));
     return true;
 }
 
@@ -255,20 +239,6 @@ bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
     return true;
 }
 
-// Copies a buffer from the arena, in the host's order of channels.
-bool download(CudaSession *s, const Buffer &b, char *to, Err *err) {
-    const char *from = s->arena + b.offset;
-    if (b.last) {
-        if (!cuda_transpose(from, s->other_order, code_bytes(b.last), b.outer, b.last->row_len,
-                            b.last->rows / b.outer, s->stream, err))
-            return device_failed(err);
-        from = s->other_order;
-    }
-    TRY(cudaMemcpyAsync(to, from, b.bytes, cudaMemcpyDeviceToHost, s->stream));
-    TRY(cudaStreamSynchronize(s->stream));
-    return true;
-}
-
 // Everything in the arena except the outputs must be as it was filled: inputs, and the guards
 // between buffers.
 bool inputs_untouched(void *state, Err *err) {
@@ -285,7 +255,7 @@ bool inputs_untouched(void *state, Err *err) {
     };
     for (const Buffer &b : s->buffers) {
         guards = guards && intact(next, b.offset);
-        if (b.last && !download(s, b, &found[b.offset], err))
+        if (b.last && b.source && !download(s, b, &found[b.offset], err))
             return false;
         inputs = inputs && (!b.source || !memcmp(&found[b.offset], b.source, b.bytes));
         next = b.offset + b.bytes;
