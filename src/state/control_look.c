@@ -2,9 +2,6 @@
 /* Controls of the group "Look closer": cursor, pinned cell, zoom, pan, slice, steps of warps. */
 #include "src/state/control.h"
 
-#include <stdio.h>
-#include <string.h>
-
 unsigned control_probe(State *state) {
     int64_t cell = state_probe_cell(state);
     if (cell == state->job.probe_cell)

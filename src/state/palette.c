@@ -4,8 +4,6 @@
 #include "src/state/control.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- how well a row fits --------------------------------------------------------------------- */

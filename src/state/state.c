@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 void state_init(State *state, const StateMenu *menu, int scene) {

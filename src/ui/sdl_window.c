@@ -4,7 +4,6 @@
 #include <SDL.h>
 #include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { START_W = 1280, START_H = 860 };
@@ -52,11 +51,6 @@ static bool load_sdl(Err *err) {
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
-
-static bool is_set(const char *variable) {
-    const char *value = getenv(variable);
-    return value && *value;
-}
 
 /* Tests ask for the drivers "offscreen" and "dummy" by name. */
 const char *sdl_window_impossible(void) {
