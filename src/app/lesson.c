@@ -11,9 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-/* The scene of lessons that name no scene. */
-static const char first_scene[] = "canonical";
-
 /* How long a lesson waits for figures after all were taken once. Figures that are still unknown
  * then count as unknown. */
 enum { PATIENCE_MS = 12000 };
@@ -161,7 +158,6 @@ static bool open_question(App *app, Err *err) {
     desk->lesson = lesson;
     lesson_run_init(&desk->run, desk->lesson, item->page);
     desk->run.alone = true;
-    desk->noted = 0;
     show_lesson(app); /* the engine learns which kernels the lesson wants simulated */
     app_lesson_turn(app, false);
     return true;
@@ -207,7 +203,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
         desk->memory = DESK_FORGETS;
         lesson_run_init(&desk->run, desk->lesson, page);
     }
-    desk->noted = desk->run.asked;
+    desk->saved_asked = desk->run.asked;
     show_lesson(app);
     app_lesson_turn(app, false);
     return true;
@@ -236,17 +232,14 @@ static bool save_progress(LessonDesk *desk, Err *err) {
 }
 
 /* Notes a question that was missed, so that a quiz asks it again. Only the first answer counts:
- * `asked` has grown since the last note. */
+ * `asked` has grown since progress was saved. */
 static bool note_answer(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     const LessonQuestion *question = lesson_run_question(run);
     bool judged = run->phase == PHASE_VERDICT && question;
     if (desk->quizzes && judged)
         quiz_answer(&desk->quiz, run->verdict);
-    if (!judged || run->asked == desk->noted)
-        return true;
-    desk->noted = run->asked;
-    return desk->memory == DESK_FORGETS ||
+    return !judged || run->asked == desk->saved_asked || desk->memory == DESK_FORGETS ||
            quiz_missed_note(desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
 }
 
@@ -266,23 +259,17 @@ bool app_close_lesson(App *app, Err *err) {
 
 /* ---- serving it ------------------------------------------------------------------------------ */
 
-/* Returns the scene that the lesson names first; the lesson may wish for another scene later. */
-static int scene_of(const Lesson *lesson, const Menu *scenes) {
-    char name[64];
+/* Begins the lesson and changes to its first scene in one step, so that no figures of another scene
+ * are shown in between. The lesson may wish for another scene later. */
+static void begin_lesson(App *app) {
+    const Menu *scenes = &app->state.menu.scenes;
+    const Lesson *lesson = app->desk.lesson;
+    char name[64] = "canonical"; /* where the lesson names no scene */
     for (int i = 0; i < lesson->step_count; i++)
         if (lesson->steps[i].kind == LESSON_CONTROL &&
             sscanf(lesson->steps[i].text, "scene %63s", name) == 1)
-            return menu_find(scenes, name);
-    return -1;
-}
-
-/* Begins the lesson and changes to its scene in one step, so that no figures of another scene are
- * shown in between. A lesson that names no scene takes first_scene. */
-static void begin_lesson(App *app) {
-    const Menu *scenes = &app->state.menu.scenes;
-    int scene = scene_of(app->desk.lesson, scenes);
-    if (scene < 0)
-        scene = menu_find(scenes, first_scene);
+            break;
+    int scene = menu_find(scenes, name);
     state_begin_lesson(&app->state, scene < 0 ? 0 : scene);
     app_request(app);
     redraw(app);

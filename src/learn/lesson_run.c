@@ -471,16 +471,8 @@ void lesson_run_done(LessonRun *run) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* Puts a frame of a drawing onto the page, in place of the frame before. */
-static void draw_frame(LessonRun *run, const LessonStep *step, const LiveData *live) {
-    if (!run->frame)
-        run->undrawn = run->page_text;
-    run->page_text = run->undrawn;
-    lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->frame, live);
-    leave_step(run);
-}
-
-/* Carries out a step with figures of the best source that knows all of them. */
+/* Carries out a step with figures of the best source that knows all of them. A frame of a drawing
+ * takes the place of the frame before. */
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
     const LessonStep *step = current_step(run);
     const bool let = step->kind == LESSON_LET;
@@ -489,7 +481,10 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     char text[EXPANDED];
     bool known;
     if (step->kind == LESSON_DRAW) {
-        draw_frame(run, step, live);
+        run->undrawn = run->frame ? run->undrawn : run->page_text;
+        run->page_text = run->undrawn;
+        lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->frame, live);
+        leave_step(run);
         return true;
     }
     do

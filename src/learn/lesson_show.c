@@ -66,19 +66,16 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
              key_of(ACTION_ESCAPE).name);
 }
 
-static void add_end(const LessonRun *run, PaneText *pane) {
-    pane_add(pane, PANE_TEXT, false, "The end of this lesson. %d of %d predictions were right.",
-             run->right, run->asked);
-    if (run->void_count || run->skipped)
-        pane_add(pane, PANE_TEXT, false, "Not counted: %d skipped, %d that cannot be judged here.",
-                 run->skipped, run->void_count);
-}
-
 static void add_body(const LessonRun *run, PaneText *body) {
     const LessonQuestion *question = lesson_run_question(run);
     bool asked = question && (run->again || run->step > question->step);
-    if (run->phase == PHASE_END)
-        add_end(run, body);
+    const bool ended = run->phase == PHASE_END;
+    if (ended)
+        pane_add(body, PANE_TEXT, false, "The end of this lesson. %d of %d predictions were right.",
+                 run->right, run->asked);
+    if (ended && (run->void_count || run->skipped))
+        pane_add(body, PANE_TEXT, false, "Not counted: %d skipped, %d that cannot be judged here.",
+                 run->skipped, run->void_count);
     if (run->phase == PHASE_VERDICT || run->again) {
         /* Of the page's text only the question stays: the verdict needs the room. */
         for (int i = 0; i < run->page_text.count; i++)

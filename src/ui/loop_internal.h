@@ -19,8 +19,7 @@ typedef struct {
 } PaceKey;
 
 typedef struct {
-    bool started;            /* a moment was shown */
-    double time_s, shown_ms; /* the last moment of the world shown, and when */
+    double time_s, shown_ms; /* the last moment of the world shown, and when; 0: none yet */
     double playing_ms;       /* total time between moments that followed each other */
     int64_t moments;         /* number of these moments */
 } ScreenPace;
