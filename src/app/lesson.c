@@ -182,7 +182,8 @@ static bool quiz_goes_on(App *app, Err *err) {
         return true;
     if (!quiz->items[quiz->at].answered)
         quiz_answer(quiz, VERDICT_NONE);
-    return !quiz_next(quiz) || open_question(app, err);
+    quiz->over = ++quiz->at == quiz->count;
+    return quiz->over || open_question(app, err);
 }
 
 /* ---- a lesson -------------------------------------------------------------------------------- */
@@ -213,7 +214,10 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
  * no trace. */
 static bool save_progress(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
-    bool ended = lesson_run_done_with(run);
+    /* Its end, or its last page, read: there is nothing more to ask or to tell. */
+    bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
+    bool ended = run->phase == PHASE_END ||
+                 (run->page + 1 == run->lesson->page_count && (judged || run->phase == PHASE_TEXT));
     int page = ended ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
@@ -348,7 +352,7 @@ void app_lesson_turn(App *app, bool pause_over) {
     LessonWants wants = lesson_run_wants(&desk->run);
     desk->waits = desk->waits && wants == LESSON_WANTS_FIGURES;
     if (wants == LESSON_WANTS_PAUSE)
-        desk->pause_ms = clock_ms() + 1e3 * lesson_run_pause(&desk->run);
+        desk->pause_ms = clock_ms() + 1e3 * desk->lesson->steps[desk->run.step].seconds;
 }
 
 double app_lesson_in_ms(const App *app) {

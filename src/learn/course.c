@@ -293,11 +293,6 @@ void quiz_answer(Quiz *quiz, LessonVerdict verdict) {
     item->verdict = verdict;
 }
 
-bool quiz_next(Quiz *quiz) {
-    quiz->over = quiz->over || ++quiz->at == quiz->count;
-    return !quiz->over;
-}
-
 /* ---- what is shown --------------------------------------------------------------------------- */
 
 typedef struct {

@@ -78,9 +78,6 @@ bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, 
 /* Stores the verdict on the current question; VERDICT_NONE: the learner left it out. */
 void quiz_answer(Quiz *quiz, LessonVerdict verdict);
 
-/* Goes on to the next question. Returns false where there is none: the quiz is over. */
-bool quiz_next(Quiz *quiz);
-
 /* Adds number and score of the quiz to the pane of its question. After the end, the pane
  * shows the score by topic. */
 void quiz_show(const Quiz *quiz, LessonPane *pane);

@@ -32,12 +32,6 @@ bool lesson_run_asks_again(const LessonRun *run) {
     return run->verdict == VERDICT_WRONG && question && question->again.count > 0 && !run->alone;
 }
 
-bool lesson_run_done_with(const LessonRun *run) {
-    bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
-    bool last = run->page + 1 == run->lesson->page_count;
-    return run->phase == PHASE_END || (last && (judged || run->phase == PHASE_TEXT));
-}
-
 static void enter_page(LessonRun *run, int page) {
     if (lesson_run_question(run))
         run->point = PANEL_NONE; /* what was pointed at belonged to the question */
@@ -448,10 +442,6 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
                  step->from + (step->to - step->from) * ((double)frame / last));
     } else
         snprintf(line, size, "%s", step->text);
-}
-
-double lesson_run_pause(const LessonRun *run) {
-    return current_step(run)->seconds;
 }
 
 void lesson_run_done(LessonRun *run) {

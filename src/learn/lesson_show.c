@@ -7,17 +7,15 @@
 #include <string.h>
 
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
-    static const struct {
-        FigureSource source;
-        const char *named, *text;
-    } sources[] = {
-        {SOURCE_RECORDED, "(recorded)", "recorded: measured before, on another machine; marked r."},
-        {SOURCE_MODEL, "(model)", "model: computed by the memory model, not timed; marked m."},
-        {SOURCE_PUBLISHED, "(published)", "published: of an article or a data sheet; marked p."}};
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
-            run->explained |= 1u << sources[i].source;
-            pane_add(pane, PANE_TERM, false, "%s", sources[i].text);
+    static const char *const texts[] = {
+        [SOURCE_RECORDED] = "recorded: measured before, on another machine; marked r.",
+        [SOURCE_MODEL] = "model: computed by the memory model, not timed; marked m.",
+        [SOURCE_PUBLISHED] = "published: of an article or a data sheet; marked p."};
+    for (int source = SOURCE_RECORDED; source <= SOURCE_PUBLISHED; source++)
+        if (!(run->explained >> source & 1) &&
+            strstr(text, short_text("(%s)", source_names[source]).text)) {
+            run->explained |= 1u << source;
+            pane_add(pane, PANE_TERM, false, "%s", texts[source]);
         }
 }
 

@@ -281,12 +281,6 @@ unsigned state_step(State *state, const Event *event) {
         return STEP_REDRAW;
     case EVENT_WINDOW:
         return on_window(state, event->on);
-    case EVENT_WAITING:
-        snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
-        return STEP_REDRAW;
-    case EVENT_TIP:
-        snprintf(state->tip, sizeof state->tip, "%s", event->text);
-        return STEP_REDRAW;
     case EVENT_SCROLL:
         return control_scroll(state, (int)event->steps);
     case EVENT_NOTE:

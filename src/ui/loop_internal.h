@@ -107,7 +107,7 @@ typedef struct {
     uint64_t printed_said;    /* the number of log lines at that time */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
-    bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
+    bool waits;               /* the wait for figures was explained */
 } Loop;
 
 /* ---- loop.c: what the App leaves to the screens ---------------------------------------------- */

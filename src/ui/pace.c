@@ -71,22 +71,16 @@ void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request
         meter->first_us = clock_process_us();
 }
 
-static void key_figures(const PaceMeter *meter, Pace *pace) {
-    double sorted[PACE_KEYS];
-    int count = (int)(meter->keys < PACE_KEYS ? meter->keys : PACE_KEYS);
-    if (!count)
-        return;
-    memcpy(sorted, meter->taken_us, (size_t)count * sizeof *sorted);
-    sort_ascending(sorted, count);
-    pace->keys = meter->keys;
-    pace->key_us = reading(sorted[count / 2], SOURCE_MEASURED);
-    pace->key_p99_us = reading(sorted[(int)ceil(0.99 * count) - 1], SOURCE_MEASURED);
-}
-
 Pace pace_figures(const PaceMeter *meter) {
-    Pace pace = {.keys = 0};
-    double slowest = INFINITY;
-    key_figures(meter, &pace);
+    Pace pace = {.keys = meter->keys};
+    double slowest = INFINITY, sorted[PACE_KEYS];
+    int count = (int)(meter->keys < PACE_KEYS ? meter->keys : PACE_KEYS);
+    memcpy(sorted, meter->taken_us, sizeof sorted);
+    sort_ascending(sorted, count);
+    if (count) {
+        pace.key_us = reading(sorted[count / 2], SOURCE_MEASURED);
+        pace.key_p99_us = reading(sorted[(int)ceil(0.99 * count) - 1], SOURCE_MEASURED);
+    }
     if (meter->first_us > 0)
         pace.first_us = reading(meter->first_us, SOURCE_MEASURED);
     for (int i = 0; i < SCREEN_COUNT; i++)
