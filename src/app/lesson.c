@@ -104,7 +104,7 @@ static void show_lesson(App *app) {
     LessonPane *pane = &app->state.lesson;
     int step = pane->step, scroll = pane->scroll;
     lesson_run_show(&app->desk.run, pane);
-    if (app->desk.quizzes)
+    if (app->desk.quiz.count)
         show_question(app);
     if (pane->step == step) /* the same page: the learner's place in it stays */
         pane->scroll = scroll;
@@ -171,19 +171,19 @@ static bool open_quiz(App *app, DeskMemory memory, Err *err) {
     if (!quiz_draw(&quiz, &app->menu.course, memory != DESK_FORGETS, (uint64_t)seed, err))
         return false;
     clear_desk(app);
-    app->desk = (LessonDesk){.open = true, .memory = memory, .quizzes = true, .quiz = quiz};
+    app->desk = (LessonDesk){.open = true, .memory = memory, .quiz = quiz};
     return open_question(app, err);
 }
 
 static bool quiz_goes_on(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     Quiz *quiz = &desk->quiz;
-    if (!desk->quizzes || quiz->over || desk->run.phase != PHASE_END)
+    if (!desk->quiz.count || desk->run.phase != PHASE_END)
         return true;
-    if (!quiz->items[quiz->at].answered)
-        quiz_answer(quiz, VERDICT_NONE);
-    quiz->over = ++quiz->at == quiz->count;
-    return quiz->over || open_question(app, err);
+    QuizItem *item = &quiz->items[quiz->at];
+    if (item->verdict == VERDICT_VOID && !desk->run.void_count)
+        item->verdict = VERDICT_NONE;
+    return ++quiz->at == quiz->count || open_question(app, err);
 }
 
 /* ---- a lesson -------------------------------------------------------------------------------- */
@@ -221,7 +221,8 @@ static bool save_progress(LessonDesk *desk, Err *err) {
     int page = ended ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
-    if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
+    if (desk->memory == DESK_FORGETS || desk->quiz.count || looked || saved ||
+        run->page < run->target)
         return true;
     CourseProgressRow row = {.page = ended ? 0 : page,
                              .pages = desk->lesson->page_count,
@@ -241,8 +242,8 @@ static bool note_answer(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     const LessonQuestion *question = lesson_run_question(run);
     bool judged = run->phase == PHASE_VERDICT && question;
-    if (desk->quizzes && judged)
-        quiz_answer(&desk->quiz, run->verdict);
+    if (desk->quiz.count && judged)
+        desk->quiz.items[desk->quiz.at].verdict = run->verdict;
     return !judged || run->asked == desk->saved_asked || desk->memory == DESK_FORGETS ||
            quiz_missed_note(desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
 }
@@ -376,7 +377,7 @@ static void open_next_lesson(App *app) {
 void app_lesson_input(App *app, const LessonInput *input) {
     LessonDesk *desk = &app->desk;
     Err err;
-    if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over))
+    if (!desk->open || desk->page || (desk->quiz.count && desk->quiz.at == desk->quiz.count))
         return;
     if (desk->run.phase == PHASE_END && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
         open_next_lesson(app);

@@ -230,7 +230,8 @@ static int add_questions(QuizItem *all, int count, const Lesson *lesson, const c
             continue;
         QuizItem *item = &all[count++];
         *item = (QuizItem){.page = page,
-                           .missed = has_line(missed, missed_line(lesson, question).text)};
+                           .missed = has_line(missed, missed_line(lesson, question).text),
+                           .verdict = VERDICT_VOID};
         snprintf(item->lesson, sizeof item->lesson, "%s", lesson->name);
         snprintf(item->topic, sizeof item->topic, "%s", lesson->title);
     }
@@ -285,14 +286,6 @@ bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, 
                                       "there is no lesson with a question");
 }
 
-/* ---- taking it ------------------------------------------------------------------------------- */
-
-void quiz_answer(Quiz *quiz, LessonVerdict verdict) {
-    QuizItem *item = &quiz->items[quiz->at];
-    item->answered = true;
-    item->verdict = verdict;
-}
-
 /* ---- what is shown --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -305,11 +298,10 @@ static Score score_of(const Quiz *quiz, const char *topic) {
     Score score = {0};
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
-        bool counts = item->answered && item->verdict != VERDICT_VOID;
         if (topic && strcmp(topic, item->topic) != 0)
             continue;
-        score.asked += counts;
-        score.right += counts && item->verdict == VERDICT_RIGHT;
+        score.asked += item->verdict != VERDICT_VOID;
+        score.right += item->verdict == VERDICT_RIGHT;
     }
     return score;
 }
@@ -349,13 +341,14 @@ static void show_score(const Quiz *quiz, LessonPane *pane) {
 
 void quiz_show(const Quiz *quiz, LessonPane *pane) {
     const QuizItem *item = &quiz->items[quiz->at];
-    if (quiz->over)
+    const bool over = quiz->at == quiz->count;
+    if (over)
         show_score(quiz, pane);
     const Score score = score_of(quiz, NULL);
-    pane->step = quiz->over ? quiz->count : quiz->at + 1;
+    pane->step = over ? quiz->count : quiz->at + 1;
     pane->steps = quiz->count;
     pane->right = score.right;
     pane->asked = score.asked;
-    snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", quiz->over ? "" : ": ",
-             quiz->over ? "" : item->topic);
+    snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", over ? "" : ": ",
+             over ? "" : item->topic);
 }

@@ -38,7 +38,6 @@ static void enter_page(LessonRun *run, int page) {
     run->page = page;
     run->frame = run->again = 0;
     run->verdict = VERDICT_NONE;
-    run->first = true;
     run->hurries = false;
     run->page_text = (PaneText){.count = 0};
     run->typed[0] = run->note[0] = '\0';
@@ -292,13 +291,12 @@ static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evalu
 
 /* Adds the verdict to the score. Only the first answer to a question counts. */
 static void count_answer(LessonRun *run) {
-    bool counts = run->first && run->verdict != VERDICT_VOID && run->page >= run->answered;
+    bool counts = run->verdict != VERDICT_VOID && run->page >= run->answered;
     run->asked += counts;
     run->right += counts && run->verdict == VERDICT_RIGHT;
     if (counts)
         run->answered = run->page + 1;
     run->void_count += run->verdict == VERDICT_VOID;
-    run->first = false;
 }
 
 static Evaluation evaluation_of(const LessonRun *run, const State *state, const LiveData *live) {
@@ -566,7 +564,7 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
         snprintf(run->note, sizeof run->note, "First the answer; or skip the question.");
         return true;
     case INPUT_SKIP:
-        run->skipped += run->first;
+        run->skipped += run->page >= run->answered;
         return leave_page(run), true;
     default:
         return false;

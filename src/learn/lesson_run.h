@@ -66,7 +66,6 @@ typedef struct {
     int step;           /* the next step to carry out */
     int frame;          /* of an animation */
     int again;          /* how often the question was asked again */
-    bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
     bool alone;         /* a quiz: the run ends behind the question of page `target` */
     bool hurries;       /* the learner does not want to wait for unknown figures */
