@@ -18,10 +18,6 @@ enum { PATIENCE_MS = 12000 };
 /* A script draws the same questions every time. */
 enum { SCRIPT_SEED = 1 };
 
-static void redraw(App *app) {
-    app->todo |= STEP_REDRAW;
-}
-
 /* ---- the workflow ---------------------------------------------------------------------------- */
 
 static int workflow_steps(const App *app, Finding steps[FINDINGS_MAX]) {
@@ -59,7 +55,7 @@ void app_show_page(App *app) {
     show_workflow(app, pane);
     pane_add(&pane->body, PANE_KEYS, false, "%s closes, typing %s opens the lesson of a finding",
              key_of(ACTION_LESSON).name, key_of(ACTION_EXPLAIN).name);
-    redraw(app);
+    app->todo |= STEP_REDRAW;
 }
 
 static bool open_page(App *app, Err *err) {
@@ -108,7 +104,7 @@ static void show_lesson(App *app) {
         show_question(app);
     if (pane->step == step) /* the same page: the learner's place in it stays */
         pane->scroll = scroll;
-    redraw(app);
+    app->todo |= STEP_REDRAW;
 }
 
 /* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; "" is the next lesson.
@@ -277,7 +273,7 @@ static void begin_lesson(App *app) {
     int scene = menu_find(scenes, name);
     state_begin_lesson(&app->state, scene < 0 ? 0 : scene);
     app_request(app);
-    redraw(app);
+    app->todo |= STEP_REDRAW;
 }
 
 /* Uses the lesson's next control. False: the facts of the state's scene are not known yet. */
@@ -295,25 +291,23 @@ static bool use_control(App *app) {
     return true;
 }
 
-/* Whether the newest frame is of the newest job. A draft waits for its finer frame, which does not
- * come while the world moves, unless the learner does not want to wait. */
-static bool frame_answers(const App *app) {
-    return app->frame && app->frame->live.serial == app->state.job.serial &&
-           (!app->frame->live.frame.draft || app->state.playing || app->desk.run.hurries);
-}
-
 /* Takes the figures that the lesson needs. False: some of them are missing, or not of the newest
- * job. A figure that a script does not know, or that took too long, counts as unknown. */
+ * job. A draft waits for its finer frame, which does not come while the world moves, unless the
+ * learner does not want to wait. A figure that a script does not know, or that took too long,
+ * counts as unknown. */
 static bool take_figures(App *app) {
     LessonDesk *desk = &app->desk;
+    const EngineFrame *frame = app->frame;
+    const bool waits_for_finer = !app->state.playing && !desk->run.hurries;
     double now = clock_ms();
-    if (!frame_answers(app))
+    if (!frame || frame->live.serial != app->state.job.serial ||
+        (frame->live.frame.draft && waits_for_finer))
         return false;
     if (!desk->waits)
         desk->waits_ms = now;
-    desk->waits = app->frame->live.complete || app->state.playing;
+    desk->waits = frame->live.complete || app->state.playing;
     bool final = app->script || now - desk->waits_ms > PATIENCE_MS;
-    return lesson_run_figures(&desk->run, &app->state, &app->frame->live, final);
+    return lesson_run_figures(&desk->run, &app->state, &frame->live, final);
 }
 
 /* Gives the lesson what it wants. False: it waits for input, a pause or figures. */
@@ -364,23 +358,17 @@ double app_lesson_in_ms(const App *app) {
 
 /* ---- what the learner does ------------------------------------------------------------------- */
 
-/* Opens the lesson behind this one, or says that there is none. */
-static void open_next_lesson(App *app) {
-    const char *next = course_after(&app->menu.course, app->desk.lesson->name);
-    Err err;
-    if (!next)
-        app_note(app, "this was the last lesson");
-    else if (!app_open_lesson(app, next, app->desk.memory, &err))
-        app_note_error(app, &err);
-}
-
 void app_lesson_input(App *app, const LessonInput *input) {
     LessonDesk *desk = &app->desk;
     Err err;
     if (!desk->open || desk->page || (desk->quiz.count && desk->quiz.at == desk->quiz.count))
         return;
     if (desk->run.phase == PHASE_END && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
-        open_next_lesson(app);
+        const char *next = course_after(&app->menu.course, desk->lesson->name);
+        if (!next)
+            app_note(app, "this was the last lesson");
+        else if (!app_open_lesson(app, next, desk->memory, &err))
+            app_note_error(app, &err);
         return;
     }
     if (!lesson_run_input(&desk->run, input))
@@ -457,7 +445,7 @@ bool app_lesson_key(App *app, int32_t key) {
     LessonInput input;
     if (key == KEYCODE_SHIFT_UP || key == KEYCODE_SHIFT_DOWN) {
         pane->scroll += key == KEYCODE_SHIFT_UP ? -1 : 1;
-        redraw(app);
+        app->todo |= STEP_REDRAW;
         return true;
     }
     if (!input_of_key(pane, key, &input) || (app->desk.page && input.kind == INPUT_TYPE))

@@ -34,7 +34,7 @@ static void read_idea(const char *folder, const char *name, char idea[COURSE_IDE
 
 void course_read(Course *course) {
     char path[COURSE_PATH];
-    struct dirent **files;
+    struct dirent **files = NULL;
     bool there = data_path("samples/lessons", path, sizeof path, NULL);
     int count = there ? scandir(path, &files, is_lesson, alphasort) : -1;
     *course = (Course){.count = count < 0 ? 0 : count < COURSE_LESSONS ? count : COURSE_LESSONS};
@@ -44,8 +44,7 @@ void course_read(Course *course) {
     }
     for (int i = 0; i < count; i++)
         free(files[i]);
-    if (there && count >= 0)
-        free(files);
+    free(files);
 }
 
 /* Whether the word names the lesson: "2", "02", or the text after the number, "whose-bytes". */
@@ -327,24 +326,20 @@ static void add_topics(const Quiz *quiz, PaneText *body) {
     }
 }
 
-static void show_score(const Quiz *quiz, LessonPane *pane) {
-    PaneText *body = &pane->body;
-    const Score score = score_of(quiz, NULL);
-    *pane = (LessonPane){.open = true, .ended = true};
-    pane_add(body, PANE_TEXT, false, "%d of %d right. By topic:", score.right, score.asked);
-    add_topics(quiz, body);
-    pane_add(body, PANE_TEXT, false,
-             "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
-             quiz->seed);
-    pane_add(body, PANE_KEYS, false, "%s closes the quiz", key_of(ACTION_LESSON).name);
-}
-
 void quiz_show(const Quiz *quiz, LessonPane *pane) {
     const QuizItem *item = &quiz->items[quiz->at];
     const bool over = quiz->at == quiz->count;
-    if (over)
-        show_score(quiz, pane);
     const Score score = score_of(quiz, NULL);
+    PaneText *body = &pane->body;
+    if (over) {
+        *pane = (LessonPane){.open = true, .ended = true};
+        pane_add(body, PANE_TEXT, false, "%d of %d right. By topic:", score.right, score.asked);
+        add_topics(quiz, body);
+        pane_add(body, PANE_TEXT, false,
+                 "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
+                 quiz->seed);
+        pane_add(body, PANE_KEYS, false, "%s closes the quiz", key_of(ACTION_LESSON).name);
+    }
     pane->step = over ? quiz->count : quiz->at + 1;
     pane->steps = quiz->count;
     pane->right = score.right;

@@ -111,14 +111,10 @@ static void note_shown(Loop *loop, Screen screen) {
         pace_shown(&loop->pace, screen, open_screens(loop), frame->request, frame->live.job.time_s);
 }
 
-static void draw_all(Loop *loop) {
-    loop->term_dirty = loop->window_dirty = true;
-}
-
 unsigned loop_serve(Loop *loop) {
     unsigned bits = app_todo(&loop->app);
     if (bits & STEP_REDRAW)
-        draw_all(loop);
+        loop->term_dirty = loop->window_dirty = true;
     if (bits & STEP_QUIT)
         loop->quit = true;
     if (bits & STEP_SNAPSHOT)
@@ -163,7 +159,7 @@ static void show_slow_work(Loop *loop) {
     slow_text(&loop->slow, &app->menu.menu.scenes, engine_doing(app->engine), clock_ms(), text,
               sizeof text);
     if (strcmp(text, app->state.waiting) != 0)
-        draw_all(loop);
+        loop->term_dirty = loop->window_dirty = true;
     memcpy(app->state.waiting, text, sizeof text);
 }
 
@@ -184,7 +180,7 @@ void loop_take_frame(Loop *loop) {
     if (app->frame->request >= app->request)
         loop->echo_ms = 0;
     loop_serve(loop);
-    draw_all(loop);
+    loop->term_dirty = loop->window_dirty = true;
 }
 
 enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the next */
@@ -734,7 +730,7 @@ static void run_live(Loop *loop) {
     while (!loop->quit) {
         if (echo_in_ms(loop) <= 0) { /* draws the control's new value with the old picture */
             loop->echo_ms = 0;
-            draw_all(loop);
+            loop->term_dirty = loop->window_dirty = true;
         }
         show_slow_work(loop);
         show_tips(loop);

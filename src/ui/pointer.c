@@ -19,11 +19,6 @@ static bool cell_at(const Spots *spots, double x, double y, Event *event) {
            !spots_over(spots, x, y);
 }
 
-static bool drag_time(const Spots *spots, double x, const State *state, Event *event) {
-    *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
-    return true;
-}
-
 /* Handles a press: finds what the press begins, a click or a drag. */
 static bool press_button(Pointer *pointer, double x, double y, const Spots *spots,
                          const State *state, int64_t pixel, Event *event) {
@@ -40,7 +35,8 @@ static bool press_button(Pointer *pointer, double x, double y, const Spots *spot
         pointer->doing = POINTER_WIPE;
     if (spots_on_time(spots, x, y)) {
         pointer->doing = POINTER_TIME;
-        return drag_time(spots, x, state, event);
+        *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
+        return true;
     }
     if (!pointer->in_terminal || pixel < 0)
         return false;
@@ -102,7 +98,8 @@ static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spot
         *event = (Event){.kind = EVENT_PIXEL, .x = (double)pixel};
         return pixel >= 0;
     case POINTER_TIME:
-        return drag_time(spots, x, state, event);
+        *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
+        return true;
     case POINTER_PAN:
         *event = (Event){.kind = EVENT_DRAG,
                          .x = -dy / spots->bev.h * (spots->x_hi - spots->x_lo),
@@ -116,19 +113,6 @@ static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spot
     }
 }
 
-/* Handles a move without a button: in the window the cursor follows. */
-static bool move_released(Pointer *pointer, double x, double y, const Spots *spots, int64_t pixel,
-                          Event *event) {
-    pointer->x = x;
-    pointer->y = y;
-    *event = (Event){.kind = pixel >= 0 ? EVENT_PIXEL : EVENT_HOVER};
-    if (pixel >= 0)
-        event->x = (double)pixel;
-    else if (!cell_at(spots, x, y, event))
-        event->x = event->y = -1;
-    return !pointer->in_terminal;
-}
-
 bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double steps,
                     const Spots *spots, const State *state, const LiveData *live, Event *event) {
     int64_t pixel = live ? spots_pixel(spots, x, y, state, &live->frame) : -1;
@@ -140,7 +124,14 @@ bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double
     case MOUSE_MOVE:
         return move_pressed(pointer, x, y, spots, state, pixel, event);
     case MOUSE_HOVER:
-        return move_released(pointer, x, y, spots, pixel, event);
+        pointer->x = x;
+        pointer->y = y;
+        *event = (Event){.kind = pixel >= 0 ? EVENT_PIXEL : EVENT_HOVER};
+        if (pixel >= 0)
+            event->x = (double)pixel;
+        else if (!cell_at(spots, x, y, event))
+            event->x = event->y = -1;
+        return !pointer->in_terminal; /* in the window the cursor follows */
     case MOUSE_MENU:
         *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(spots, x, y)};
         return true;

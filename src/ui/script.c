@@ -258,15 +258,13 @@ bool script_run(const ScriptOptions *options, Err *err) {
     return ok;
 }
 
-enum { TEXT_WIDTH = PANEL_TEXT_WIDTH };
-
 /* ---- lessons as plain text ------------------------------------------------------------------- */
 
 static void print_wrapped(const char *ascii, int indent) {
     char line[PANE_BYTES];
     text_for_locale(ascii, line, sizeof line);
     printf("%*s", indent, "");
-    text_wrap(line, strlen(line), indent, indent, TEXT_WIDTH, stdout);
+    text_wrap(line, strlen(line), indent, indent, PANEL_TEXT_WIDTH, stdout);
 }
 
 static void print_title(const LessonPane *pane) {
