@@ -78,7 +78,7 @@ static bool release_button(Pointer *pointer, double x, double y, const Spots *sp
     }
     *event = (Event){.kind = EVENT_NOTE, .text = pointer->answer};
     return clicked && !pointer->has_command && !command && live &&
-           spots_answer(spots, x, y, state, live, pointer->answer);
+           origin_text(state, live, spots_figure(spots, x, y), pointer->answer);
 }
 
 /* Handles a move while the button is pressed. A click becomes a drag once it has moved far enough.

@@ -4,7 +4,7 @@
  * mouse, and a click pins; in the terminal a click puts the cursor. */
 #pragma once
 
-#include "src/view/panel/spots.h"
+#include "src/view/panel/sheet.h"
 
 #include <stdlib.h>
 

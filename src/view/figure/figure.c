@@ -4,7 +4,6 @@
 
 #include "src/view/bev/strip.h"
 #include "src/view/draw/ticks.h"
-#include "src/view/panel/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
