@@ -86,17 +86,13 @@ static double axes_bottom(void) {
     return TICK + LABEL_GAP + SIZE_SMALL + 6 + SIZE_SMALL + 6;
 }
 
-static int tick_target(double pixels) {
-    int target = (int)(pixels / PX_PER_TICK);
-    return target < 1 ? 1 : target > 12 ? 12 : target;
-}
-
 /* Draws ticks on two sides, and their numbers at the left or below. `up`: of the upright axis. */
 static void draw_ticks(Pen *pen, const FigurePanel *panel, bool up, bool labelled) {
     const Grid *grid = &panel->figure->grid;
     const Box box = panel->box;
-    Ticks ticks = up ? ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(box.h))
-                     : ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(box.w));
+    const int target = (int)fmin(fmax((up ? box.h : box.w) / PX_PER_TICK, 1), 12);
+    Ticks ticks = up ? ticks_linear(grid->x_min_m, grid->x_max_m, target)
+                     : ticks_linear(grid->y_min_m, grid->y_max_m, target);
     TextStyle style = aligned(style_muted(pen), up ? ALIGN_RIGHT : ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double x, y, dx = up ? TICK : 0, dy = up ? 0 : TICK;
