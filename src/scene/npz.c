@@ -104,10 +104,9 @@ static bool count_elements(const char *where, NpyArray *array, Err *err) {
     for (int i = 0; i < array->rank; i++)
         wraps |= __builtin_mul_overflow(array->count, array->shape[i], &array->count) ||
                  __builtin_mul_overflow(bytes, array->shape[i], &bytes);
-    char text[128];
-    npy_shape_text(array, text, sizeof text);
     return !wraps ||
-           err_set(err, ERR_FAILED, where, "", "shape %s: the product does not fit 64 bits", text);
+           err_set(err, ERR_FAILED, where, "", "shape %s: the product does not fit 64 bits",
+                   npy_shape_text(array).text);
 }
 
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
@@ -134,16 +133,18 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     return count_elements(where, array, err);
 }
 
-void npy_shape_text(const NpyArray *array, char *text, size_t size) {
-    snprintf(text, size, "(");
+ShortText npy_shape_text(const NpyArray *array) {
+    ShortText text = {"("};
     for (int i = 0; i < array->rank; i++)
-        text_add(text, size, i ? ", %lld" : "%lld", (long long)array->shape[i]);
-    text_add(text, size, array->rank == 1 ? ",)" : ")"); /* as Python writes a single element */
+        text_add(text.text, sizeof text.text, i ? ", %lld" : "%lld", (long long)array->shape[i]);
+    /* Python writes a comma behind a single element */
+    text_add(text.text, sizeof text.text, array->rank == 1 ? ",)" : ")");
+    return text;
 }
 
 bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
                     NpyArray *array, Err *err) {
-    char text[NPY_START], shape[128];
+    char text[NPY_START];
     BAD_FILE_IF(got < PREFIX || memcmp(start, magic, sizeof magic), where, "",
                 "not an .npy array: %s", got < PREFIX ? "truncated" : "wrong magic bytes");
     BAD_FILE_IF(start[6] != 1, where, "", "npy version %d, must be 1", start[6]);
@@ -155,22 +156,20 @@ bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *w
         return false;
     array->start = PREFIX + length;
     const uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
-    npy_shape_text(array, shape, sizeof shape);
     return needed == bytes - array->start ||
            err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
-                   shape, npy_types[array->type].name, (unsigned long long)needed,
-                   (unsigned long long)(bytes - array->start));
+                   npy_shape_text(array).text, npy_types[array->type].name,
+                   (unsigned long long)needed, (unsigned long long)(bytes - array->start));
 }
 
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
     enum { ALIGN = 64 };
-    char shape[NPY_MAX_RANK * 22], length[16] = "";
-    npy_shape_text(array, shape, sizeof shape);
+    char length[16] = "";
     if (array->type == NPY_S || array->type == NPY_U)
         snprintf(length, sizeof length, "%d", array->characters);
     int text = snprintf(header + PREFIX, NPY_WRITTEN_BYTES - PREFIX,
                         "{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }",
-                        npy_types[array->type].descr, length, shape);
+                        npy_types[array->type].descr, length, npy_shape_text(array).text);
     size_t total = ((size_t)PREFIX + (size_t)text + 1 + ALIGN - 1) / ALIGN * ALIGN;
     memset(header + PREFIX + text, ' ', total - PREFIX - (size_t)text);
     header[total - 1] = '\n';

@@ -81,8 +81,8 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
                    Err *err);
 
-/* Writes the shape as Python prints it: "(6, 59, 16, 44)". */
-void npy_shape_text(const NpyArray *array, char *text, size_t size);
+/* Returns the shape as Python prints it: "(6, 59, 16, 44)". */
+ShortText npy_shape_text(const NpyArray *array);
 
 /* ---- reading an archive ---------------------------------------------------------------------- */
 

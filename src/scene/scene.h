@@ -30,6 +30,7 @@
 #include "src/scene/world.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 
 /* Limits of scene files. RIG_MAX_CAMERAS limits the cameras. */
@@ -184,7 +185,7 @@ extern const double clip_period_s; /* time between two moments without timestamp
 
 /* A folder of .npz files of the same drive. Each is one moment, in order of their names. */
 typedef struct Clip {
-    char *path; /* path of the folder */
+    char path[PATH_MAX]; /* path of the folder */
     int count;
     struct dirent **files; /* [count]: of the folder, in the order of their names */
     double period_s;       /* mean time between two moments; each lasts so long */

@@ -131,19 +131,19 @@ static bool shape_matches(const NpyArray *array, const char *shape) {
 static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
     const char *const *shape = scene_arrays[id].shapes;
-    char found[96], wanted[96];
-    npy_shape_text(array, found, sizeof found);
+    const ShortText found = npy_shape_text(array);
+    char wanted[96];
     /* moments of a clip, or a batch */
     REFUSE_IF(id == ARRAY_DEPTH && array->rank == 5, id,
               array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
                                     "clip/00001.npz"
                                   : "save one sample, depth[0] and feat[0]",
-              "shape %s: %lld moments or samples in one file; a clip is a folder of files", found,
-              (long long)array->shape[0]);
+              "shape %s: %lld moments or samples in one file; a clip is a folder of files",
+              found.text, (long long)array->shape[0]);
     while (*shape && !shape_matches(array, *shape))
         shape++;
     shapes_text(id, wanted, sizeof wanted);
-    REFUSE_IF(!*shape, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
+    REFUSE_IF(!*shape, id, shape_hint(reader, id), "shape %s, must be %s", found.text, wanted);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of_letter((*shape)[i]);
         if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))

@@ -34,7 +34,7 @@ static int compare_moments(const struct dirent **a, const struct dirent **b) {
 
 /* Writes the path of a moment's file. */
 static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
-    snprintf(path, PATH_MAX, "%s/%s", clip->path, clip->files[moment]->d_name);
+    snprintf(path, PATH_MAX, "%.3800s/%s", clip->path, clip->files[moment]->d_name);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -95,17 +95,15 @@ static bool list_moments(Clip *clip, Err *err) {
 }
 
 bool clip_open(const char *folder, Clip **out, Err *err) {
-    Clip *clip = calloc(1, sizeof *clip);
+    Clip *clip = *out = calloc(1, sizeof *clip);
+    if (!clip)
+        return err_no_memory(err, folder, "");
+    snprintf(clip->path, sizeof clip->path, "%s", folder);
+    if (list_moments(clip, err) && set_clip_period(clip, err))
+        return true;
+    clip_free(clip);
     *out = NULL;
-    if (clip)
-        clip->path = strdup(folder);
-    bool ok = ((clip && clip->path) || err_no_memory(err, folder, "")) && list_moments(clip, err) &&
-              set_clip_period(clip, err);
-    if (ok)
-        *out = clip;
-    else
-        clip_free(clip);
-    return ok;
+    return false;
 }
 
 void clip_free(Clip *clip) {
@@ -114,7 +112,6 @@ void clip_free(Clip *clip) {
     for (int i = 0; i < clip->count; i++)
         free(clip->files[i]);
     free(clip->files);
-    free(clip->path);
     free(clip);
 }
 

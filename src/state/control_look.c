@@ -186,10 +186,7 @@ void control_use_slice(State *state, int slice, bool keep) {
 }
 
 ShortText state_slice_text(const State *state) {
-    ShortText text = {"flat"};
-    if (state->scene.slices > 1)
-        slice_name(state->job.slice, text.text, sizeof text.text);
-    return text;
+    return state->scene.slices > 1 ? slice_name(state->job.slice) : short_text("flat");
 }
 
 /* Returns the slice one step away in the cycle max, 0, 1, ..., the highest, side. */
@@ -216,8 +213,8 @@ unsigned control_slice(State *state, const Command *command) {
         state->job.probe_cell = -1;
     }
     Slice shown = state_slice(state);
-    slice_describe(&shown, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
-    SAY(state, command->action, "%s", text);
+    SAY(state, command->action, "%s",
+        slice_describe(&shown, state->scene.has_rig ? &state->scene.whole : NULL).text);
     return control_changed(state) | STEP_LOOK;
 }
 

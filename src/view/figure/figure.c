@@ -151,9 +151,9 @@ void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled) {
 static void describe_figure(const Figure *figure, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     const char *view = views[spec->picture->bev.view].title;
-    char channel[32] = "", slice[64];
-    slice_describe(&figure->slice, figure->frame->rig ? &figure->frame->rig->grid : NULL, slice,
-                   sizeof slice);
+    const Rig *rig = figure->frame->rig;
+    char channel[32] = "";
+    const ShortText slice = slice_describe(&figure->slice, rig ? &rig->grid : NULL);
     const ShortText a = live_side_label(spec->live, false);
     if (spec->picture->bev.view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->picture->channel);
@@ -162,7 +162,7 @@ static void describe_figure(const Figure *figure, char *text, size_t size) {
                  live_side_label(spec->live, true).text);
     else
         snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s", view,
-                 channel, slice, slice[0] ? ", " : "", a.text);
+                 channel, slice.text, slice.text[0] ? ", " : "", a.text);
 }
 
 /* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling

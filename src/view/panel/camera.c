@@ -309,18 +309,17 @@ void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
 void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
     const OperatorSpec *spec = &data->state->scene.operator_spec;
     const OperatorBars *bars = data->live->frame.bars;
-    char text[160];
+    const ShortText text = operator_describe(spec);
     area = sheet_title(sheet, area, "No cameras", operator_kinds[spec->kind].title);
-    operator_describe(spec, text, sizeof text);
-    int rows = sheet_paragraph_rows(sheet, area, text);
+    int rows = sheet_paragraph_rows(sheet, area, text.text);
     if (rows < area.h || !bars)
-        sheet_paragraph(sheet, area, INK_TEXT, text);
+        sheet_paragraph(sheet, area, INK_TEXT, text.text);
     area = area_below(area, rows);
     if (!bars || area.h < 1)
         return;
-    operator_bars_title(spec, bars, text, sizeof text);
-    if (area.h > 2 && sheet_width(sheet, text) <= area.w)
-        sheet_line(sheet, area_row(&area), cell_style(INK_MUTED), text);
+    const ShortText title = operator_bars_title(spec, bars);
+    if (area.h > 2 && sheet_width(sheet, title.text) <= area.w)
+        sheet_line(sheet, area_row(&area), cell_style(INK_MUTED), title.text);
     double heights[OPERATOR_BARS];
     for (int i = 0; i < bars->count; i++)
         heights[i] = operator_bar_height(bars, i);

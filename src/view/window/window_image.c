@@ -243,18 +243,18 @@ static void draw_wipe(const WindowView *view) {
 static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const Rig *rig = view->live->frame.rig;
-    char text[96], slice[64];
+    char text[96];
     if (bev_picture_alike(&view->picture->bev))
         snprintf(text, sizeof text, "both are equal");
     else
         comparison_text(view->state, view->live, text, sizeof text);
-    slice_describe(&view->whole.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
+    const ShortText slice = slice_describe(&view->whole.slice, rig ? &rig->grid : NULL);
     TextStyle style = style_over(&panel_theme, SIZE_BODY, ALIGN_LEFT);
     style.bold = true;
     double top = bev->y + SIZE_BODY + 12;
-    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
-    pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,
-             text);
+    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice.text);
+    pen_text(view->pen, bev->x + 12, slice.text[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24,
+             &style, text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------ */
