@@ -198,7 +198,6 @@ static int next_slice(int now, int step, int slices) {
 
 unsigned control_slice(State *state, const Command *command) {
     int slices = (int)state->scene.slices, now = state->job.slice, next = now;
-    char text[80];
     if (slices <= 1)
         return SAY(state, command->action, "slice: this grid is flat, one layer of cells");
     if (command->step)
