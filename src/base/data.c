@@ -91,7 +91,7 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
 FILE *data_open(const char *path, Err *err) {
     struct stat status;
     FILE *file = NULL;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode)) {
         err_set(err, ERR_FAILED, path, "", "not a regular file");
         errno = EINVAL;
     } else if (!(file = fopen(path, "rbe")))
