@@ -135,11 +135,6 @@ bool arrays_read_numbers(ArrayReader *reader, ArrayId id);
 bool arrays_is_small(ArrayId id);
 bool arrays_read_small(ArrayReader *reader);
 
-/* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
-static inline const char *scene_rounding(int index) {
-    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
-}
-
 /* Whether the archive has the array. */
 static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
     return reader->member[id] >= 0;

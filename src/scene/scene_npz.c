@@ -336,8 +336,8 @@ static bool read_rounding(ArrayReader *reader, Grid *grid) {
     char word[NPZ_TEXT] = "floor";
     if (!arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
         return false;
-    grid->truncate = !strcmp(word, scene_rounding(1));
-    REFUSE_IF(strcmp(word, scene_rounding(grid->truncate)) != 0, ARRAY_ROUNDING,
+    grid->truncate = !strcmp(word, rounding_names[ROUNDING_TRUNCATE]);
+    REFUSE_IF(strcmp(word, rounding_names[ROUNDING_FLOOR + grid->truncate]) != 0, ARRAY_ROUNDING,
               "LSS, BEVDet and CUDA-BEVFusion truncate", "'%.20s', must be floor or truncate",
               word);
     return true;
