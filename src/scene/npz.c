@@ -401,17 +401,19 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
         return false;
     size_t got = read_member_bytes(file, start, sizeof start);
     zip_fclose(file);
-    return npy_read_start(start, got, npz->members[member].bytes, member_place(npz, member).text,
-                          array, err);
+    if (!npy_read_start(start, got, npz->members[member].bytes, member_place(npz, member).text,
+                        array, err))
+        return false;
+    array->member = member;
+    return true;
 }
 
 /* Reads all elements, as the file's bytes. Never inflates beyond the declared size (zip bombs). */
-static bool read_elements(const Npz *npz, int member, const NpyArray *array, void *bytes,
-                          Err *err) {
-    const ShortText place = member_place(npz, member);
+static bool read_elements(const Npz *npz, const NpyArray *array, void *bytes, Err *err) {
+    const ShortText place = member_place(npz, array->member);
     char skipped[NPY_START], more;
     size_t size = (size_t)array->count * npy_element_bytes(array);
-    zip_file_t *file = open_member(npz, member, err);
+    zip_file_t *file = open_member(npz, array->member, err);
     if (!file)
         return false;
     size_t got =
@@ -430,15 +432,14 @@ static bool read_elements(const Npz *npz, int member, const NpyArray *array, voi
     return ok;
 }
 
-bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
-              Err *err) {
+bool npz_read(const Npz *npz, const NpyArray *array, NpyType type, void *elements, Err *err) {
     if (array->type == type)
-        return read_elements(npz, member, array, elements, err);
+        return read_elements(npz, array, elements, err);
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
-    bool ok =
-        (bytes || err_no_memory(err, npz->where, "")) &&
-        read_elements(npz, member, array, bytes, err) &&
-        convert_elements(array, bytes, type, elements, npz->where, npz->members[member].name, err);
+    bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
+              read_elements(npz, array, bytes, err) &&
+              convert_elements(array, bytes, type, elements, npz->where,
+                               npz->members[array->member].name, err);
     free(bytes);
     return ok;
 }
@@ -490,26 +491,25 @@ static size_t text_to_utf8(const NpyArray *array, const unsigned char *bytes, ch
     return used;
 }
 
-static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
-                          const unsigned char *bytes, char *texts, size_t stride, Err *err) {
+static bool convert_texts(const Npz *npz, const NpyArray *array, const unsigned char *bytes,
+                          char *texts, size_t stride, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
         size_t used = text_to_utf8(array, bytes, text);
         if (used >= NPZ_TEXT)
-            return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
-                               "shorten it", "a text of %zu bytes, must be at most %d", used,
-                               NPZ_TEXT - 1);
+            return data_refuse(
+                err, npz->where, npz_place(npz->members[array->member].name, array, i).text,
+                "shorten it", "a text of %zu bytes, must be at most %d", used, NPZ_TEXT - 1);
         clean_text(text, texts + (size_t)i * stride, NPZ_TEXT);
     }
     return true;
 }
 
-bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
-                    Err *err) {
+bool npz_read_texts(const Npz *npz, const NpyArray *array, char *texts, size_t stride, Err *err) {
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
     bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
-              npz_read(npz, member, array, array->type, bytes, err) &&
-              convert_texts(npz, member, array, bytes, texts, stride, err);
+              read_elements(npz, array, bytes, err) &&
+              convert_texts(npz, array, bytes, texts, stride, err);
     free(bytes);
     return ok;
 }

@@ -43,14 +43,10 @@ static bool choose_part(const ArrayReader *reader, const Camera *camera, const I
               "hold the %d x %d that resize and crop take of %s",
               (long long)images->h, (long long)images->w, images->input[0], images->input[1],
               own->image_h, own->image_w, camera->name);
-    if (images->padded) {
-        part->size[0] = own->image_h;
-        part->size[1] = own->image_w;
-    }
-    part->scale[0] = own->resize_y;
-    part->scale[1] = own->resize_x;
-    part->from[0] = own->crop_y;
-    part->from[1] = own->crop_x;
+    *part = (ImagePart){.size = {images->padded ? own->image_h : images->h,
+                                 images->padded ? own->image_w : images->w},
+                        .from = {own->crop_y, own->crop_x},
+                        .scale = {own->resize_y, own->resize_x}};
     return true;
 }
 
