@@ -312,10 +312,6 @@ bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err) {
     return true;
 }
 
-bool grad_out_load(GradOutFile *grad, const char *path, Err *err) {
-    return grad_out_read(grad, data_open(path, err), path, err);
-}
-
 void grad_out_free(GradOutFile *grad) {
     free(grad->values);
     grad->values = NULL;

@@ -210,8 +210,6 @@ static bool refuse_other_formats(const char *path, const char start[4], Err *err
     };
     static const char json_starts[] = "{[ \t\r\n\xef", /* \xef begins a byte order mark */
         a_scene[] = "a scene is JSON, or a .npz of arrays";
-    if (!memcmp(start, "PK", 2))
-        return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         BAD_FILE_IF(!memcmp(start, others[i].start, strlen(others[i].start)), path, others[i].hint,
                     "%s", others[i].what);
@@ -267,7 +265,7 @@ static bool folder_holds_arrays(const char *path) {
 static bool load_moment(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
     moment_path(clip, moment, path);
-    if (!scene_load_npz(path, scene, err))
+    if (!scene_read_npz(data_open(path, err), path, scene, err))
         return false;
     folder_name(scene->name, clip->path);
     return true;
@@ -310,11 +308,12 @@ static bool load_path(const char *path, Scene *scene, Err *err) {
     if (!file)
         return false;
     (void)!fread(start, 1, sizeof start, file); /* a shorter file leaves zeros */
-    fclose(file);
-    if (!refuse_other_formats(path, start, err))
-        return false;
-    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
-                                                 : load_json(path, true, scene, err);
+    rewind(file);
+    bool archive = !memcmp(start, "PK", 2);
+    if (!archive)
+        fclose(file);
+    bool ok = archive ? scene_read_npz(file, path, scene, err)
+                      : refuse_other_formats(path, start, err) && load_json(path, true, scene, err);
     if (ok)
         data_stem(path, scene->name, sizeof scene->name);
     return ok;

@@ -506,10 +506,6 @@ bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
     return false;
 }
 
-bool scene_load_npz(const char *path, Scene *scene, Err *err) {
-    return scene_read_npz(data_open(path, err), path, scene, err);
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Whether any camera has a name of its own, unlike "camera 0". */
