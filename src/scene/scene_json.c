@@ -187,11 +187,6 @@ static bool check_field_of_kind(const Check *check, const char *key, bool given,
                         operator_kinds[owner].name);
 }
 
-static bool check_operator(const Check *check, const OperatorSpec *spec) {
-    return check_field_of_kind(check, "rows", spec->rows, spec->kind, OPERATOR_EMBEDDING_BAG) &&
-           check_field_of_kind(check, "world", spec->world[0], spec->kind, OPERATOR_VOXELIZE);
-}
-
 static bool check_depth(const Check *check, const Frustum *frustum) {
     ShortText path = field_path_key(field_path_key(root, "frustum"), "depth_m");
     if (frustum->bins.count)
@@ -255,7 +250,9 @@ bool scene_of_json(const Check *check, const json_t *json, bool build, Scene *sc
     bool ok = fields_read(check, root, is_operator ? &operator_table : &scene_table, json, &fields);
     *scene = fields.scene;
     if (is_operator)
-        return ok && check_operator(check, spec) &&
+        return ok &&
+               check_field_of_kind(check, "rows", spec->rows, spec->kind, OPERATOR_EMBEDDING_BAG) &&
+               check_field_of_kind(check, "world", spec->world[0], spec->kind, OPERATOR_VOXELIZE) &&
                (!build || operator_build(spec, check->where, scene, check->err));
     scene->has_rig = scene->has_world = true;
     World *world = &scene->world; /* owns the items of these lists, also after a failure */

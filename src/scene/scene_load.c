@@ -28,10 +28,6 @@ static int is_moment_file(const struct dirent *entry) {
     return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".npz");
 }
 
-static int compare_moments(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* Writes the path of a moment's file. */
 static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%.3800s/%s", clip->path, clip->files[moment]->d_name);
@@ -85,7 +81,7 @@ static bool moments_are_alike(const Scene *a, const Scene *b) {
 /* ---- the handle ------------------------------------------------------------------------------ */
 
 static bool list_moments(Clip *clip, Err *err) {
-    int count = scandir(clip->path, &clip->files, is_moment_file, compare_moments);
+    int count = scandir(clip->path, &clip->files, is_moment_file, alphasort);
     clip->count = count > 0 ? count : 0;
     if (count < 0)
         return refuse_listing(clip->path, errno, err);

@@ -373,10 +373,6 @@ ShortText operator_describe(const OperatorSpec *spec) {
 
 /* ---- the bars of an operator ----------------------------------------------------------------- */
 
-static int compare_falling(const void *a, const void *b) {
-    return compare_values(b, a);
-}
-
 bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err) {
     BarsOf of = operator_kinds[spec->kind].bars;
     int64_t all = of == BARS_SORTED_ROWS ? spec->rows : spec->cells;
@@ -387,13 +383,14 @@ bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *ba
     for (int64_t t = 0; t < map->points; t++)
         uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
     if (of != BARS_CELLS)
-        qsort(uses, (size_t)all, sizeof *uses, compare_falling);
+        qsort(uses, (size_t)all, sizeof *uses, compare_values);
     for (int bar = 0; bar < bars->count; bar++) {
         int64_t first = all * bar / bars->count, end = all * (bar + 1) / bars->count;
         double sum = 0;
         for (int64_t i = first; i < end; i++) {
-            sum += uses[i];
-            bars->most = uses[i] > bars->most ? uses[i] : bars->most;
+            int32_t use = uses[of == BARS_CELLS ? i : all - 1 - i]; /* the sorted ones fall */
+            sum += use;
+            bars->most = use > bars->most ? use : bars->most;
         }
         bars->points[bar] = (float)(sum / (double)(end - first));
     }
