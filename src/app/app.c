@@ -497,15 +497,6 @@ static bool open_live(App *app, const EngineOptions *engine, Err *err) {
     return engine_open(&app->engine, engine, err);
 }
 
-/* Clears the log but for its notes: the words of the options are no changes by the user. */
-static void forget_changes(Log *log) {
-    int kept = 0;
-    for (int i = 0; i < log->count; i++)
-        if (log->lines[i].action == ACTION_COUNT)
-            log->lines[kept++] = log->lines[i];
-    log->count = kept;
-}
-
 static bool open_script(App *app, const EngineOptions *engine, Err *err) {
     app->state.job.time_s = app->options->time_s;
     if (!engine_open(&app->engine, engine, err))
@@ -513,7 +504,12 @@ static bool open_script(App *app, const EngineOptions *engine, Err *err) {
     if (!app->options->lesson) /* a lesson begins with a scene of its own */
         app_request(app);
     bool used = !app->failed && use_words(app, true, err);
-    forget_changes(&app->state.log);
+    Log *log = &app->state.log;
+    int kept = 0; /* notes alone: the words of the options are no changes by the user */
+    for (int i = 0; i < log->count; i++)
+        if (log->lines[i].action == ACTION_COUNT)
+            log->lines[kept++] = log->lines[i];
+    log->count = kept;
     return used;
 }
 

@@ -56,9 +56,7 @@ typedef struct {
     bool waits;      /* the lesson waits for figures that only repeats can bring */
     double waits_ms; /* the time when that wait began */
     double pause_ms; /* the time of the next frame of its animation */
-    int noted;       /* answers of the lesson that were remembered or forgotten as missed */
-    bool quizzes;    /* the lesson is opened for one question of the quiz */
-    Quiz quiz;
+    Quiz quiz;       /* whose question the lesson is opened for; without questions: for none */
 } LessonDesk;
 
 /* ---- undo ------------------------------------------------------------------------------------ */

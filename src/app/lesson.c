@@ -11,19 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-/* The scene of lessons that name no scene. */
-static const char first_scene[] = "canonical";
-
 /* How long a lesson waits for figures after all were taken once. Figures that are still unknown
  * then count as unknown. */
 enum { PATIENCE_MS = 12000 };
 
 /* A script draws the same questions every time. */
 enum { SCRIPT_SEED = 1 };
-
-static void redraw(App *app) {
-    app->todo |= STEP_REDRAW;
-}
 
 /* ---- the workflow ---------------------------------------------------------------------------- */
 
@@ -62,7 +55,7 @@ void app_show_page(App *app) {
     show_workflow(app, pane);
     pane_add(&pane->body, PANE_KEYS, false, "%s closes, typing %s opens the lesson of a finding",
              key_of(ACTION_LESSON).name, key_of(ACTION_EXPLAIN).name);
-    redraw(app);
+    app->todo |= STEP_REDRAW;
 }
 
 static bool open_page(App *app, Err *err) {
@@ -107,11 +100,11 @@ static void show_lesson(App *app) {
     LessonPane *pane = &app->state.lesson;
     int step = pane->step, scroll = pane->scroll;
     lesson_run_show(&app->desk.run, pane);
-    if (app->desk.quizzes)
+    if (app->desk.quiz.count)
         show_question(app);
     if (pane->step == step) /* the same page: the learner's place in it stays */
         pane->scroll = scroll;
-    redraw(app);
+    app->todo |= STEP_REDRAW;
 }
 
 /* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; "" is the next lesson.
@@ -161,7 +154,6 @@ static bool open_question(App *app, Err *err) {
     desk->lesson = lesson;
     lesson_run_init(&desk->run, desk->lesson, item->page);
     desk->run.alone = true;
-    desk->noted = 0;
     show_lesson(app); /* the engine learns which kernels the lesson wants simulated */
     app_lesson_turn(app, false);
     return true;
@@ -175,18 +167,19 @@ static bool open_quiz(App *app, DeskMemory memory, Err *err) {
     if (!quiz_draw(&quiz, &app->menu.course, memory != DESK_FORGETS, (uint64_t)seed, err))
         return false;
     clear_desk(app);
-    app->desk = (LessonDesk){.open = true, .memory = memory, .quizzes = true, .quiz = quiz};
+    app->desk = (LessonDesk){.open = true, .memory = memory, .quiz = quiz};
     return open_question(app, err);
 }
 
 static bool quiz_goes_on(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     Quiz *quiz = &desk->quiz;
-    if (!desk->quizzes || quiz->over || desk->run.phase != PHASE_END)
+    if (!desk->quiz.count || desk->run.phase != PHASE_END)
         return true;
-    if (!quiz->items[quiz->at].answered)
-        quiz_answer(quiz, VERDICT_NONE);
-    return !quiz_next(quiz) || open_question(app, err);
+    QuizItem *item = &quiz->items[quiz->at];
+    if (item->verdict == VERDICT_VOID && !desk->run.void_count)
+        item->verdict = VERDICT_NONE;
+    return ++quiz->at == quiz->count || open_question(app, err);
 }
 
 /* ---- a lesson -------------------------------------------------------------------------------- */
@@ -207,7 +200,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
         desk->memory = DESK_FORGETS;
         lesson_run_init(&desk->run, desk->lesson, page);
     }
-    desk->noted = desk->run.asked;
+    desk->saved_asked = desk->run.asked;
     show_lesson(app);
     app_lesson_turn(app, false);
     return true;
@@ -217,11 +210,15 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
  * no trace. */
 static bool save_progress(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
-    bool ended = lesson_run_done_with(run);
+    /* Its end, or its last page, read: there is nothing more to ask or to tell. */
+    bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
+    bool ended = run->phase == PHASE_END ||
+                 (run->page + 1 == run->lesson->page_count && (judged || run->phase == PHASE_TEXT));
     int page = ended ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
-    if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
+    if (desk->memory == DESK_FORGETS || desk->quiz.count || looked || saved ||
+        run->page < run->target)
         return true;
     CourseProgressRow row = {.page = ended ? 0 : page,
                              .pages = desk->lesson->page_count,
@@ -236,17 +233,14 @@ static bool save_progress(LessonDesk *desk, Err *err) {
 }
 
 /* Notes a question that was missed, so that a quiz asks it again. Only the first answer counts:
- * `asked` has grown since the last note. */
+ * `asked` has grown since progress was saved. */
 static bool note_answer(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     const LessonQuestion *question = lesson_run_question(run);
     bool judged = run->phase == PHASE_VERDICT && question;
-    if (desk->quizzes && judged)
-        quiz_answer(&desk->quiz, run->verdict);
-    if (!judged || run->asked == desk->noted)
-        return true;
-    desk->noted = run->asked;
-    return desk->memory == DESK_FORGETS ||
+    if (desk->quiz.count && judged)
+        desk->quiz.items[desk->quiz.at].verdict = run->verdict;
+    return !judged || run->asked == desk->saved_asked || desk->memory == DESK_FORGETS ||
            quiz_missed_note(desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
 }
 
@@ -266,26 +260,20 @@ bool app_close_lesson(App *app, Err *err) {
 
 /* ---- serving it ------------------------------------------------------------------------------ */
 
-/* Returns the scene that the lesson names first; the lesson may wish for another scene later. */
-static int scene_of(const Lesson *lesson, const Menu *scenes) {
-    char name[64];
+/* Begins the lesson and changes to its first scene in one step, so that no figures of another scene
+ * are shown in between. The lesson may wish for another scene later. */
+static void begin_lesson(App *app) {
+    const Menu *scenes = &app->state.menu.scenes;
+    const Lesson *lesson = app->desk.lesson;
+    char name[64] = "canonical"; /* where the lesson names no scene */
     for (int i = 0; i < lesson->step_count; i++)
         if (lesson->steps[i].kind == LESSON_CONTROL &&
             sscanf(lesson->steps[i].text, "scene %63s", name) == 1)
-            return menu_find(scenes, name);
-    return -1;
-}
-
-/* Begins the lesson and changes to its scene in one step, so that no figures of another scene are
- * shown in between. A lesson that names no scene takes first_scene. */
-static void begin_lesson(App *app) {
-    const Menu *scenes = &app->state.menu.scenes;
-    int scene = scene_of(app->desk.lesson, scenes);
-    if (scene < 0)
-        scene = menu_find(scenes, first_scene);
+            break;
+    int scene = menu_find(scenes, name);
     state_begin_lesson(&app->state, scene < 0 ? 0 : scene);
     app_request(app);
-    redraw(app);
+    app->todo |= STEP_REDRAW;
 }
 
 /* Uses the lesson's next control. False: the facts of the state's scene are not known yet. */
@@ -303,25 +291,23 @@ static bool use_control(App *app) {
     return true;
 }
 
-/* Whether the newest frame is of the newest job. A draft waits for its finer frame, which does not
- * come while the world moves, unless the learner does not want to wait. */
-static bool frame_answers(const App *app) {
-    return app->frame && app->frame->live.serial == app->state.job.serial &&
-           (!app->frame->live.frame.draft || app->state.playing || app->desk.run.hurries);
-}
-
 /* Takes the figures that the lesson needs. False: some of them are missing, or not of the newest
- * job. A figure that a script does not know, or that took too long, counts as unknown. */
+ * job. A draft waits for its finer frame, which does not come while the world moves, unless the
+ * learner does not want to wait. A figure that a script does not know, or that took too long,
+ * counts as unknown. */
 static bool take_figures(App *app) {
     LessonDesk *desk = &app->desk;
+    const EngineFrame *frame = app->frame;
+    const bool waits_for_finer = !app->state.playing && !desk->run.hurries;
     double now = clock_ms();
-    if (!frame_answers(app))
+    if (!frame || frame->live.serial != app->state.job.serial ||
+        (frame->live.frame.draft && waits_for_finer))
         return false;
     if (!desk->waits)
         desk->waits_ms = now;
-    desk->waits = app->frame->live.complete || app->state.playing;
+    desk->waits = frame->live.complete || app->state.playing;
     bool final = app->script || now - desk->waits_ms > PATIENCE_MS;
-    return lesson_run_figures(&desk->run, &app->state, &app->frame->live, final);
+    return lesson_run_figures(&desk->run, &app->state, &frame->live, final);
 }
 
 /* Gives the lesson what it wants. False: it waits for input, a pause or figures. */
@@ -361,7 +347,7 @@ void app_lesson_turn(App *app, bool pause_over) {
     LessonWants wants = lesson_run_wants(&desk->run);
     desk->waits = desk->waits && wants == LESSON_WANTS_FIGURES;
     if (wants == LESSON_WANTS_PAUSE)
-        desk->pause_ms = clock_ms() + 1e3 * lesson_run_pause(&desk->run);
+        desk->pause_ms = clock_ms() + 1e3 * desk->lesson->steps[desk->run.step].seconds;
 }
 
 double app_lesson_in_ms(const App *app) {
@@ -372,23 +358,17 @@ double app_lesson_in_ms(const App *app) {
 
 /* ---- what the learner does ------------------------------------------------------------------- */
 
-/* Opens the lesson behind this one, or says that there is none. */
-static void open_next_lesson(App *app) {
-    const char *next = course_after(&app->menu.course, app->desk.lesson->name);
-    Err err;
-    if (!next)
-        app_note(app, "this was the last lesson");
-    else if (!app_open_lesson(app, next, app->desk.memory, &err))
-        app_note_error(app, &err);
-}
-
 void app_lesson_input(App *app, const LessonInput *input) {
     LessonDesk *desk = &app->desk;
     Err err;
-    if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over))
+    if (!desk->open || desk->page || (desk->quiz.count && desk->quiz.at == desk->quiz.count))
         return;
     if (desk->run.phase == PHASE_END && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
-        open_next_lesson(app);
+        const char *next = course_after(&app->menu.course, desk->lesson->name);
+        if (!next)
+            app_note(app, "this was the last lesson");
+        else if (!app_open_lesson(app, next, desk->memory, &err))
+            app_note_error(app, &err);
         return;
     }
     if (!lesson_run_input(&desk->run, input))
@@ -465,7 +445,7 @@ bool app_lesson_key(App *app, int32_t key) {
     LessonInput input;
     if (key == KEYCODE_SHIFT_UP || key == KEYCODE_SHIFT_DOWN) {
         pane->scroll += key == KEYCODE_SHIFT_UP ? -1 : 1;
-        redraw(app);
+        app->todo |= STEP_REDRAW;
         return true;
     }
     if (!input_of_key(pane, key, &input) || (app->desk.page && input.kind == INPUT_TYPE))

@@ -90,20 +90,13 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
 
 FILE *data_open(const char *path, Err *err) {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool regular = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    FILE *file = regular ? fdopen(fd, "rb") : NULL;
-    if (file)
-        return file;
-    int why = fd >= 0 && !regular ? EINVAL : errno;
-    if (fd >= 0)
-        close(fd);
-    if (why == EINVAL)
+    FILE *file = NULL;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode)) {
         err_set(err, ERR_FAILED, path, "", "not a regular file");
-    else
-        err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(why));
-    errno = why;
-    return NULL;
+        errno = EINVAL;
+    } else if (!(file = fopen(path, "rbe")))
+        refuse_errno(path, "cannot open", "", err);
+    return file;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -114,12 +114,11 @@ static bool read_text(const Check *check, ShortText path, const Field *field, co
 
 static bool read_word(const Check *check, ShortText path, const Field *field, const json_t *value,
                       int *target) {
-    const char *words[FIELD_MAX_WORDS + 1];
-    int count = 0;
-    while ((words[count] = field->word_at(count))) {
-        assert(count < FIELD_MAX_WORDS);
-        count++;
-    }
+    const char *words[FIELD_MAX_WORDS];
+    const int count = field->word_count;
+    assert(count <= FIELD_MAX_WORDS);
+    for (int i = 0; i < count; i++)
+        memcpy(&words[i], (const char *)field->words + (size_t)i * field->word_step, sizeof *words);
     if (!json_is_string(value))
         return FIELD_REFUSE(check, path, "", "is %s, must be a word such as \"%s\"",
                             type_name(value), words[0]);

@@ -28,8 +28,6 @@ typedef struct {
     void *items; /* from calloc; the caller frees it, also after a failure */
 } FieldList;
 
-typedef const char *FieldWordAt(int index); /* the words of a FIELD_WORD; NULL after the last */
-
 typedef struct FieldTable FieldTable;
 
 typedef struct {
@@ -40,11 +38,17 @@ typedef struct {
     double min, max;         /* bounds of a number, of a text's bytes, of a list's length */
     bool optional;           /* the key may be missing */
     double fallback;         /* value of a missing number; a missing text stays empty */
-    FieldWordAt *word_at;    /* FIELD_WORD */
+    const void *words;       /* FIELD_WORDS() */
+    size_t word_step;        /* bytes from one word to the next */
+    int word_count;
     const FieldTable *table; /* FIELD_OBJECT, FIELD_LIST */
 } Field;
 
 enum { FIELDS_MAX = 16, FIELD_MAX_WORDS = 32 }; /* keys per object, words per field */
+
+/* The members of a FIELD_WORD: its first word, which lies in an array of `count_` elements. */
+#define FIELD_WORDS(first_, element_, count_)                                                      \
+    .words = &(first_), .word_step = sizeof(element_), .word_count = count_
 
 struct FieldTable {
     const Field *fields;

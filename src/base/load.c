@@ -12,15 +12,11 @@
 /* Reads a line of /proc/stat about one core: the core's number and the ticks in which it worked.
  * Ticks that the host of a virtual machine took (steal) count as work. False: another line. */
 static bool read_core(const char *line, unsigned *core, double *ticks) {
-    enum { USER, NICE, SYSTEM, IDLE, IO_WAIT, IRQ, SOFT_IRQ, STEAL, FIELDS };
-    unsigned long long t[FIELDS];
-    *ticks = 0;
-    if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", core, &t[USER], &t[NICE],
-               &t[SYSTEM], &t[IDLE], &t[IO_WAIT], &t[IRQ], &t[SOFT_IRQ], &t[STEAL]) != 1 + FIELDS)
-        return false;
-    for (int i = 0; i < FIELDS; i++)
-        *ticks += i == IDLE || i == IO_WAIT ? 0 : (double)t[i];
-    return true;
+    unsigned long long user, nice, system, irq, soft_irq, steal; /* idle and waiting are skipped */
+    bool read = sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", core, &user, &nice,
+                       &system, &irq, &soft_irq, &steal) == 7;
+    *ticks = read ? (double)(user + nice + system + irq + soft_irq + steal) : 0;
+    return read;
 }
 
 /* Returns the seconds that the cores of this process have worked, summed over the cores. *cores

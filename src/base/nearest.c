@@ -5,32 +5,26 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 enum { MAX_BYTES = 63 };
 
-/* Fills the table of distances between beginnings of both texts. Only three rows of the table are
- * kept: a swap of two letters needs the row before the last. */
+/* Fills the table of distances between beginnings of both texts. */
 int edit_distance(const char *a, const char *b) {
-    int rows[3][MAX_BYTES + 1];
+    int table[MAX_BYTES + 1][MAX_BYTES + 1];
     int a_length = (int)strnlen(a, MAX_BYTES), b_length = (int)strnlen(b, MAX_BYTES);
-    for (int j = 0; j <= b_length; j++)
-        rows[0][j] = j;
-    for (int i = 1; i <= a_length; i++) {
-        int *row = rows[i % 3];
-        const int *last = rows[(i + 2) % 3], *before_last = rows[(i + 1) % 3];
-        row[0] = i;
-        for (int j = 1; j <= b_length; j++) {
-            row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] < row[j])
-                row[j] = last[j] + 1;
-            if (row[j - 1] < row[j])
-                row[j] = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before_last[j - 2] + 1 < row[j])
-                row[j] = before_last[j - 2] + 1;
+    for (int i = 0; i <= a_length; i++)
+        for (int j = 0; j <= b_length; j++) {
+            int *least = &table[i][j];
+            *least = MAX(i, j); /* right where one text is empty, else an upper bound */
+            if (i > 0 && j > 0) {
+                *least = MIN(*least, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+                *least = MIN(*least, MIN(table[i - 1][j], table[i][j - 1]) + 1);
+            }
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                *least = MIN(*least, table[i - 2][j - 2] + 1);
         }
-    }
-    return rows[a_length % 3][b_length];
+    return table[a_length][b_length];
 }
 
 /* Whether a mistyped `name` may have become `word`. */

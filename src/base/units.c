@@ -9,28 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One step of a unit: values below `below` are divided by `divisor` and printed with `suffix`. */
+/* A value is divided and printed with a suffix. */
 typedef struct {
-    double below, divisor;
+    double divisor;
     const char *suffix;
 } Step;
 
-static const Step bytes_steps[] = {
-    {1e3, 1, " B"}, {1e6, 1e3, " kB"}, {1e9, 1e6, " MB"}, {INFINITY, 1e9, " GB"}};
-static const Step us_steps[] = {{1e3, 1, " us"}, {1e6, 1e3, " ms"}, {INFINITY, 1e6, " s"}};
-static const Step gb_s_steps[] = {{INFINITY, 1, " GB/s"}};
-static const Step plain_steps[] = {{INFINITY, 1, ""}};
-
-static const Step *unit_step(Unit unit, double value) {
-    static const Step *const steps[] = {[UNIT_BYTES] = bytes_steps,
-                                        [UNIT_US] = us_steps,
-                                        [UNIT_ERROR] = plain_steps,
-                                        [UNIT_GBPS] = gb_s_steps,
-                                        [UNIT_COUNT] = plain_steps};
-    const Step *step = steps[unit];
-    while (value >= step->below)
-        step++;
-    return step;
+/* Chooses the suffix that leaves the value below 1,000, or the last one. */
+static Step unit_step(Unit unit, double value) {
+    static const char *const suffixes[][5] = {[UNIT_BYTES] = {" B", " kB", " MB", " GB"},
+                                              [UNIT_US] = {" us", " ms", " s"},
+                                              [UNIT_ERROR] = {""},
+                                              [UNIT_GBPS] = {" GB/s"},
+                                              [UNIT_COUNT] = {""}};
+    const char *const *suffix = suffixes[unit];
+    double divisor = 1;
+    for (; suffix[1] && value >= 1e3 * divisor; suffix++)
+        divisor *= 1e3;
+    return (Step){divisor, *suffix};
 }
 
 static bool is_known(double value) {
@@ -53,9 +49,9 @@ static ShortText group_digits(double value) {
 }
 
 /* Returns a value without its suffix, with three significant digits. Bytes and counts are whole. */
-static ShortText number_text(Unit unit, const Step *step, double value) {
-    bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
-    value /= step->divisor;
+static ShortText number_text(Unit unit, Step step, double value) {
+    bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step.divisor == 1);
+    value /= step.divisor;
     if (unit == UNIT_ERROR && value == 0)
         return short_text("0");
     if (unit == UNIT_ERROR)
@@ -68,8 +64,8 @@ static ShortText number_text(Unit unit, const Step *step, double value) {
 ShortText text_of_unit(Unit unit, double value) {
     if (!is_known(value))
         return short_text("n/a");
-    const Step *step = unit_step(unit, value);
-    return short_text("%s%s", number_text(unit, step, value).text, step->suffix);
+    const Step step = unit_step(unit, value);
+    return short_text("%s%s", number_text(unit, step, value).text, step.suffix);
 }
 
 /* A value below this share of its unit would lose its digits: 900 B would be "0.00 MB". */
@@ -78,14 +74,15 @@ static const double MIN_SHARE = 0.1;
 ShortText text_of_change(Unit unit, double before, double after) {
     if (!is_known(before) || !is_known(after))
         return text_of_unit(unit, after);
-    const Step *step = unit_step(unit, fmax(before, after));
+    const Step step = unit_step(unit, fmax(before, after));
     const double least = fmin(before, after);
-    if (least > 0 && least < MIN_SHARE * step->divisor && unit_step(unit, least) != step)
+    if (least > 0 && least < MIN_SHARE * step.divisor &&
+        unit_step(unit, least).divisor != step.divisor)
         return short_text("%s to %s", text_of_unit(unit, before).text,
                           text_of_unit(unit, after).text);
     const ShortText from = number_text(unit, step, before), to = number_text(unit, step, after);
-    return strcmp(from.text, to.text) ? short_text("%s to %s%s", from.text, to.text, step->suffix)
-                                      : short_text("still %s%s", to.text, step->suffix);
+    return strcmp(from.text, to.text) ? short_text("%s to %s%s", from.text, to.text, step.suffix)
+                                      : short_text("still %s%s", to.text, step.suffix);
 }
 
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
@@ -159,7 +156,8 @@ int text_characters(const char *text, size_t length) {
     return count;
 }
 
-size_t text_fit(const char *text, size_t length, int columns) {
+/* Returns the bytes of the whole words that fit into `columns`. The first word always counts. */
+static size_t text_fit(const char *text, size_t length, int columns) {
     size_t fits = 0;
     for (size_t end = strspn(text, " "); end < length;) {
         end += strcspn(text + end, " \n");

@@ -78,9 +78,6 @@ void text_add(char *text, size_t size, const char *format, ...)
 /* Returns the number of characters in `length` bytes of UTF-8 text. */
 int text_characters(const char *text, size_t length);
 
-/* Returns the bytes of the whole words that fit into `columns`. The first word always counts. */
-size_t text_fit(const char *text, size_t length, int columns);
-
 /* Prints a text, which has no blanks at its end, in lines of `width` columns. The first `column`
  * columns of the first line are taken; later lines are indented. False: an error of the file. */
 bool text_wrap(const char *text, size_t length, int column, int indent, int width, FILE *out);

@@ -114,10 +114,7 @@ typedef struct {
     double l2_mb;
 } GpuFields;
 
-static const char *no_or_yes(int index) {
-    static const char *const words[] = {"no", "yes"};
-    return index < 2 ? words[index] : NULL;
-}
+static const char *const no_or_yes[] = {"no", "yes"};
 
 #define AT(member_) .offset = offsetof(GpuFields, member_)
 
@@ -136,7 +133,8 @@ static const Field gpu_fields[] = {
      .fallback = NAN},
     {"fp32_tflops", FIELD_DOUBLE, AT(file.gpu.fp32_tflops), .min = 0.001, .max = 1e6,
      .optional = true, .fallback = NAN},
-    {"converts_fp8", FIELD_WORD, AT(converts_fp8), .word_at = no_or_yes, .optional = true},
+    {"converts_fp8", FIELD_WORD, AT(converts_fp8), FIELD_WORDS(no_or_yes[0], *no_or_yes, 2),
+     .optional = true},
 };
 static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 

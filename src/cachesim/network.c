@@ -23,16 +23,13 @@ typedef struct {
     FieldList stages;
 } NetworkFields;
 
-static const char *part_word(int index) {
-    static const char *const words[] = {"lidar", "image", "pooling", "bev", "head"};
-    return index < NETWORK_PARTS ? words[index] : NULL;
-}
+static const char *const parts[NETWORK_PARTS] = {"lidar", "image", "pooling", "bev", "head"};
 
 #define AT(type_, member_) .offset = offsetof(type_, member_)
 
 static const Field stage_fields[] = {
     {"name", FIELD_TEXT, AT(StageFields, name), .min = 1, .max = 63},
-    {"part", FIELD_WORD, AT(StageFields, part), .word_at = part_word},
+    {"part", FIELD_WORD, AT(StageFields, part), FIELD_WORDS(parts[0], *parts, NETWORK_PARTS)},
     {"ms", FIELD_DOUBLE, AT(StageFields, ms), .min = 1e-4, .max = 1e5},
 };
 static const FieldTable stage_table = FIELD_TABLE(stage_fields, StageFields);

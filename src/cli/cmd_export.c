@@ -52,12 +52,10 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
     bev_tensor_decode(tensor, 0, tensor->rows, (float *)(bytes + header));
     bool ok = data_write(path, bytes, header + values, err);
     free(bytes);
-    char text[128];
-    npy_shape_text(&array, text, sizeof text);
     if (ok)
         clean_print(stdout, path);
     if (ok)
-        printf(": %s", text);
+        printf(": %s", npy_shape_text(&array).text);
     return ok;
 }
 

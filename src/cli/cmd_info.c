@@ -60,16 +60,14 @@ static void add_image_cuts(Facts *facts, const Scene *scene) {
 static void add_origin(Report *report, const Scene *scene) {
     const MapAgreement *agreement = &scene->agreement;
     const Photos *photos = &scene->photos;
-    char rule[160] = "";
-    if (scene->has_operator)
-        operator_describe(&scene->operator_spec, rule, sizeof rule);
     const ShortText images = short_text("%lld of %lld x %lld", (long long)photos->cameras,
                                         (long long)photos->w, (long long)photos->h);
     const ShortText agree = short_text(
         agreement->edges ? "%lld of %lld points, %lld by FP32 rounding at a cell's edge"
                          : "%lld of %lld points",
         (long long)agreement->same, (long long)agreement->points, (long long)agreement->edges);
-    add_text(report, "operator", NULL, scene->has_operator ? rule : NULL);
+    add_text(report, "operator", NULL,
+             scene->has_operator ? operator_describe(&scene->operator_spec).text : NULL);
     add_text(report, "photographs", NULL, photos->cameras ? images.text : NULL);
     report->unknown = !photos->box_count;
     add_int(report, "boxes", NULL, photos->box_count);

@@ -2,7 +2,6 @@
 /* bevscope steps: shows warps of one or two kernels step by step, as text or as a picture. */
 #include "src/base/data.h"
 #include "src/cli/selection.h"
-#include "src/view/panel/steps_page.h"
 #include "src/view/term/dashboard.h"
 
 #include <stdlib.h>

@@ -122,7 +122,6 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
 static void add_objects(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
                         Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
-    char text[32];
     const int count = (int)table->objects.count;
     static double nearness_m[PHOTOS_MAX_BOXES];
     static int by_range[PHOTOS_MAX_BOXES];
@@ -138,8 +137,7 @@ static void add_objects(const ObjectTable *table, const char *scene, BevDtype dt
     objects_bands(table->baseline, table->objects.count, before);
     for (int band = 0; band < OBJECT_BANDS; band++) {
         add_head(bands, table, scene, dtype, align);
-        object_band_text(band, text, sizeof text);
-        add_text(bands, "range", "range", text);
+        add_text(bands, "range", "range", object_band_text(band).text);
         add_int(bands, "objects", "objects", now[band].count);
         add_int(bands, "lost", "lost", now[band].lost);
         add_real(bands, "share", "mass in box", 3, now[band].share);

@@ -53,7 +53,8 @@ static bool plot_race(const PlotRequest *request, Err *err) {
     if (!live->race || live->race->count < 2)
         return err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",
                        "the kernels of the race do not take this configuration");
-    const RaceView view = {live->race, &app_picture(&app)->bev.image, request->model->label};
+    const RaceView view = {live->race, &app_picture(&app)->bev.image,
+                           short_text("%s", request->model->label)};
     const bool straggler = !strcmp(options->arguments[0], "straggler");
     const RaceSheet sheet = {&view, straggler ? STRAGGLER_H : PAGE_H, straggler};
     const PictureFile file = request->file;

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "kernels/clean.h"
 #include "src/app/app.h"
+#include "src/base/data.h"
 #include "src/base/progress.h"
 #include "src/scene/scatter.h"
 
@@ -178,7 +179,7 @@ bool select_grad_out(const Options *options, GradOutFile *file, Err *err) {
     *file = (GradOutFile){.first = -1};
     if (!options->grad_out)
         return true;
-    if (!grad_out_load(file, options->grad_out, err))
+    if (!grad_out_read(file, data_open(options->grad_out, err), options->grad_out, err))
         return false;
     grad_out_describe(file, text, sizeof text);
     clean_text(text, clean, sizeof clean);

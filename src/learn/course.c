@@ -34,7 +34,7 @@ static void read_idea(const char *folder, const char *name, char idea[COURSE_IDE
 
 void course_read(Course *course) {
     char path[COURSE_PATH];
-    struct dirent **files;
+    struct dirent **files = NULL;
     bool there = data_path("samples/lessons", path, sizeof path, NULL);
     int count = there ? scandir(path, &files, is_lesson, alphasort) : -1;
     *course = (Course){.count = count < 0 ? 0 : count < COURSE_LESSONS ? count : COURSE_LESSONS};
@@ -44,8 +44,7 @@ void course_read(Course *course) {
     }
     for (int i = 0; i < count; i++)
         free(files[i]);
-    if (there && count >= 0)
-        free(files);
+    free(files);
 }
 
 /* Whether the word names the lesson: "2", "02", or the text after the number, "whose-bytes". */
@@ -230,7 +229,8 @@ static int add_questions(QuizItem *all, int count, const Lesson *lesson, const c
             continue;
         QuizItem *item = &all[count++];
         *item = (QuizItem){.page = page,
-                           .missed = has_line(missed, missed_line(lesson, question).text)};
+                           .missed = has_line(missed, missed_line(lesson, question).text),
+                           .verdict = VERDICT_VOID};
         snprintf(item->lesson, sizeof item->lesson, "%s", lesson->name);
         snprintf(item->topic, sizeof item->topic, "%s", lesson->title);
     }
@@ -285,19 +285,6 @@ bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, 
                                       "there is no lesson with a question");
 }
 
-/* ---- taking it ------------------------------------------------------------------------------- */
-
-void quiz_answer(Quiz *quiz, LessonVerdict verdict) {
-    QuizItem *item = &quiz->items[quiz->at];
-    item->answered = true;
-    item->verdict = verdict;
-}
-
-bool quiz_next(Quiz *quiz) {
-    quiz->over = quiz->over || ++quiz->at == quiz->count;
-    return !quiz->over;
-}
-
 /* ---- what is shown --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -310,11 +297,10 @@ static Score score_of(const Quiz *quiz, const char *topic) {
     Score score = {0};
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
-        bool counts = item->answered && item->verdict != VERDICT_VOID;
         if (topic && strcmp(topic, item->topic) != 0)
             continue;
-        score.asked += counts;
-        score.right += counts && item->verdict == VERDICT_RIGHT;
+        score.asked += item->verdict != VERDICT_VOID;
+        score.right += item->verdict == VERDICT_RIGHT;
     }
     return score;
 }
@@ -340,27 +326,24 @@ static void add_topics(const Quiz *quiz, PaneText *body) {
     }
 }
 
-static void show_score(const Quiz *quiz, LessonPane *pane) {
-    PaneText *body = &pane->body;
-    const Score score = score_of(quiz, NULL);
-    *pane = (LessonPane){.open = true, .ended = true};
-    pane_add(body, PANE_TEXT, false, "%d of %d right. By topic:", score.right, score.asked);
-    add_topics(quiz, body);
-    pane_add(body, PANE_TEXT, false,
-             "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
-             quiz->seed);
-    pane_add(body, PANE_KEYS, false, "%s closes the quiz", key_of(ACTION_LESSON).name);
-}
-
 void quiz_show(const Quiz *quiz, LessonPane *pane) {
     const QuizItem *item = &quiz->items[quiz->at];
-    if (quiz->over)
-        show_score(quiz, pane);
+    const bool over = quiz->at == quiz->count;
     const Score score = score_of(quiz, NULL);
-    pane->step = quiz->over ? quiz->count : quiz->at + 1;
+    PaneText *body = &pane->body;
+    if (over) {
+        *pane = (LessonPane){.open = true, .ended = true};
+        pane_add(body, PANE_TEXT, false, "%d of %d right. By topic:", score.right, score.asked);
+        add_topics(quiz, body);
+        pane_add(body, PANE_TEXT, false,
+                 "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
+                 quiz->seed);
+        pane_add(body, PANE_KEYS, false, "%s closes the quiz", key_of(ACTION_LESSON).name);
+    }
+    pane->step = over ? quiz->count : quiz->at + 1;
     pane->steps = quiz->count;
     pane->right = score.right;
     pane->asked = score.asked;
-    snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", quiz->over ? "" : ": ",
-             quiz->over ? "" : item->topic);
+    snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", over ? "" : ": ",
+             over ? "" : item->topic);
 }

@@ -60,26 +60,19 @@ typedef struct {
     char lesson[COURSE_NAME], topic[80]; /* topic: the lesson's title */
     int page;                            /* the page of the question */
     bool missed;                         /* whether the learner missed it before */
-    bool answered;                       /* whether it was answered or left out */
-    LessonVerdict verdict;
+    LessonVerdict
+        verdict; /* VERDICT_NONE: it was left out; VERDICT_VOID: it does not count (yet) */
 } QuizItem;
 
 typedef struct {
     QuizItem items[QUIZ_QUESTIONS];
-    int count, at;
+    int count, at; /* the question that is asked; `count`: the quiz is over */
     uint64_t seed;
-    bool over;
 } Quiz;
 
 /* Draws the questions. The same seed, lessons and missed questions give the same quiz. `remembers`
  * false: no question counts as missed. Lessons that cannot be read are left out. */
 bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, Err *err);
-
-/* Stores the verdict on the current question; VERDICT_NONE: the learner left it out. */
-void quiz_answer(Quiz *quiz, LessonVerdict verdict);
-
-/* Goes on to the next question. Returns false where there is none: the quiz is over. */
-bool quiz_next(Quiz *quiz);
 
 /* Adds number and score of the quiz to the pane of its question. After the end, the pane
  * shows the score by topic. */

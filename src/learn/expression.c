@@ -281,18 +281,6 @@ static Value parse_pair(Evaluation *evaluation, OpKind kind) {
     return result_of(kind, left, right);
 }
 
-static Value parse_name(Evaluation *evaluation, int name) {
-    evaluation->varies = true;
-    if (!evaluation->live)
-        return (Value){0};
-    if (evaluation->values[name].source == SOURCE_UNKNOWN) {
-        snprintf(evaluation->why, sizeof evaluation->why,
-                 "a value that was to be kept earlier is unknown");
-        evaluation->unknown = true;
-    }
-    return evaluation->values[name];
-}
-
 static Value parse_word(Evaluation *evaluation) {
     char word[EXPRESSION_NAME];
     read_word(evaluation, word);
@@ -302,8 +290,16 @@ static Value parse_word(Evaluation *evaluation) {
     for (int i = OP_MIN; i < OP_COUNT; i++)
         if (!strcmp(word, operators[i].token))
             return parse_pair(evaluation, (OpKind)i);
-    if (name >= 0)
-        return parse_name(evaluation, name);
+    if (name >= 0) {
+        const Value value = evaluation->live ? evaluation->values[name] : (Value){0};
+        evaluation->varies = true;
+        if (evaluation->live && value.source == SOURCE_UNKNOWN) {
+            snprintf(evaluation->why, sizeof evaluation->why,
+                     "a value that was to be kept earlier is unknown");
+            evaluation->unknown = true;
+        }
+        return value;
+    }
     if (figure >= 0)
         return parse_figure(evaluation, &figures[figure]);
     if (word[0])

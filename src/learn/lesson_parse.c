@@ -406,15 +406,7 @@ static bool read_mark(Reader *reader, char *rest) {
     return add_step(reader, LESSON_MARK, name);
 }
 
-/* Returns the index of the name. A new name is added. A `let` may define a name again. */
-static int name_index(NameTable *names, const char *name) {
-    int found = name_find(names, name);
-    if (found >= 0 || names->count == EXPRESSION_NAMES)
-        return found;
-    snprintf(names->names[names->count], EXPRESSION_NAME, "%s", name);
-    return names->count++;
-}
-
+/* Reads "NAME = EXPRESSION". A row may define a name again. */
 static bool read_let(Reader *reader, char *rest) {
     static const char reserved[] = " min max and or not true false ";
     const char *name = reader_word(&rest);
@@ -427,9 +419,12 @@ static bool read_let(Reader *reader, char *rest) {
         return reader_refuse(reader, "", "write: let %s = EXPRESSION", name);
     if (!reader_expression(reader, rest + 1))
         return false;
-    int index = name_index(&reader->lesson->names, name);
-    if (index < 0)
+    NameTable *names = &reader->lesson->names;
+    int index = name_find(names, name);
+    if (index < 0 && names->count == EXPRESSION_NAMES)
         return reader_refuse(reader, "", "more than %d names", EXPRESSION_NAMES);
+    if (index < 0)
+        snprintf(names->names[index = names->count++], EXPRESSION_NAME, "%s", name);
     add_step(reader, LESSON_LET, rest + 1)->number = index;
     return true;
 }

@@ -32,19 +32,12 @@ bool lesson_run_asks_again(const LessonRun *run) {
     return run->verdict == VERDICT_WRONG && question && question->again.count > 0 && !run->alone;
 }
 
-bool lesson_run_done_with(const LessonRun *run) {
-    bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
-    bool last = run->page + 1 == run->lesson->page_count;
-    return run->phase == PHASE_END || (last && (judged || run->phase == PHASE_TEXT));
-}
-
 static void enter_page(LessonRun *run, int page) {
     if (lesson_run_question(run))
         run->point = PANEL_NONE; /* what was pointed at belonged to the question */
     run->page = page;
     run->frame = run->again = 0;
     run->verdict = VERDICT_NONE;
-    run->first = true;
     run->hurries = false;
     run->page_text = (PaneText){.count = 0};
     run->typed[0] = run->note[0] = '\0';
@@ -298,13 +291,12 @@ static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evalu
 
 /* Adds the verdict to the score. Only the first answer to a question counts. */
 static void count_answer(LessonRun *run) {
-    bool counts = run->first && run->verdict != VERDICT_VOID && run->page >= run->answered;
+    bool counts = run->verdict != VERDICT_VOID && run->page >= run->answered;
     run->asked += counts;
     run->right += counts && run->verdict == VERDICT_RIGHT;
     if (counts)
         run->answered = run->page + 1;
     run->void_count += run->verdict == VERDICT_VOID;
-    run->first = false;
 }
 
 static Evaluation evaluation_of(const LessonRun *run, const State *state, const LiveData *live) {
@@ -450,10 +442,6 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
         snprintf(line, size, "%s", step->text);
 }
 
-double lesson_run_pause(const LessonRun *run) {
-    return current_step(run)->seconds;
-}
-
 void lesson_run_done(LessonRun *run) {
     const LessonPhase phase = run->phase;
     run->phase = PHASE_ENTER;
@@ -471,16 +459,8 @@ void lesson_run_done(LessonRun *run) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* Puts a frame of a drawing onto the page, in place of the frame before. */
-static void draw_frame(LessonRun *run, const LessonStep *step, const LiveData *live) {
-    if (!run->frame)
-        run->undrawn = run->page_text;
-    run->page_text = run->undrawn;
-    lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->frame, live);
-    leave_step(run);
-}
-
-/* Carries out a step with figures of the best source that knows all of them. */
+/* Carries out a step with figures of the best source that knows all of them. A frame of a drawing
+ * takes the place of the frame before. */
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
     const LessonStep *step = current_step(run);
     const bool let = step->kind == LESSON_LET;
@@ -489,7 +469,10 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     char text[EXPANDED];
     bool known;
     if (step->kind == LESSON_DRAW) {
-        draw_frame(run, step, live);
+        run->undrawn = run->frame ? run->undrawn : run->page_text;
+        run->page_text = run->undrawn;
+        lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->frame, live);
+        leave_step(run);
         return true;
     }
     do
@@ -581,7 +564,7 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
         snprintf(run->note, sizeof run->note, "First the answer; or skip the question.");
         return true;
     case INPUT_SKIP:
-        run->skipped += run->first;
+        run->skipped += run->page >= run->answered;
         return leave_page(run), true;
     default:
         return false;

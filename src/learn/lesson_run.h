@@ -7,7 +7,7 @@
  *         case LESSON_WANTS_RESET:   begin with a fresh State, then lesson_run_done(&run)
  *         case LESSON_WANTS_CONTROL: apply lesson_run_control(&run), then lesson_run_done(&run)
  *         case LESSON_WANTS_FIGURES: lesson_run_figures(...), with figures of the newest job
- *         case LESSON_WANTS_PAUSE:   after lesson_run_pause(&run) seconds: lesson_run_done(&run)
+ *         case LESSON_WANTS_PAUSE:   after the seconds of the step: lesson_run_done(&run)
  *         case LESSON_WANTS_INPUT:   lesson_run_input(&run, ...) when the learner does something
  *         }
  *
@@ -44,7 +44,7 @@ typedef struct {
 
 typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } LessonVerdict;
 
-/* The states of the machine. Private to lesson_run.c and lesson_show.c. */
+/* The states of the machine. */
 typedef enum {
     PHASE_RESET,
     PHASE_ENTER, /* carries out the steps of the page, up to its question, then the others */
@@ -66,7 +66,6 @@ typedef struct {
     int step;           /* the next step to carry out */
     int frame;          /* of an animation */
     int again;          /* how often the question was asked again */
-    bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
     bool alone;         /* a quiz: the run ends behind the question of page `target` */
     bool hurries;       /* the learner does not want to wait for unknown figures */
@@ -92,7 +91,6 @@ void lesson_run_init(LessonRun *run, const Lesson *lesson, int page);
 
 LessonWants lesson_run_wants(const LessonRun *run);
 void lesson_run_control(const LessonRun *run, char *line, size_t size);
-double lesson_run_pause(const LessonRun *run); /* seconds */
 void lesson_run_done(LessonRun *run);
 
 /* Gives the machine the figures of the newest job. `final`: figures that are still unknown stay
@@ -104,9 +102,6 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
 bool lesson_run_input(LessonRun *run, const LessonInput *input);
 
 void lesson_run_show(const LessonRun *run, LessonPane *pane);
-
-/* Whether the lesson has nothing more to ask or to tell: its end, or its last page, read. */
-bool lesson_run_done_with(const LessonRun *run);
 
 /* ---- what the files of the machine share ----------------------------------------------------- */
 

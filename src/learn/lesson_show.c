@@ -7,17 +7,15 @@
 #include <string.h>
 
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
-    static const struct {
-        FigureSource source;
-        const char *named, *text;
-    } sources[] = {
-        {SOURCE_RECORDED, "(recorded)", "recorded: measured before, on another machine; marked r."},
-        {SOURCE_MODEL, "(model)", "model: computed by the memory model, not timed; marked m."},
-        {SOURCE_PUBLISHED, "(published)", "published: of an article or a data sheet; marked p."}};
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
-            run->explained |= 1u << sources[i].source;
-            pane_add(pane, PANE_TERM, false, "%s", sources[i].text);
+    static const char *const texts[] = {
+        [SOURCE_RECORDED] = "recorded: measured before, on another machine; marked r.",
+        [SOURCE_MODEL] = "model: computed by the memory model, not timed; marked m.",
+        [SOURCE_PUBLISHED] = "published: of an article or a data sheet; marked p."};
+    for (int source = SOURCE_RECORDED; source <= SOURCE_PUBLISHED; source++)
+        if (!(run->explained >> source & 1) &&
+            strstr(text, short_text("(%s)", source_names[source]).text)) {
+            run->explained |= 1u << source;
+            pane_add(pane, PANE_TERM, false, "%s", texts[source]);
         }
 }
 
@@ -66,19 +64,16 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
              key_of(ACTION_ESCAPE).name);
 }
 
-static void add_end(const LessonRun *run, PaneText *pane) {
-    pane_add(pane, PANE_TEXT, false, "The end of this lesson. %d of %d predictions were right.",
-             run->right, run->asked);
-    if (run->void_count || run->skipped)
-        pane_add(pane, PANE_TEXT, false, "Not counted: %d skipped, %d that cannot be judged here.",
-                 run->skipped, run->void_count);
-}
-
 static void add_body(const LessonRun *run, PaneText *body) {
     const LessonQuestion *question = lesson_run_question(run);
     bool asked = question && (run->again || run->step > question->step);
-    if (run->phase == PHASE_END)
-        add_end(run, body);
+    const bool ended = run->phase == PHASE_END;
+    if (ended)
+        pane_add(body, PANE_TEXT, false, "The end of this lesson. %d of %d predictions were right.",
+                 run->right, run->asked);
+    if (ended && (run->void_count || run->skipped))
+        pane_add(body, PANE_TEXT, false, "Not counted: %d skipped, %d that cannot be judged here.",
+                 run->skipped, run->void_count);
     if (run->phase == PHASE_VERDICT || run->again) {
         /* Of the page's text only the question stays: the verdict needs the room. */
         for (int i = 0; i < run->page_text.count; i++)

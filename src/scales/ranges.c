@@ -96,20 +96,14 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static const char *method_at(int i) {
-    return scale_method_names[i];
-}
-
-static const char *dtype_at(int i) {
-    return i < BEV_DTYPE_COUNT ? bev_dtypes[i].name : NULL;
-}
-
 #define RANGE(key, type) #key, type, offsetof(ScaleRanges, key), .min = LEAST_RANGE, .max = FLT_MAX
 #define COUNT(key)       #key, FIELD_INT64, offsetof(ScaleRanges, key), .min = 1
 static const Field fields[] = {
-    {"method", FIELD_WORD, offsetof(ScaleRanges, method), .word_at = method_at},
+    {"method", FIELD_WORD, offsetof(ScaleRanges, method),
+     FIELD_WORDS(scale_method_names[0], *scale_method_names, SCALE_METHOD_COUNT)},
     {"percentile", FIELD_DOUBLE, offsetof(ScaleRanges, percentile), .max = 100, .optional = true},
-    {"dtype", FIELD_WORD, offsetof(ScaleRanges, dtype), .word_at = dtype_at},
+    {"dtype", FIELD_WORD, offsetof(ScaleRanges, dtype),
+     FIELD_WORDS(bev_dtypes[0].name, *bev_dtypes, BEV_DTYPE_COUNT)},
     {"scenes", FIELD_TEXT, offsetof(ScaleRanges, scenes), .max = 255},
     {COUNT(moments), .max = 1e9},
     {COUNT(channels), .max = RANGES_MAX_CHANNELS},

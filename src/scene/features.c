@@ -325,7 +325,6 @@ typedef struct {
     Embedding embedding;
     BevShape shape;
     double far_m; /* depth at the end of the last bin */
-    double *mass; /* (camera, h, depth): scratch, one row for each pixel row */
     const Features *features;
     CameraViews *views; /* NULL: no views are wanted */
 } Render;
@@ -360,7 +359,7 @@ static void add_hit_to_pixel(const Render *render, const WorldHit *hit, float pa
     parts[EMBED_HEIGHT] += share * (float)(hit->height_m / EMBED_HEIGHT_M);
 }
 
-static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
+static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
     const Viewpoint view = viewpoint_of(&rig->cameras[camera], render->snapshots[camera]);
@@ -368,6 +367,7 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
     const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
     float parts[EMBED_DIMS] = {0};
+    double mass[FRUSTUM_MAX_BINS]; /* of each depth bin */
     PixelSum sums[VIEW_ROWS][VIEW_COLUMNS_MAX] = {{{.rays = 0}}};
     for (int64_t d = 0; d < shape->depth_bins; d++)
         mass[d] = 0;
@@ -390,8 +390,7 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
                                  w * footprint.columns + column);
 }
 
-/* Prepares a rendering: the embedding, the worlds as the cameras see them, and room for the depth's
- * mass of (camera, row, bin). */
+/* Prepares a rendering: the embedding, and the worlds as the cameras see them. */
 static bool render_open(Render *render, Err *err) {
     const FeaturesRequest *request = render->request;
     const Frustum *frustum = &request->rig->frustum;
@@ -399,17 +398,13 @@ static bool render_open(Render *render, Err *err) {
     assert(request->temperature > 0);
     assert(request->rays.columns <= VIEW_COLUMNS_MAX && request->rays.rows % VIEW_ROWS == 0);
     render->shape = rig_shape(request->rig, request->channels);
+    assert(shape->depth_bins <= FRUSTUM_MAX_BINS);
     render->far_m = frustum_depth_m(frustum, (double)shape->depth_bins - 0.5);
-    if (!embedding_init(&render->embedding, request->channels, request->seed, err) ||
-        !take_snapshots(request->rig, request->world, request->time_s, render->snapshots, err))
-        return false;
-    render->mass =
-        malloc((size_t)(shape->cameras * shape->feat_h * shape->depth_bins) * sizeof *render->mass);
-    if (!render->mass)
-        return err_no_memory(err, "features", "");
-    return !render->views ||
-           camera_views_alloc(render->views, shape->cameras, shape->feat_h * VIEW_ROWS,
-                              shape->feat_w * request->rays.columns, err);
+    return embedding_init(&render->embedding, request->channels, request->seed, err) &&
+           take_snapshots(request->rig, request->world, request->time_s, render->snapshots, err) &&
+           (!render->views ||
+            camera_views_alloc(render->views, shape->cameras, shape->feat_h * VIEW_ROWS,
+                               shape->feat_w * request->rays.columns, err));
 }
 
 bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,
@@ -422,15 +417,13 @@ bool features_render(const FeaturesRequest *request, const Features *features, C
     for (int64_t line = 0; line < lines; line++) {
         unwanted = unwanted || given_up(request->give_up);
         for (int64_t w = 0; !unwanted && w < render.shape.feat_w; w++)
-            render_pixel(&render, line / h, line % h, w,
-                         render.mass + line * render.shape.depth_bins);
+            render_pixel(&render, line / h, line % h, w);
     }
     done = done && !unwanted;
     if (!done)
         camera_views_free(views);
     embedding_free(&render.embedding);
     free_snapshots(render.snapshots);
-    free(render.mass);
     return done;
 }
 

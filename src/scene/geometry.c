@@ -167,12 +167,9 @@ void rig_directions(const Rig *rig, double *directions) {
 }
 
 bool rig_has_one_cut(const Rig *rig) {
-    for (int i = 1; i < rig->camera_count; i++) {
-        const ImageCut *a = &rig->cameras[0].cut, *b = &rig->cameras[i].cut;
-        if (a->image_w != b->image_w || a->image_h != b->image_h || a->resize_x != b->resize_x ||
-            a->resize_y != b->resize_y || a->crop_x != b->crop_x || a->crop_y != b->crop_y)
+    for (int i = 1; i < rig->camera_count; i++)
+        if (memcmp(&rig->cameras[0].cut, &rig->cameras[i].cut, sizeof(ImageCut)))
             return false;
-    }
     return true;
 }
 

@@ -104,10 +104,9 @@ static bool count_elements(const char *where, NpyArray *array, Err *err) {
     for (int i = 0; i < array->rank; i++)
         wraps |= __builtin_mul_overflow(array->count, array->shape[i], &array->count) ||
                  __builtin_mul_overflow(bytes, array->shape[i], &bytes);
-    char text[128];
-    npy_shape_text(array, text, sizeof text);
     return !wraps ||
-           err_set(err, ERR_FAILED, where, "", "shape %s: the product does not fit 64 bits", text);
+           err_set(err, ERR_FAILED, where, "", "shape %s: the product does not fit 64 bits",
+                   npy_shape_text(array).text);
 }
 
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
@@ -134,16 +133,18 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     return count_elements(where, array, err);
 }
 
-void npy_shape_text(const NpyArray *array, char *text, size_t size) {
-    snprintf(text, size, "(");
+ShortText npy_shape_text(const NpyArray *array) {
+    ShortText text = {"("};
     for (int i = 0; i < array->rank; i++)
-        text_add(text, size, i ? ", %lld" : "%lld", (long long)array->shape[i]);
-    text_add(text, size, array->rank == 1 ? ",)" : ")"); /* as Python writes a single element */
+        text_add(text.text, sizeof text.text, i ? ", %lld" : "%lld", (long long)array->shape[i]);
+    /* Python writes a comma behind a single element */
+    text_add(text.text, sizeof text.text, array->rank == 1 ? ",)" : ")");
+    return text;
 }
 
 bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
                     NpyArray *array, Err *err) {
-    char text[NPY_START], shape[128];
+    char text[NPY_START];
     BAD_FILE_IF(got < PREFIX || memcmp(start, magic, sizeof magic), where, "",
                 "not an .npy array: %s", got < PREFIX ? "truncated" : "wrong magic bytes");
     BAD_FILE_IF(start[6] != 1, where, "", "npy version %d, must be 1", start[6]);
@@ -155,22 +156,20 @@ bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *w
         return false;
     array->start = PREFIX + length;
     const uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
-    npy_shape_text(array, shape, sizeof shape);
     return needed == bytes - array->start ||
            err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
-                   shape, npy_types[array->type].name, (unsigned long long)needed,
-                   (unsigned long long)(bytes - array->start));
+                   npy_shape_text(array).text, npy_types[array->type].name,
+                   (unsigned long long)needed, (unsigned long long)(bytes - array->start));
 }
 
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
     enum { ALIGN = 64 };
-    char shape[NPY_MAX_RANK * 22], length[16] = "";
-    npy_shape_text(array, shape, sizeof shape);
+    char length[16] = "";
     if (array->type == NPY_S || array->type == NPY_U)
         snprintf(length, sizeof length, "%d", array->characters);
     int text = snprintf(header + PREFIX, NPY_WRITTEN_BYTES - PREFIX,
                         "{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }",
-                        npy_types[array->type].descr, length, shape);
+                        npy_types[array->type].descr, length, npy_shape_text(array).text);
     size_t total = ((size_t)PREFIX + (size_t)text + 1 + ALIGN - 1) / ALIGN * ALIGN;
     memset(header + PREFIX + text, ' ', total - PREFIX - (size_t)text);
     header[total - 1] = '\n';
@@ -402,17 +401,19 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
         return false;
     size_t got = read_member_bytes(file, start, sizeof start);
     zip_fclose(file);
-    return npy_read_start(start, got, npz->members[member].bytes, member_place(npz, member).text,
-                          array, err);
+    if (!npy_read_start(start, got, npz->members[member].bytes, member_place(npz, member).text,
+                        array, err))
+        return false;
+    array->member = member;
+    return true;
 }
 
 /* Reads all elements, as the file's bytes. Never inflates beyond the declared size (zip bombs). */
-static bool read_elements(const Npz *npz, int member, const NpyArray *array, void *bytes,
-                          Err *err) {
-    const ShortText place = member_place(npz, member);
+static bool read_elements(const Npz *npz, const NpyArray *array, void *bytes, Err *err) {
+    const ShortText place = member_place(npz, array->member);
     char skipped[NPY_START], more;
     size_t size = (size_t)array->count * npy_element_bytes(array);
-    zip_file_t *file = open_member(npz, member, err);
+    zip_file_t *file = open_member(npz, array->member, err);
     if (!file)
         return false;
     size_t got =
@@ -431,15 +432,14 @@ static bool read_elements(const Npz *npz, int member, const NpyArray *array, voi
     return ok;
 }
 
-bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
-              Err *err) {
+bool npz_read(const Npz *npz, const NpyArray *array, NpyType type, void *elements, Err *err) {
     if (array->type == type)
-        return read_elements(npz, member, array, elements, err);
+        return read_elements(npz, array, elements, err);
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
-    bool ok =
-        (bytes || err_no_memory(err, npz->where, "")) &&
-        read_elements(npz, member, array, bytes, err) &&
-        convert_elements(array, bytes, type, elements, npz->where, npz->members[member].name, err);
+    bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
+              read_elements(npz, array, bytes, err) &&
+              convert_elements(array, bytes, type, elements, npz->where,
+                               npz->members[array->member].name, err);
     free(bytes);
     return ok;
 }
@@ -491,26 +491,25 @@ static size_t text_to_utf8(const NpyArray *array, const unsigned char *bytes, ch
     return used;
 }
 
-static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
-                          const unsigned char *bytes, char *texts, size_t stride, Err *err) {
+static bool convert_texts(const Npz *npz, const NpyArray *array, const unsigned char *bytes,
+                          char *texts, size_t stride, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
         size_t used = text_to_utf8(array, bytes, text);
         if (used >= NPZ_TEXT)
-            return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
-                               "shorten it", "a text of %zu bytes, must be at most %d", used,
-                               NPZ_TEXT - 1);
+            return data_refuse(
+                err, npz->where, npz_place(npz->members[array->member].name, array, i).text,
+                "shorten it", "a text of %zu bytes, must be at most %d", used, NPZ_TEXT - 1);
         clean_text(text, texts + (size_t)i * stride, NPZ_TEXT);
     }
     return true;
 }
 
-bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
-                    Err *err) {
+bool npz_read_texts(const Npz *npz, const NpyArray *array, char *texts, size_t stride, Err *err) {
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
     bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
-              npz_read(npz, member, array, array->type, bytes, err) &&
-              convert_texts(npz, member, array, bytes, texts, stride, err);
+              read_elements(npz, array, bytes, err) &&
+              convert_texts(npz, array, bytes, texts, stride, err);
     free(bytes);
     return ok;
 }

@@ -51,6 +51,7 @@ typedef struct {
     int64_t count;  /* elements */
     int characters; /* characters of a text; 1 for numbers */
     size_t start;   /* bytes of the header, before the elements; 0: the array was not read */
+    int member;     /* npz_read_array: index in the archive */
 } NpyArray;
 
 /* Whether a type is float16, float32 or float64. */
@@ -81,8 +82,8 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
                    Err *err);
 
-/* Writes the shape as Python prints it: "(6, 59, 16, 44)". */
-void npy_shape_text(const NpyArray *array, char *text, size_t size);
+/* Returns the shape as Python prints it: "(6, 59, 16, 44)". */
+ShortText npy_shape_text(const NpyArray *array);
 
 /* ---- reading an archive ---------------------------------------------------------------------- */
 
@@ -113,17 +114,15 @@ int npz_find(const Npz *npz, const char *name);
 /* Reads a member's header and checks that the data after it has exactly the declared size. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Reads all elements of a member in C order and converts them to `type`. `array` comes from
- * npz_read_array. F4 and F8 can be read from any number, I4 where each value fits, each type from
- * itself. Verifies the checksum. */
-bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
-              Err *err);
+/* Reads all elements of an array, of npz_read_array, in C order and converts them to `type`. F4 and
+ * F8 can be read from any number, I4 where each value fits, each type from itself. Verifies the
+ * checksum. */
+bool npz_read(const Npz *npz, const NpyArray *array, NpyType type, void *elements, Err *err);
 
 /* Reads texts of at most NPZ_TEXT - 1 bytes as clean UTF-8 (kernels/clean.h), `stride` bytes apart.
  * A longer text is an error. */
 enum { NPZ_TEXT = 32 };
-bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
-                    Err *err);
+bool npz_read_texts(const Npz *npz, const NpyArray *array, char *texts, size_t stride, Err *err);
 
 /* Returns the name of an element in error messages: "name[c, d, h, w]" for element i in C order. */
 ShortText npz_place(const char *name, const NpyArray *array, int64_t i);

@@ -315,11 +315,10 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
     }
 }
 
-void object_band_text(int band, char *text, size_t size) {
+ShortText object_band_text(int band) {
     if (!band)
-        snprintf(text, size, "below %g m", object_band_m[0]);
-    else if (band < OBJECT_BANDS - 1)
-        snprintf(text, size, "%g to %g m", object_band_m[band - 1], object_band_m[band]);
-    else
-        snprintf(text, size, "beyond %g m", object_band_m[band - 1]);
+        return short_text("below %g m", object_band_m[0]);
+    if (band == OBJECT_BANDS - 1)
+        return short_text("beyond %g m", object_band_m[band - 1]);
+    return short_text("%g to %g m", object_band_m[band - 1], object_band_m[band]);
 }

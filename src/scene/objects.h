@@ -4,6 +4,7 @@
  * rig that took the pictures. Its mass is the depth probability of all bins of its pixels. */
 #pragma once
 
+#include "src/base/units.h"
 #include "src/scene/photos.h"
 
 /* The objects of one moment and their pixels. */
@@ -60,5 +61,5 @@ bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong,
 
 void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OBJECT_BANDS]);
 
-/* Writes the name of a band: "below 15 m", "15 to 30 m", "beyond 45 m". */
-void object_band_text(int band, char *text, size_t size);
+/* Returns the name of a band: "below 15 m", "15 to 30 m", "beyond 45 m". */
+ShortText object_band_text(int band);

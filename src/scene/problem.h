@@ -75,10 +75,9 @@ typedef struct {
     int64_t first;         /* index of the first value that is not finite; -1: none */
 } GradOutFile;
 
-/* Read float16, float32 or float64 with three axes. Values beyond float32's range become infinite.
- * The data must have exactly the size in the header. Free with grad_out_free. grad_out_read takes
- * over `file`; NULL: `err` says already why. */
-bool grad_out_load(GradOutFile *grad, const char *path, Err *err);
+/* Reads float16, float32 or float64 with three axes. Values beyond float32's range become infinite.
+ * The data must have exactly the size in the header. Takes over `file`; NULL: `err` says already
+ * why. Free with grad_out_free. */
 bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err);
 void grad_out_free(GradOutFile *grad); /* accepts a zeroed struct */
 

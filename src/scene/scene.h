@@ -30,6 +30,7 @@
 #include "src/scene/world.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 
 /* Limits of scene files. RIG_MAX_CAMERAS limits the cameras. */
@@ -121,10 +122,9 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 bool scene_read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
                      Err *err);
 
-/* Read a .npz scene from a file, array by array, so that a bad file needs little memory. Error
+/* Reads a .npz scene from a file, array by array, so that a bad file needs little memory. Error
  * messages start with `where`. `file` is taken over; NULL: `err` says already why. */
 bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err);
-bool scene_load_npz(const char *path, Scene *scene, Err *err);
 
 /* Copies one camera's depth, features and photograph over those in `to` and `srgb`, which have the
  * scene's shape. `srgb` NULL: no photographs are copied. */
@@ -184,7 +184,7 @@ extern const double clip_period_s; /* time between two moments without timestamp
 
 /* A folder of .npz files of the same drive. Each is one moment, in order of their names. */
 typedef struct Clip {
-    char *path; /* path of the folder */
+    char path[PATH_MAX]; /* path of the folder */
     int count;
     struct dirent **files; /* [count]: of the folder, in the order of their names */
     double period_s;       /* mean time between two moments; each lasts so long */

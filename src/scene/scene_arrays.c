@@ -131,19 +131,19 @@ static bool shape_matches(const NpyArray *array, const char *shape) {
 static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
     const char *const *shape = scene_arrays[id].shapes;
-    char found[96], wanted[96];
-    npy_shape_text(array, found, sizeof found);
+    const ShortText found = npy_shape_text(array);
+    char wanted[96];
     /* moments of a clip, or a batch */
     REFUSE_IF(id == ARRAY_DEPTH && array->rank == 5, id,
               array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
                                     "clip/00001.npz"
                                   : "save one sample, depth[0] and feat[0]",
-              "shape %s: %lld moments or samples in one file; a clip is a folder of files", found,
-              (long long)array->shape[0]);
+              "shape %s: %lld moments or samples in one file; a clip is a folder of files",
+              found.text, (long long)array->shape[0]);
     while (*shape && !shape_matches(array, *shape))
         shape++;
     shapes_text(id, wanted, sizeof wanted);
-    REFUSE_IF(!*shape, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
+    REFUSE_IF(!*shape, id, shape_hint(reader, id), "shape %s, must be %s", found.text, wanted);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of_letter((*shape)[i]);
         if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
@@ -177,8 +177,8 @@ static const char *type_hint(int id, NpyType found) {
     return "";
 }
 
-static bool read_header(ArrayReader *reader, int id) {
-    if (!npz_read_array(&reader->npz, reader->member[id], &reader->array[id], reader->err))
+static bool read_header(ArrayReader *reader, int id, int member) {
+    if (!npz_read_array(&reader->npz, member, &reader->array[id], reader->err))
         return false;
     NpyType type = reader->array[id].type;
     REFUSE_IF(!(scene_arrays[id].types & 1u << type), id, type_hint(id, type),
@@ -201,7 +201,7 @@ static bool check_group(const ArrayReader *reader, ArrayGroup group, const char 
     for (int id = ARRAY_COUNT - 1; id >= 0; id--) {
         if (scene_arrays[id].group != group)
             continue;
-        if (reader->member[id] >= 0)
+        if (arrays_has(reader, (ArrayId)id))
             *present = true;
         else if (id != ARRAY_DEPTH_RANGE || !arrays_has(reader, ARRAY_DEPTH_BINS))
             missing = id;
@@ -239,8 +239,8 @@ static bool check_headers(ArrayReader *reader) {
     if (!refuse_unknown(reader))
         return false;
     for (int id = 0; id < ARRAY_COUNT; id++) {
-        reader->member[id] = npz_find(&reader->npz, scene_arrays[id].name);
-        if (reader->member[id] >= 0 && !read_header(reader, id))
+        int member = npz_find(&reader->npz, scene_arrays[id].name);
+        if (member >= 0 && !read_header(reader, id, member))
             return false;
     }
     return check_groups(reader);
@@ -267,7 +267,7 @@ void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type) {
     void *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
     if (!elements)
         err_no_memory(reader->err, scene_arrays[id].name, "");
-    else if (npz_read(&reader->npz, reader->member[id], array, type, elements, reader->err))
+    else if (npz_read(&reader->npz, array, type, elements, reader->err))
         return elements;
     free(elements);
     return NULL;
@@ -275,8 +275,7 @@ void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type) {
 
 bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
     return !arrays_has(reader, id) ||
-           npz_read_texts(&reader->npz, reader->member[id], &reader->array[id], texts, stride,
-                          reader->err);
+           npz_read_texts(&reader->npz, &reader->array[id], texts, stride, reader->err);
 }
 
 bool arrays_read_numbers(ArrayReader *reader, ArrayId id) {

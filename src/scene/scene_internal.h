@@ -100,8 +100,7 @@ typedef enum {
 typedef struct {
     Npz npz;
     Err *err;
-    int member[ARRAY_COUNT];       /* index in the archive; -1: the array is missing */
-    NpyArray array[ARRAY_COUNT];   /* the array as its header describes it */
+    NpyArray array[ARRAY_COUNT];   /* the array as its header describes it; `start` 0: missing */
     double *numbers[ARRAY_COUNT];  /* of arrays_read_numbers; NULL: not read, or missing */
     int64_t size[SIZE_COUNT];      /* -1: no array has this size */
     const char *first[SIZE_COUNT]; /* the first array with this size */
@@ -135,14 +134,9 @@ bool arrays_read_numbers(ArrayReader *reader, ArrayId id);
 bool arrays_is_small(ArrayId id);
 bool arrays_read_small(ArrayReader *reader);
 
-/* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
-static inline const char *scene_rounding(int index) {
-    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
-}
-
 /* Whether the archive has the array. */
 static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
-    return reader->member[id] >= 0;
+    return reader->array[id].start > 0;
 }
 
 /* Checks that `value`, element i of an array, lies between the bounds. */

@@ -42,26 +42,16 @@ typedef struct {
 #define AT(type_, member_)  .offset = offsetof(type_, member_)
 #define IN_SCENE(member_)   AT(SceneFields, scene.member_)
 
-static const char *class_word(int index) {
-    return index < CLASS_COUNT ? world_classes[index].name : NULL;
-}
+static const char *const patch_words[] = {
+    [PATCH_RECT] = "rect", [PATCH_CHECKER] = "checker", [PATCH_DISC] = "disc"};
+static const char *const solid_words[SOLID_KINDS] = {
+    [SOLID_BOX] = "box",         [SOLID_CYLINDER] = "cylinder", [SOLID_CAR] = "car",
+    [SOLID_TRUCK] = "truck",     [SOLID_BUS] = "bus",           [SOLID_PERSON] = "person",
+    [SOLID_CYCLIST] = "cyclist", [SOLID_CROWN] = "crown"};
 
-static const char *patch_word(int index) {
-    static const char *const words[] = {
-        [PATCH_RECT] = "rect", [PATCH_CHECKER] = "checker", [PATCH_DISC] = "disc"};
-    return index < 3 ? words[index] : NULL;
-}
-
-static const char *solid_word(int index) {
-    static const char *const words[SOLID_KINDS] = {
-        [SOLID_BOX] = "box",         [SOLID_CYLINDER] = "cylinder", [SOLID_CAR] = "car",
-        [SOLID_TRUCK] = "truck",     [SOLID_BUS] = "bus",           [SOLID_PERSON] = "person",
-        [SOLID_CYCLIST] = "cyclist", [SOLID_CROWN] = "crown"};
-    return index < SOLID_KINDS ? words[index] : NULL;
-}
-
-#define FAR_M   SCENE_FAR_M
-#define NO_CROP 1e9
+#define CLASS_WORDS FIELD_WORDS(world_classes[0].name, *world_classes, CLASS_COUNT)
+#define FAR_M       SCENE_FAR_M
+#define NO_CROP     1e9
 
 /* The table rows of a CutFields. The last argument belongs to all three rows. */
 #define CUT_FIELDS(type_, cut_, ...)                                                               \
@@ -107,19 +97,20 @@ static const Field grid_fields[] = {
     {"z_m", FIELD_DOUBLE, IN_SCENE(rig.grid.z_min_m), 2, RANGE(-FAR_M, FAR_M)},
     {"cells", FIELD_INT, IN_SCENE(rig.grid.nx), 2, RANGE(1, SCENE_MAX_CELLS)},
     {"nz", FIELD_INT, IN_SCENE(rig.grid.nz), RANGE(1, SCENE_MAX_CELLS), OPTIONAL(1)},
-    {"rounding", FIELD_WORD, IN_SCENE(rig.grid.truncate), .word_at = scene_rounding, OPTIONAL(0)},
+    {"rounding", FIELD_WORD, IN_SCENE(rig.grid.truncate), OPTIONAL(0),
+     FIELD_WORDS(rounding_names[ROUNDING_FLOOR], *rounding_names, 2)},
 };
 static const FieldTable grid_table = FIELD_TABLE(grid_fields, SceneFields);
 
 static const Field ground_fields[] = {
-    {"class", FIELD_WORD, IN_SCENE(world.ground_class), .word_at = class_word},
+    {"class", FIELD_WORD, IN_SCENE(world.ground_class), CLASS_WORDS},
     {"color", FIELD_FLOAT, IN_SCENE(world.ground_color), 3, RANGE(0, 1)},
 };
 static const FieldTable ground_table = FIELD_TABLE(ground_fields, SceneFields);
 
 static const Field patch_fields[] = {
-    {"kind", FIELD_WORD, AT(Patch, kind), .word_at = patch_word},
-    {"class", FIELD_WORD, AT(Patch, class), .word_at = class_word},
+    {"kind", FIELD_WORD, AT(Patch, kind), FIELD_WORDS(patch_words[0], *patch_words, 3)},
+    {"class", FIELD_WORD, AT(Patch, class), CLASS_WORDS},
     {"color", FIELD_FLOAT, AT(Patch, color), 3, RANGE(0, 1)},
     {"center_m", FIELD_DOUBLE, AT(Patch, center_m), 2, RANGE(-FAR_M, FAR_M)},
     {"size_m", FIELD_DOUBLE, AT(Patch, size_m), 2, RANGE(0.001, FAR_M)},
@@ -132,8 +123,8 @@ static const Field patch_fields[] = {
 static const FieldTable patch_table = FIELD_TABLE(patch_fields, Patch);
 
 static const Field solid_fields[] = {
-    {"kind", FIELD_WORD, AT(Solid, kind), .word_at = solid_word},
-    {"class", FIELD_WORD, AT(Solid, class), .word_at = class_word},
+    {"kind", FIELD_WORD, AT(Solid, kind), FIELD_WORDS(solid_words[0], *solid_words, SOLID_KINDS)},
+    {"class", FIELD_WORD, AT(Solid, class), CLASS_WORDS},
     {"color", FIELD_FLOAT, AT(Solid, color), 3, RANGE(0, 1)},
     {"center_m", FIELD_DOUBLE, AT(Solid, center_m), 2, RANGE(-FAR_M, FAR_M)},
     {"z_m", FIELD_DOUBLE, AT(Solid, z_m), RANGE(-FAR_M, FAR_M), OPTIONAL(0)},
@@ -168,16 +159,13 @@ static const Field scene_fields[] = {
 };
 static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
-static const char *operator_word(int index) {
-    return index < OPERATOR_COUNT ? operator_kinds[index].name : NULL;
-}
-
 #define IN_SPEC(member_) IN_SCENE(operator_spec.member_)
 
 static const Field operator_fields[] = {
     {"bevscope", FIELD_INT, AT(SceneFields, version), RANGE(1, 1)},
     {"title", FIELD_TEXT, IN_SCENE(title), RANGE(0, 127), OPTIONAL(0)},
-    {"operator", FIELD_WORD, IN_SPEC(kind), .word_at = operator_word},
+    {"operator", FIELD_WORD, IN_SPEC(kind),
+     FIELD_WORDS(operator_kinds[0].name, *operator_kinds, OPERATOR_COUNT)},
     {"points", FIELD_INT64, IN_SPEC(points), RANGE(1, OPERATOR_MAX_POINTS)},
     {"cells", FIELD_INT64, IN_SPEC(cells), RANGE(1, OPERATOR_MAX_CELLS)},
     {"rows", FIELD_INT64, IN_SPEC(rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
@@ -197,11 +185,6 @@ static bool check_field_of_kind(const Check *check, const char *key, bool given,
            FIELD_REFUSE(check, field_path_key(root, key), "",
                         given ? "only %s has it" : "is missing, and %s needs it",
                         operator_kinds[owner].name);
-}
-
-static bool check_operator(const Check *check, const OperatorSpec *spec) {
-    return check_field_of_kind(check, "rows", spec->rows, spec->kind, OPERATOR_EMBEDDING_BAG) &&
-           check_field_of_kind(check, "world", spec->world[0], spec->kind, OPERATOR_VOXELIZE);
 }
 
 static bool check_depth(const Check *check, const Frustum *frustum) {
@@ -267,7 +250,9 @@ bool scene_of_json(const Check *check, const json_t *json, bool build, Scene *sc
     bool ok = fields_read(check, root, is_operator ? &operator_table : &scene_table, json, &fields);
     *scene = fields.scene;
     if (is_operator)
-        return ok && check_operator(check, spec) &&
+        return ok &&
+               check_field_of_kind(check, "rows", spec->rows, spec->kind, OPERATOR_EMBEDDING_BAG) &&
+               check_field_of_kind(check, "world", spec->world[0], spec->kind, OPERATOR_VOXELIZE) &&
                (!build || operator_build(spec, check->where, scene, check->err));
     scene->has_rig = scene->has_world = true;
     World *world = &scene->world; /* owns the items of these lists, also after a failure */

@@ -28,13 +28,9 @@ static int is_moment_file(const struct dirent *entry) {
     return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".npz");
 }
 
-static int compare_moments(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* Writes the path of a moment's file. */
 static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
-    snprintf(path, PATH_MAX, "%s/%s", clip->path, clip->files[moment]->d_name);
+    snprintf(path, PATH_MAX, "%.3800s/%s", clip->path, clip->files[moment]->d_name);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -85,7 +81,7 @@ static bool moments_are_alike(const Scene *a, const Scene *b) {
 /* ---- the handle ------------------------------------------------------------------------------ */
 
 static bool list_moments(Clip *clip, Err *err) {
-    int count = scandir(clip->path, &clip->files, is_moment_file, compare_moments);
+    int count = scandir(clip->path, &clip->files, is_moment_file, alphasort);
     clip->count = count > 0 ? count : 0;
     if (count < 0)
         return refuse_listing(clip->path, errno, err);
@@ -95,17 +91,15 @@ static bool list_moments(Clip *clip, Err *err) {
 }
 
 bool clip_open(const char *folder, Clip **out, Err *err) {
-    Clip *clip = calloc(1, sizeof *clip);
+    Clip *clip = *out = calloc(1, sizeof *clip);
+    if (!clip)
+        return err_no_memory(err, folder, "");
+    snprintf(clip->path, sizeof clip->path, "%s", folder);
+    if (list_moments(clip, err) && set_clip_period(clip, err))
+        return true;
+    clip_free(clip);
     *out = NULL;
-    if (clip)
-        clip->path = strdup(folder);
-    bool ok = ((clip && clip->path) || err_no_memory(err, folder, "")) && list_moments(clip, err) &&
-              set_clip_period(clip, err);
-    if (ok)
-        *out = clip;
-    else
-        clip_free(clip);
-    return ok;
+    return false;
 }
 
 void clip_free(Clip *clip) {
@@ -114,7 +108,6 @@ void clip_free(Clip *clip) {
     for (int i = 0; i < clip->count; i++)
         free(clip->files[i]);
     free(clip->files);
-    free(clip->path);
     free(clip);
 }
 
@@ -213,8 +206,6 @@ static bool refuse_other_formats(const char *path, const char start[4], Err *err
     };
     static const char json_starts[] = "{[ \t\r\n\xef", /* \xef begins a byte order mark */
         a_scene[] = "a scene is JSON, or a .npz of arrays";
-    if (!memcmp(start, "PK", 2))
-        return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         BAD_FILE_IF(!memcmp(start, others[i].start, strlen(others[i].start)), path, others[i].hint,
                     "%s", others[i].what);
@@ -270,7 +261,7 @@ static bool folder_holds_arrays(const char *path) {
 static bool load_moment(const Clip *clip, int moment, Scene *scene, Err *err) {
     char path[PATH_MAX];
     moment_path(clip, moment, path);
-    if (!scene_load_npz(path, scene, err))
+    if (!scene_read_npz(data_open(path, err), path, scene, err))
         return false;
     folder_name(scene->name, clip->path);
     return true;
@@ -313,11 +304,12 @@ static bool load_path(const char *path, Scene *scene, Err *err) {
     if (!file)
         return false;
     (void)!fread(start, 1, sizeof start, file); /* a shorter file leaves zeros */
-    fclose(file);
-    if (!refuse_other_formats(path, start, err))
-        return false;
-    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
-                                                 : load_json(path, true, scene, err);
+    rewind(file);
+    bool archive = !memcmp(start, "PK", 2);
+    if (!archive)
+        fclose(file);
+    bool ok = archive ? scene_read_npz(file, path, scene, err)
+                      : refuse_other_formats(path, start, err) && load_json(path, true, scene, err);
     if (ok)
         data_stem(path, scene->name, sizeof scene->name);
     return ok;

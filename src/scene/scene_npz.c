@@ -43,14 +43,10 @@ static bool choose_part(const ArrayReader *reader, const Camera *camera, const I
               "hold the %d x %d that resize and crop take of %s",
               (long long)images->h, (long long)images->w, images->input[0], images->input[1],
               own->image_h, own->image_w, camera->name);
-    if (images->padded) {
-        part->size[0] = own->image_h;
-        part->size[1] = own->image_w;
-    }
-    part->scale[0] = own->resize_y;
-    part->scale[1] = own->resize_x;
-    part->from[0] = own->crop_y;
-    part->from[1] = own->crop_x;
+    *part = (ImagePart){.size = {images->padded ? own->image_h : images->h,
+                                 images->padded ? own->image_w : images->w},
+                        .from = {own->crop_y, own->crop_x},
+                        .scale = {own->resize_y, own->resize_x}};
     return true;
 }
 
@@ -336,8 +332,8 @@ static bool read_rounding(ArrayReader *reader, Grid *grid) {
     char word[NPZ_TEXT] = "floor";
     if (!arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
         return false;
-    grid->truncate = !strcmp(word, scene_rounding(1));
-    REFUSE_IF(strcmp(word, scene_rounding(grid->truncate)) != 0, ARRAY_ROUNDING,
+    grid->truncate = !strcmp(word, rounding_names[ROUNDING_TRUNCATE]);
+    REFUSE_IF(strcmp(word, rounding_names[ROUNDING_FLOOR + grid->truncate]) != 0, ARRAY_ROUNDING,
               "LSS, BEVDet and CUDA-BEVFusion truncate", "'%.20s', must be floor or truncate",
               word);
     return true;
@@ -508,10 +504,6 @@ bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
         return true;
     scene_free(scene);
     return false;
-}
-
-bool scene_load_npz(const char *path, Scene *scene, Err *err) {
-    return scene_read_npz(data_open(path, err), path, scene, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -136,29 +136,24 @@ bool slice_parse(const char *text, int64_t slices, int *slice) {
     return true;
 }
 
-void slice_name(int slice, char *text, size_t size) {
-    if (slice >= 0)
-        snprintf(text, size, "%d", slice);
-    else
-        snprintf(text, size, "%s", slice == SLICE_MAX ? "max" : "side");
+ShortText slice_name(int slice) {
+    return slice >= 0 ? short_text("%d", slice) : short_text(slice == SLICE_MAX ? "max" : "side");
 }
 
-void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size) {
-    int z = slice->slice;
-    text[0] = '\0';
-    if (slice->slices <= 1)
-        return;
+ShortText slice_describe(const Slice *slice, const Grid *grid) {
+    const int z = slice->slice;
+    const long long slices = slice->slices;
+    if (slices <= 1)
+        return (ShortText){""};
     if (z == SLICE_MAX)
-        snprintf(text, size, "max of %lld slices", (long long)slice->slices);
-    else if (z == SLICE_SIDE)
-        snprintf(text, size, "side, max of %lld rows", (long long)slice->rows);
-    else if (!grid)
-        snprintf(text, size, "slice %d of %lld", z, (long long)slice->slices);
-    else {
-        double cell_m = (grid->z_max_m - grid->z_min_m) / (double)slice->slices;
-        snprintf(text, size, "slice %d of %lld, z %.4g to %.4g m", z, (long long)slice->slices,
-                 grid->z_min_m + z * cell_m, grid->z_min_m + (z + 1) * cell_m);
-    }
+        return short_text("max of %lld slices", slices);
+    if (z == SLICE_SIDE)
+        return short_text("side, max of %lld rows", (long long)slice->rows);
+    if (!grid)
+        return short_text("slice %d of %lld", z, slices);
+    double cell_m = (grid->z_max_m - grid->z_min_m) / (double)slices;
+    return short_text("slice %d of %lld, z %.4g to %.4g m", z, slices, grid->z_min_m + z * cell_m,
+                      grid->z_min_m + (z + 1) * cell_m);
 }
 
 ShortText cell_place(const BevShape *shape, int64_t cell, const char *comma) {

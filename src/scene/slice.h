@@ -53,12 +53,12 @@ int slice_stretch(const Slice *slice, const Grid *grid);
 /* Parses "max", "side" or the number of a slice below `slices`. */
 bool slice_parse(const char *text, int64_t slices, int *slice);
 
-/* Writes the name of a slice: "max", "side" or its number. */
-void slice_name(int slice, char *text, size_t size);
+/* Returns the name of a slice: "max", "side" or its number. */
+ShortText slice_name(int slice);
 
 /* Describes a slice: "max of 16 slices", "side, max of 200 rows", "slice 3 of 16, z 0.2 to 0.6 m".
  * `grid` may be NULL: then without metres. A flat grid gives "". */
-void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size);
+ShortText slice_describe(const Slice *slice, const Grid *grid);
 
 /* Returns the coordinates x, y and z of a cell as text: "12, 90", or with slices "12, 90, 3".
  * `comma` separates. */

@@ -5,7 +5,6 @@
 #include "kernels/clean.h"
 
 #include <stdarg.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- the log --------------------------------------------------------------------------------- */

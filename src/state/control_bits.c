@@ -4,8 +4,6 @@
 #include "kernels/codec.h"
 #include "src/state/control.h"
 
-#include <string.h>
-
 const char *const bits_names[BITS_COUNT] = {"features", "depth", "output", "e5m2"};
 const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "number"};
 

@@ -2,9 +2,6 @@
 /* Controls of the group "Look closer": cursor, pinned cell, zoom, pan, slice, steps of warps. */
 #include "src/state/control.h"
 
-#include <stdio.h>
-#include <string.h>
-
 unsigned control_probe(State *state) {
     int64_t cell = state_probe_cell(state);
     if (cell == state->job.probe_cell)
@@ -189,10 +186,7 @@ void control_use_slice(State *state, int slice, bool keep) {
 }
 
 ShortText state_slice_text(const State *state) {
-    ShortText text = {"flat"};
-    if (state->scene.slices > 1)
-        slice_name(state->job.slice, text.text, sizeof text.text);
-    return text;
+    return state->scene.slices > 1 ? slice_name(state->job.slice) : short_text("flat");
 }
 
 /* Returns the slice one step away in the cycle max, 0, 1, ..., the highest, side. */
@@ -204,7 +198,6 @@ static int next_slice(int now, int step, int slices) {
 
 unsigned control_slice(State *state, const Command *command) {
     int slices = (int)state->scene.slices, now = state->job.slice, next = now;
-    char text[80];
     if (slices <= 1)
         return SAY(state, command->action, "slice: this grid is flat, one layer of cells");
     if (command->step)
@@ -219,8 +212,8 @@ unsigned control_slice(State *state, const Command *command) {
         state->job.probe_cell = -1;
     }
     Slice shown = state_slice(state);
-    slice_describe(&shown, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
-    SAY(state, command->action, "%s", text);
+    SAY(state, command->action, "%s",
+        slice_describe(&shown, state->scene.has_rig ? &state->scene.whole : NULL).text);
     return control_changed(state) | STEP_LOOK;
 }
 

@@ -4,10 +4,6 @@
 
 #include "kernels/injected_bugs.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 RgbChoice rgb_from(int64_t first, int64_t channels) {
     RgbChoice rgb = {.channel = {first, first + 1, first + 2}};
     for (int k = 0; channels > 0 && k < 3; k++)

@@ -2,12 +2,9 @@
 /* Controls of the groups "Program" and "Lessons". */
 #include "src/state/control.h"
 
-#include "src/cachesim/findings.h"
 #include "src/state/palette.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 

@@ -3,8 +3,6 @@
 #include "src/base/data.h"
 #include "src/state/control.h"
 
-#include <string.h>
-
 #define STEP_S      0.1
 #define PRUNE_LEAST 1e-4
 

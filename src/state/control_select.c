@@ -6,7 +6,6 @@
 
 #include "kernels/injected_bugs.h"
 
-#include <string.h>
 #include <strings.h>
 
 static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};

@@ -2,11 +2,8 @@
 #include "src/state/keys.h"
 
 #include "src/base/nearest.h"
-#include "src/base/units.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -5,8 +5,6 @@
 #include "src/base/nearest.h"
 #include "src/cachesim/findings.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- the values that controls choose from: the column `list` of controls.inc ----------------- */

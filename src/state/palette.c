@@ -4,8 +4,6 @@
 #include "src/state/control.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- how well a row fits --------------------------------------------------------------------- */
@@ -24,8 +22,6 @@ typedef struct {
     int count;
     char words[MOST_WORDS][PALETTE_TEXT]; /* the typed words */
     int word_count;
-    const KeyRow *only;  /* its values alone: its word was typed */
-    int group;           /* its controls alone; -1: all */
 } Search;
 
 /* Returns where `text` has the word: 0 the whole text, 1 its beginning, 2 the beginning of a word,
@@ -140,8 +136,8 @@ static void offer_line(Search *search, const State *state) {
     if (control->list && control_find(state, &command) >= 0)
         return;
     bool numbers = command.argument[strspn(command.argument, "0123456789+-.,=")] == '\0';
-    bool free = !control->list || numbers || strchr(command.argument, '=') ||
-                strchr(command.argument, '/');
+    bool free =
+        !control->list || numbers || strchr(command.argument, '=') || strchr(command.argument, '/');
     if (!free || is_hidden(command.action))
         return;
     Candidate candidate = candidate_of(control, command.argument, command.argument);
@@ -184,37 +180,30 @@ static void split_words(Search *search, const char *text) {
     }
 }
 
-static void read_typed_text(Search *search, const char *text) {
-    search->count = search->word_count = 0;
-    search->group = group_named(text);
-    search->only = keys_beginning(text); /* "dtype " and "dtype fp": its values alone */
-    if (search->only && !search->only->list)
-        search->only = NULL;
-    if (search->only)
-        split_words(search, text + strlen(search->only->word));
-    else if (search->group < 0)
-        split_words(search, text);
-}
-
-static void gather_candidates(Search *search, const State *state, const LiveData *live) {
+/* Gathers the rows that fit the typed text. "dtype " and "dtype fp" mean the values of that
+ * control, as long as one fits. The name of a group means its controls. */
+static void gather_candidates(Search *search, const State *state, const LiveData *live,
+                              const char *text) {
+    const KeyRow *only = keys_beginning(text);
+    const int group = group_named(text);
+    search->count = 0;
     offer_line(search, state);
-    if (search->only)
-        offer_values(search, state, search->only);
-    if (search->only && search->count)
-        return;
-    if (search->only) { /* no value of it fits: its word is one as all others */
-        search->word_count = 0;
-        split_words(search, state->palette.text);
+    if (only && only->list) {
+        split_words(search, text + strlen(only->word));
+        offer_values(search, state, only);
+        if (search->count)
+            return;
     }
+    split_words(search, group < 0 ? text : "");
     for (int i = 0; i < ACTION_COUNT; i++) {
         const Candidate candidate = candidate_of(&keys[i], "", "");
-        bool there = search->group < 0 || (int)keys[i].group == search->group;
+        bool there = group < 0 || (int)keys[i].group == group;
         if (there && !is_hidden((Action)i))
             offer_candidate(search, &candidate);
     }
-    for (int i = 0; i < ACTION_COUNT && search->group < 0; i++)
+    for (int i = 0; i < ACTION_COUNT && group < 0; i++)
         offer_values(search, state, &keys[i]);
-    if (search->group < 0 || search->group == GROUP_LESSON)
+    if (group < 0 || group == GROUP_LESSON)
         offer_findings(search, state, live);
 }
 
@@ -249,8 +238,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
     text += strspn(text, " ");
     if (!*text)
         return list_first_rows(state, rows);
-    read_typed_text(&search, text);
-    gather_candidates(&search, state, live);
+    gather_candidates(&search, state, live, text);
     qsort(search.list, (size_t)search.count, sizeof *search.list, by_score);
     int count = search.count < PALETTE_ROWS ? search.count : PALETTE_ROWS;
     for (int i = 0; i < count; i++)
@@ -320,8 +308,7 @@ void palette_remember(State *state, const Command *command) {
 /* Writes out the row, for Tab. "dtype " lists the values, and "l2 " waits for a number. */
 static PaletteDoes complete_row(State *state, const PaletteRow *row) {
     char text[PALETTE_NAME + 1];
-    bool more = row->kind == PALETTE_CONTROL &&
-                keys[row->command.action].argument != ARGUMENT_NONE;
+    bool more = row->kind == PALETTE_CONTROL && keys[row->command.action].argument != ARGUMENT_NONE;
     snprintf(text, sizeof text, "%s%s", row->name, more ? " " : "");
     palette_open(state, text);
     return PALETTE_DRAW;
@@ -345,18 +332,17 @@ bool palette_drops(const State *state, const PaletteRow *row) {
  * control whose typed argument does not exist is not run without it. */
 static PaletteDoes enter_row(State *state, const PaletteRow *row, Command *command) {
     *command = row->command;
-    return state->palette.tries          ? PALETTE_KEEP
-           : row->kind == PALETTE_GROUP  ? complete_row(state, row)
-           : palette_drops(state, row) ? PALETTE_NOTHING
-                                         : PALETTE_RUN;
+    return state->palette.tries         ? PALETTE_KEEP
+           : row->kind == PALETTE_GROUP ? complete_row(state, row)
+           : palette_drops(state, row)  ? PALETTE_NOTHING
+                                        : PALETTE_RUN;
 }
 
 static PaletteDoes try_neighbour_value(const PaletteRow *row, int step, Command *command) {
     *command = row->command;
     if (row->kind == PALETTE_VALUE)
         return step > 0 ? PALETTE_TRY : PALETTE_DRAW;
-    bool values = row->kind == PALETTE_CONTROL &&
-                  keys[command->action].argument != ARGUMENT_NONE &&
+    bool values = row->kind == PALETTE_CONTROL && keys[command->action].argument != ARGUMENT_NONE &&
                   keys[command->action].group < GROUP_LESSON;
     command->step = step;
     return values ? PALETTE_TRY : PALETTE_DRAW;

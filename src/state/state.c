@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 void state_init(State *state, const StateMenu *menu, int scene) {
@@ -179,15 +178,6 @@ static unsigned on_tick(State *state, double seconds) {
     return stepped | control_changed(state);
 }
 
-static unsigned on_result(State *state, const Headline *headline) {
-    int last = headline->step_count - 1;
-    state->shown = *headline;
-    if (headline->serial == state->job.serial && last >= 0 && state->step_at > last)
-        state->step_at = last;
-    log_result(&state->log, headline);
-    return STEP_REDRAW;
-}
-
 /* Chooses a view that the scene can show. Features of a network or of an operator have no known
  * colours, so a view of colours is replaced. */
 static unsigned choose_view(State *state) {
@@ -222,9 +212,17 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
 
 static unsigned on_frame(State *state, const Event *event) {
     unsigned bits = event->scene ? on_scene(state, event->scene) : 0;
+    const Headline *headline = event->headline;
     if (event->pace)
         state->pace = *event->pace;
-    return event->headline ? bits | on_result(state, event->headline) : bits;
+    if (!headline)
+        return bits;
+    int last = headline->step_count - 1;
+    state->shown = *headline;
+    if (headline->serial == state->job.serial && last >= 0 && state->step_at > last)
+        state->step_at = last;
+    log_result(&state->log, headline);
+    return bits | STEP_REDRAW;
 }
 
 static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {
@@ -310,12 +308,6 @@ unsigned state_step(State *state, const Event *event) {
         return STEP_REDRAW;
     case EVENT_WINDOW:
         return on_window(state, event->on);
-    case EVENT_WAITING:
-        snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
-        return STEP_REDRAW;
-    case EVENT_TIP:
-        snprintf(state->tip, sizeof state->tip, "%s", event->text);
-        return STEP_REDRAW;
     case EVENT_SCROLL:
         return control_scroll(state, (int)event->steps);
     case EVENT_NOTE:

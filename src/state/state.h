@@ -327,10 +327,8 @@ typedef enum {
     EVENT_WIPE,   /* the wipe was dragged to `x` in 0..1 */
     EVENT_RESIZE, /* the terminal has `columns` x `rows` */
     EVENT_WINDOW, /* a window was opened or closed: `on` */
-    EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
-    EVENT_TIP,     /* the mouse rests on something, or left: `text` is State.tip */
-    EVENT_SCROLL,  /* the help goes on by `steps` entries, or a lesson's text by rows */
-    EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
+    EVENT_SCROLL, /* the help goes on by `steps` entries, or a lesson's text by rows */
+    EVENT_NOTE    /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
 typedef struct {

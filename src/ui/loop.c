@@ -115,14 +115,10 @@ static void note_shown(Loop *loop, Screen screen) {
         pace_shown(&loop->pace, screen, open_screens(loop), frame->request, frame->live.job.time_s);
 }
 
-static void draw_all(Loop *loop) {
-    loop->term_dirty = loop->window_dirty = true;
-}
-
 unsigned loop_serve(Loop *loop) {
     unsigned bits = app_todo(&loop->app);
     if (bits & STEP_REDRAW)
-        draw_all(loop);
+        loop->term_dirty = loop->window_dirty = true;
     if (bits & STEP_QUIT)
         loop->quit = true;
     if (bits & STEP_SNAPSHOT)
@@ -167,8 +163,8 @@ static void show_slow_work(Loop *loop) {
     slow_text(&loop->slow, &app->menu.menu.scenes, engine_doing(app->engine), clock_ms(), text,
               sizeof text);
     if (strcmp(text, app->state.waiting) != 0)
-        app_step(app, &(Event){.kind = EVENT_WAITING, .text = text});
-    loop_serve(loop);
+        loop->term_dirty = loop->window_dirty = true;
+    memcpy(app->state.waiting, text, sizeof text);
 }
 
 /* Returns the milliseconds until the echo of a key; INFINITY: no key waits. */
@@ -188,7 +184,7 @@ void loop_take_frame(Loop *loop) {
     if (app->frame->request >= app->request)
         loop->echo_ms = 0;
     loop_serve(loop);
-    draw_all(loop);
+    loop->term_dirty = loop->window_dirty = true;
 }
 
 enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the next */
@@ -197,10 +193,9 @@ enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the n
 
 /* Shows the tooltip in the terminal's row of the log. */
 static void say_tip(Loop *loop, const char *text) {
-    if (strcmp(text, loop->app.state.tip) == 0)
-        return;
-    app_step(&loop->app, &(Event){.kind = EVENT_TIP, .text = text});
-    loop_serve(loop);
+    State *state = &loop->app.state;
+    loop->term_dirty |= strcmp(text, state->tip) != 0;
+    snprintf(state->tip, sizeof state->tip, "%s", text);
 }
 
 static void end_tips(Loop *loop) {
@@ -476,16 +471,14 @@ static void print_log(Loop *loop) {
 }
 
 /* Says what the program is, which words work, and on a terminal why there is no dashboard. */
-static void print_greeting(Loop *loop) {
+static void print_greeting(void) {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     const char *reason = terminal ? term_impossible() : NULL;
-    if (!loop->greeted && reason)
+    if (reason)
         fprintf(stderr, "bevscope: %s\n", reason);
-    if (!loop->greeted)
-        fputs("bevscope: the live display as lines. Its words work on standard input, one a line; "
-              "help lists them, quit ends.\n",
-              stderr);
-    loop->greeted = true;
+    fputs("bevscope: the live display as lines. Its words work on standard input, one a line; "
+          "help lists them, quit ends.\n",
+          stderr);
 }
 
 /* Prints the selection's figures in one line. */
@@ -627,7 +620,6 @@ static bool figures_settled(const Loop *loop) {
 
 /* One turn of the main loop where there is no terminal. */
 static void plain_step(Loop *loop) {
-    print_greeting(loop);
     say_what_waits(loop);
     print_log(loop);
     print_page(loop);
@@ -660,7 +652,6 @@ static void tick_world(Loop *loop) {
     loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
     app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
-    loop_serve(loop);
 }
 
 /* Starts all clocks of the display, at the beginning and after a stop. */
@@ -743,7 +734,7 @@ static void run_live(Loop *loop) {
     while (!loop->quit) {
         if (echo_in_ms(loop) <= 0) { /* draws the control's new value with the old picture */
             loop->echo_ms = 0;
-            draw_all(loop);
+            loop->term_dirty = loop->window_dirty = true;
         }
         show_slow_work(loop);
         show_tips(loop);
@@ -785,6 +776,8 @@ static bool open_all(Loop *loop, Err *err) {
         app_note(&loop->app,
                  "press : and type what you want to see; :tour is a talk of two minutes");
     open_window(loop);
+    if (plain)
+        print_greeting();
     return true;
 }
 

@@ -19,8 +19,7 @@ typedef struct {
 } PaceKey;
 
 typedef struct {
-    bool started;            /* a moment was shown */
-    double time_s, shown_ms; /* the last moment of the world shown, and when */
+    double time_s, shown_ms; /* the last moment of the world shown, and when; 0: none yet */
     double playing_ms;       /* total time between moments that followed each other */
     int64_t moments;         /* number of these moments */
 } ScreenPace;
@@ -108,7 +107,7 @@ typedef struct {
     uint64_t printed_said;    /* the number of log lines at that time */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
-    bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
+    bool waits;               /* the wait for figures was explained */
 } Loop;
 
 /* ---- loop.c: what the App leaves to the screens ---------------------------------------------- */

@@ -45,18 +45,17 @@ static void mark_answered(PaceMeter *meter, Screen screen, uint64_t request, dou
 
 void pace_closed(PaceMeter *meter, Screen screen) {
     mark_answered(meter, screen, UINT64_MAX, 0);
-    meter->screens[screen] = (ScreenPace){.started = false};
+    meter->screens[screen] = (ScreenPace){.shown_ms = 0};
 }
 
 static void count_moment(ScreenPace *pace, double time_s, double now_ms) {
     double gap = now_ms - pace->shown_ms;
-    if (pace->started && pace->time_s == time_s)
+    if (pace->shown_ms > 0 && pace->time_s == time_s)
         return;
-    if (pace->started && gap < PAUSE_MS) {
+    if (gap < PAUSE_MS) {
         pace->playing_ms += gap;
         pace->moments++;
     }
-    pace->started = true;
     pace->time_s = time_s;
     pace->shown_ms = now_ms;
 }
@@ -67,27 +66,21 @@ void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request
     mark_answered(meter, screen, request, now_ms);
     bool all = true;
     for (int i = 0; i < SCREEN_COUNT; i++)
-        all = all && (meter->screens[i].started || !(open >> i & 1));
+        all = all && (meter->screens[i].shown_ms > 0 || !(open >> i & 1));
     if (all && !meter->first_us)
         meter->first_us = clock_process_us();
 }
 
-static void key_figures(const PaceMeter *meter, Pace *pace) {
-    double sorted[PACE_KEYS];
-    int count = (int)(meter->keys < PACE_KEYS ? meter->keys : PACE_KEYS);
-    if (!count)
-        return;
-    memcpy(sorted, meter->taken_us, (size_t)count * sizeof *sorted);
-    sort_ascending(sorted, count);
-    pace->keys = meter->keys;
-    pace->key_us = reading(sorted[count / 2], SOURCE_MEASURED);
-    pace->key_p99_us = reading(sorted[(int)ceil(0.99 * count) - 1], SOURCE_MEASURED);
-}
-
 Pace pace_figures(const PaceMeter *meter) {
-    Pace pace = {.keys = 0};
-    double slowest = INFINITY;
-    key_figures(meter, &pace);
+    Pace pace = {.keys = meter->keys};
+    double slowest = INFINITY, sorted[PACE_KEYS];
+    int count = (int)(meter->keys < PACE_KEYS ? meter->keys : PACE_KEYS);
+    memcpy(sorted, meter->taken_us, sizeof sorted);
+    sort_ascending(sorted, count);
+    if (count) {
+        pace.key_us = reading(sorted[count / 2], SOURCE_MEASURED);
+        pace.key_p99_us = reading(sorted[(int)ceil(0.99 * count) - 1], SOURCE_MEASURED);
+    }
     if (meter->first_us > 0)
         pace.first_us = reading(meter->first_us, SOURCE_MEASURED);
     for (int i = 0; i < SCREEN_COUNT; i++)

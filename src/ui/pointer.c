@@ -19,31 +19,26 @@ static bool cell_at(const Spots *spots, double x, double y, Event *event) {
            !spots_over(spots, x, y);
 }
 
-static bool drag_time(const Spots *spots, double x, const State *state, Event *event) {
-    *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
-    return true;
-}
-
 /* Handles a press: finds what the press begins, a click or a drag. */
 static bool press_button(Pointer *pointer, double x, double y, const Spots *spots,
                          const State *state, int64_t pixel, Event *event) {
     const Command *command = spots_at(spots, x, y);
-    bool in_terminal = pointer->in_terminal;
-    *pointer = (Pointer){.doing = POINTER_CLICK,
-                         .in_terminal = in_terminal,
-                         .has_command = command != NULL,
-                         .x = x,
-                         .y = y};
+    const double wipe_slack = pointer->in_terminal ? WIPE_COLUMNS : WIPE_SLACK;
+    pointer->doing = POINTER_CLICK;
+    pointer->has_command = command != NULL;
+    pointer->x = x;
+    pointer->y = y;
     if (command)
         pointer->command = *command;
     pointer->on_bev = cell_at(spots, x, y, event);
-    if (pointer->on_bev && fabs(x - spots->wipe_x) <= (in_terminal ? WIPE_COLUMNS : WIPE_SLACK))
+    if (pointer->on_bev && fabs(x - spots->wipe_x) <= wipe_slack)
         pointer->doing = POINTER_WIPE;
     if (spots_on_time(spots, x, y)) {
         pointer->doing = POINTER_TIME;
-        return drag_time(spots, x, state, event);
+        *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
+        return true;
     }
-    if (!in_terminal || pixel < 0)
+    if (!pointer->in_terminal || pixel < 0)
         return false;
     pointer->doing = POINTER_PIXEL;
     *event = (Event){.kind = EVENT_PIXEL, .x = (double)pixel};
@@ -69,13 +64,12 @@ static bool click_cell(const Pointer *pointer, const Spots *spots, double x, dou
 /* Handles a release: a click on a cell, on a spot with a command, or on a figure. */
 static bool release_button(Pointer *pointer, double x, double y, const Spots *spots,
                            const State *state, const LiveData *live, Event *event) {
-    const bool clicked = pointer->doing == POINTER_CLICK;
+    const bool clicked = pointer->doing == POINTER_CLICK,
+               on_pixel = pointer->doing == POINTER_PIXEL;
     const Command *command = spots_at(spots, x, y);
-    if (!clicked && pointer->doing != POINTER_PIXEL) {
-        pointer->doing = POINTER_UP;
-        return false;
-    }
     pointer->doing = POINTER_UP;
+    if (!clicked && !on_pixel)
+        return false;
     if (pointer->on_bev)
         return click_cell(pointer, spots, x, y, state, event);
     if (pointer->has_command && command && same_command(command, &pointer->command)) {
@@ -84,20 +78,14 @@ static bool release_button(Pointer *pointer, double x, double y, const Spots *sp
     }
     *event = (Event){.kind = EVENT_NOTE, .text = pointer->answer};
     return clicked && !pointer->has_command && !command && live &&
-           spots_answer(spots, x, y, state, live, pointer->answer);
-}
-
-/* Returns the wipe for x, 0 to 1 over the whole grid, also where only a part is in view. */
-static double wipe_at(const Spots *spots, double x, const State *state) {
-    double column = spots->y_hi - (x - spots->bev.x) / spots->bev.w * (spots->y_hi - spots->y_lo);
-    return 1 - column / (double)state_slice(state).ny;
+           origin_text(state, live, spots_figure(spots, x, y), pointer->answer);
 }
 
 /* Handles a move while the button is pressed. A click becomes a drag once it has moved far enough.
  */
 static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spots,
                          const State *state, int64_t pixel, Event *event) {
-    const double dx = x - pointer->x, dy = y - pointer->y;
+    const double dx = x - pointer->x, dy = y - pointer->y, columns = spots->y_hi - spots->y_lo;
     const double slack = pointer->in_terminal ? 0 : CLICK_SLACK;
     if (pointer->doing == POINTER_CLICK && pointer->on_bev && hypot(dx, dy) > slack)
         pointer->doing = POINTER_PAN;
@@ -110,29 +98,19 @@ static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spot
         *event = (Event){.kind = EVENT_PIXEL, .x = (double)pixel};
         return pixel >= 0;
     case POINTER_TIME:
-        return drag_time(spots, x, state, event);
+        *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
+        return true;
     case POINTER_PAN:
         *event = (Event){.kind = EVENT_DRAG,
                          .x = -dy / spots->bev.h * (spots->x_hi - spots->x_lo),
-                         .y = -dx / spots->bev.w * (spots->y_hi - spots->y_lo)};
+                         .y = -dx / spots->bev.w * columns};
         return spots->bev.w > 0;
     default:
-        *event = (Event){.kind = EVENT_WIPE, .x = wipe_at(spots, x, state)};
+        *event = (Event){.kind = EVENT_WIPE}; /* 0 to 1 over the whole grid, in a zoom, too */
+        event->x = 1 - (spots->y_hi - (x - spots->bev.x) / spots->bev.w * columns) /
+                           (double)state_slice(state).ny;
         return spots->bev.w > 0;
     }
-}
-
-/* Handles a move without a button: in the window the cursor follows. */
-static bool move_released(Pointer *pointer, double x, double y, const Spots *spots, int64_t pixel,
-                          Event *event) {
-    pointer->x = x;
-    pointer->y = y;
-    *event = (Event){.kind = pixel >= 0 ? EVENT_PIXEL : EVENT_HOVER};
-    if (pixel >= 0)
-        event->x = (double)pixel;
-    else if (!cell_at(spots, x, y, event))
-        event->x = event->y = -1;
-    return !pointer->in_terminal;
 }
 
 bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double steps,
@@ -146,7 +124,14 @@ bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double
     case MOUSE_MOVE:
         return move_pressed(pointer, x, y, spots, state, pixel, event);
     case MOUSE_HOVER:
-        return move_released(pointer, x, y, spots, pixel, event);
+        pointer->x = x;
+        pointer->y = y;
+        *event = (Event){.kind = pixel >= 0 ? EVENT_PIXEL : EVENT_HOVER};
+        if (pixel >= 0)
+            event->x = (double)pixel;
+        else if (!cell_at(spots, x, y, event))
+            event->x = event->y = -1;
+        return !pointer->in_terminal; /* in the window the cursor follows */
     case MOUSE_MENU:
         *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(spots, x, y)};
         return true;

@@ -4,11 +4,19 @@
  * mouse, and a click pins; in the terminal a click puts the cursor. */
 #pragma once
 
-#include "src/view/panel/spots.h"
+#include "src/view/panel/sheet.h"
+
+#include <stdlib.h>
 
 /* A function of a screen that a build may lack (no_screens.c). The function is only called where
  * the screen is not impossible. */
 #define MAY_LACK __attribute__((weak))
+
+/* Whether the variable of the environment has a value. */
+static inline bool is_set(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value;
+}
 
 /* Only the first button counts. MOVE comes while it is pressed, HOVER while no button is. */
 typedef enum {

@@ -38,22 +38,18 @@ static bool write_window(const Script *script, const char *name, const State *st
     return write_image(script, name, made, &image, err);
 }
 
-static bool write_text(const Script *script, const char *name, Err *err) {
-    char path[4096], *text = cells_to_text(&script->cells);
-    bool ok = text ? path_of(script, name, path, err) && data_write(path, text, strlen(text), err)
-                   : err_no_memory(err, name, "");
-    free(text);
-    return ok;
-}
-
 static bool write_frame(Script *script, Err *err) {
     const App *app = &script->app;
-    char name[32];
+    char name[32], path[4096];
     Image image = {0};
     script->cells.light = app->state.light;
     dashboard_draw(&script->cells, &app->state, app_live(app), app_picture(app), NULL);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
-    if (!write_text(script, name, err))
+    char *text = cells_to_text(&script->cells);
+    bool ok = text ? path_of(script, name, path, err) && data_write(path, text, strlen(text), err)
+                   : err_no_memory(err, name, "");
+    free(text);
+    if (!ok)
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
     progress_done(1);
@@ -262,15 +258,13 @@ bool script_run(const ScriptOptions *options, Err *err) {
     return ok;
 }
 
-enum { TEXT_WIDTH = PANEL_TEXT_WIDTH };
-
 /* ---- lessons as plain text ------------------------------------------------------------------- */
 
 static void print_wrapped(const char *ascii, int indent) {
     char line[PANE_BYTES];
     text_for_locale(ascii, line, sizeof line);
     printf("%*s", indent, "");
-    text_wrap(line, strlen(line), indent, indent, TEXT_WIDTH, stdout);
+    text_wrap(line, strlen(line), indent, indent, PANEL_TEXT_WIDTH, stdout);
 }
 
 static void print_title(const LessonPane *pane) {

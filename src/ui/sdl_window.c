@@ -4,7 +4,6 @@
 #include <SDL.h>
 #include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { START_W = 1280, START_H = 860 };
@@ -53,11 +52,6 @@ static bool load_sdl(Err *err) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool is_set(const char *variable) {
-    const char *value = getenv(variable);
-    return value && *value;
-}
-
 /* Tests ask for the drivers "offscreen" and "dummy" by name. */
 const char *sdl_window_impossible(void) {
     if (is_set("SDL_VIDEODRIVER") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
@@ -100,21 +94,15 @@ static double density_of(int display) {
     return known ? sdl_window_density(dpi) : 1;
 }
 
-/* Returns the window's first size: the usual size, at most that of the screen. */
-static void choose_start_size(int *w, int *h) {
+/* Opens the window in its usual size, at most that of the screen. */
+static bool open_window(SdlWindow *window, const char *title, Err *err) {
     SDL_Rect usable;
     double scale = density_of(0);
-    *w = (int)(START_W * scale);
-    *h = (int)(START_H * scale);
-    if (sdl.GetDisplayUsableBounds(0, &usable) < 0)
-        return;
-    *w = *w < usable.w ? *w : usable.w;
-    *h = *h < usable.h ? *h : usable.h;
-}
-
-static bool open_window(SdlWindow *window, const char *title, Err *err) {
-    int w, h;
-    choose_start_size(&w, &h);
+    int w = (int)(START_W * scale), h = (int)(START_H * scale);
+    if (sdl.GetDisplayUsableBounds(0, &usable) == 0) {
+        w = w < usable.w ? w : usable.w;
+        h = h < usable.h ? h : usable.h;
+    }
     window->window = sdl.CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, w, h,
                                       SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (!window->window)
@@ -358,24 +346,19 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
     return pointer_follow(&window->pointer, kind, x, y, steps, &window->spots, state, live, event);
 }
 
-static WindowInput window_input(const SDL_WindowEvent *event) {
-    bool redraw = event->event == SDL_WINDOWEVENT_EXPOSED ||
-                  event->event == SDL_WINDOWEVENT_SIZE_CHANGED ||
-                  event->event == SDL_WINDOWEVENT_SHOWN;
-    return event->event == SDL_WINDOWEVENT_CLOSE ? WINDOW_CLOSED
-           : redraw                              ? WINDOW_REDRAW
-                                                 : WINDOW_NOTHING;
-}
-
 static WindowInput translate(SdlWindow *window, const State *state, const LiveData *live,
                              const SDL_Event *from, Event *event, int32_t *key) {
+    const int change = from->type == SDL_WINDOWEVENT ? from->window.event : SDL_WINDOWEVENT_NONE;
+    if (change == SDL_WINDOWEVENT_LEAVE)
+        sdl_window_tip_end(window, state, live);
+    if (change == SDL_WINDOWEVENT_EXPOSED || change == SDL_WINDOWEVENT_SIZE_CHANGED ||
+        change == SDL_WINDOWEVENT_SHOWN)
+        return WINDOW_REDRAW;
+    if (change == SDL_WINDOWEVENT_CLOSE)
+        return WINDOW_CLOSED;
     switch (from->type) {
     case SDL_QUIT:
         return WINDOW_CLOSED;
-    case SDL_WINDOWEVENT:
-        if (from->window.event == SDL_WINDOWEVENT_LEAVE)
-            sdl_window_tip_end(window, state, live);
-        return window_input(&from->window);
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET:
         return WINDOW_REDRAW;

@@ -12,7 +12,6 @@
 #include <ncurses.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -111,8 +110,7 @@ static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, co
     fwrite(glyph, 1, cells_utf8(cell->glyph, glyph), out);
 }
 
-bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
-                  MemoryStream *written, Err *err) {
+bool direct_bytes(const Cells *cells, Cells *shown, int colors, MemoryStream *written, Err *err) {
     const Cell *before = NULL;
     if (!memory_stream_open(written, err))
         return false;
@@ -120,7 +118,7 @@ bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
         for (int x = 0; x < cells->columns; x++) {
             Cell *there = &shown->cells[(size_t)y * (size_t)cells->columns + (size_t)x];
             const Cell *cell = cells_at(cells, x, y);
-            if (!everything && there->glyph == cell->glyph &&
+            if (there->glyph == cell->glyph &&
                 !memcmp(&there->style, &cell->style, sizeof cell->style))
                 continue;
             put_cell(written->stream, cells, x, y, colors, before, x && before == cell - 1);
@@ -207,11 +205,6 @@ struct Term {
     double asked_ms;  /* when the terminal was asked */
     double rested_ms; /* when the next picture may be sent */
 };
-
-static bool is_set(const char *variable) {
-    const char *value = getenv(variable);
-    return value && *value;
-}
 
 /* Whether the terminal's type has the capability. */
 static bool has(const char *capability) {
@@ -478,16 +471,19 @@ void term_resized(Term *term) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* Begins with an empty screen, and sets *everything, where the old one does not fit `cells`. */
-static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, Err *err) {
-    Cells *shown = &term->shown;
-    *everything = !shown->cells || shown->columns != cells->columns || shown->rows != cells->rows ||
-                  shown->light != cells->light;
-    if (*everything)
-        cells_free(shown);
-    bool ok = !*everything || cells_init(shown, cells->columns, cells->rows, err);
+/* Makes `shown` as large as `cells`. On a screen that is unknown each cell differs from all others.
+ */
+static bool fit_shown(Cells *shown, const Cells *cells, Err *err) {
+    if (shown->cells && shown->columns == cells->columns && shown->rows == cells->rows &&
+        shown->light == cells->light)
+        return true;
+    cells_free(shown);
+    if (!cells_init(shown, cells->columns, cells->rows, err))
+        return false;
+    for (int i = 0; i < cells->columns * cells->rows; i++)
+        shown->cells[i].glyph = UINT32_MAX;
     shown->light = cells->light;
-    return ok;
+    return true;
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */
@@ -505,17 +501,6 @@ bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h) {
 
 double term_rest_ms(const Term *term) {
     return term->rested_ms - clock_ms();
-}
-
-/* Removes a picture that is hidden or has moved. The caller tells kitty to remove the picture,
- * where this returns true. For the other protocols all cells are written again. */
-static bool remove_image(Term *term, const Image *image, Area place) {
-    bool gone = term->image.w && (!image->w || memcmp(&term->place, &place, sizeof place) != 0);
-    if (gone && term->pixels == PIXELS_KITTY)
-        image_free(&term->image);
-    else if (gone)
-        term_redraw(term);
-    return gone && term->pixels == PIXELS_KITTY;
 }
 
 static bool send_image(Term *term, Image *image, Area place, Err *err) {
@@ -536,22 +521,23 @@ static bool send_image(Term *term, Image *image, Area place, Err *err) {
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
-    bool everything, removed = remove_image(term, image, place);
+    const bool gone =
+        term->image.w && (!image->w || memcmp(&term->place, &place, sizeof place) != 0);
     MemoryStream written = {.length = 0};
-    bool ok = clear_if_unknown(term, cells, &everything, err) &&
-              direct_bytes(cells, &term->shown, everything, term->colors, &written, err);
+    send_mode(term, gone, drawing_begins);
+    if (gone) /* the picture is hidden or has moved */
+        term_redraw(term);
+    bool ok = fit_shown(&term->shown, cells, err) &&
+              direct_bytes(cells, &term->shown, term->colors, &written, err);
     const bool same_size = term->image.w == image->w && term->image.h == image->h;
-    const size_t bytes_shown = 4 * (size_t)image->w * (size_t)image->h;
-    bool fresh =
-        ok && (!same_size || (image->w && memcmp(term->image.rgba, image->rgba, bytes_shown)));
-    bool changed = written.length || fresh || removed;
-    send_mode(term, changed, drawing_begins);
-    send_mode(term, removed, pixels_remove);
+    const size_t length = 4 * (size_t)image->w * (size_t)image->h;
+    bool fresh = ok && image->w && (!same_size || memcmp(term->image.rgba, image->rgba, length));
+    send_mode(term, written.length || fresh, drawing_begins);
     data_write_all(fileno(term->out), written.bytes, written.length);
     free(written.bytes);
-    if (fresh && image->w)
+    if (fresh)
         ok = send_image(term, image, place, err);
-    send_mode(term, changed, drawing_ends);
+    send_mode(term, gone || written.length || fresh, drawing_ends);
     if (!ok)
         cells_free(&term->shown);
     image_free(image);

@@ -17,11 +17,9 @@ Rgb palette_vivid(Rgb color);
 /* How many colours the terminal has; 0: none, or none wanted. */
 enum { FEW_COLORS = 256, TRUE_COLORS = 1 << 24 };
 
-/* Writes into written->bytes, which the caller frees, what shows the cells that differ from
- * `shown`, or all of them, in so many colours, and copies them to `shown`. 0: no colours. Length 0:
- * no cell differs. */
-bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors,
-                  MemoryStream *written, Err *err);
+/* Writes into written->bytes, which the caller frees, what shows the cells that differ from `shown`
+ * in so many colours, and copies them to `shown`. 0: no colours. Length 0: no cell differs. */
+bool direct_bytes(const Cells *cells, Cells *shown, int colors, MemoryStream *written, Err *err);
 
 /* ---- term_pixels.c: the BEV as a picture of true pixels -------------------------------------- */
 

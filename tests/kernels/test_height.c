@@ -29,10 +29,9 @@ static void test_runs(void) {
         }
         for (int cell = 0; cell < 140; cell++)
             wrong += seen[cell] > 1 || (!seen[cell] && slice_place(&slice, cell) >= 0);
-        char name[16];
-        slice_name(kind, name, sizeof name);
+        const ShortText name = slice_name(kind);
         tap_ok(!wrong && total == (kind < 0 ? 140 : 35) && slice.nx == (kind == SLICE_SIDE ? 4 : 7),
-               "slice %s: %lld x %lld cells of the picture show %d of 140", name,
+               "slice %s: %lld x %lld cells of the picture show %d of 140", name.text,
                (long long)slice.nx, (long long)slice.ny, total);
     }
     tap_ok(slice_of(&shape, 4).slice == SLICE_MAX && slice_of(&shape, -3).slice == SLICE_MAX,
@@ -53,8 +52,7 @@ static void test_strongest(void) {
            "infinity and NaN are not hidden by it");
     slice_choose(&low, &map, 1, values, &shown);
     tap_ok(shown == 0, "a slice shows its own cell");
-    tap_ok(slice_strongest(&max, 0, NULL, 1, values) == 1,
-           "without a map all are compared");
+    tap_ok(slice_strongest(&max, 0, NULL, 1, values) == 1, "without a map all are compared");
     lengths[2] = 7;
     tap_ok(slice_strongest(&max, 0, &map, 1, NULL) == 2, "without values: the most points");
 }
@@ -63,10 +61,9 @@ static void test_words(void) {
     const BevShape shape = {.nx = 200, .ny = 200 * 16, .nz = 16};
     const Grid grid = {-40, 40, -40, 40, -1, 5.4, 200, 200, 16, 0};
     const Slice third = slice_of(&shape, 3), side = slice_of(&shape, SLICE_SIDE);
-    char text[80];
     int slice = -9;
-    slice_describe(&third, &grid, text, sizeof text);
-    tap_ok(!strcmp(text, "slice 3 of 16, z 0.2 to 0.6 m"), "described as \"%s\"", text);
+    const ShortText text = slice_describe(&third, &grid);
+    tap_ok(!strcmp(text.text, "slice 3 of 16, z 0.2 to 0.6 m"), "described as \"%s\"", text.text);
     tap_ok(slice_parse("side", 16, &slice) && slice == SLICE_SIDE &&
                slice_parse("15", 16, &slice) && slice == 15 && !slice_parse("16", 16, &slice) &&
                !slice_parse("-1", 16, &slice) && !slice_parse("3x", 16, &slice) &&
@@ -123,11 +120,10 @@ static void test_probe(void) {
                      fabs(live.probe.value - want) > 1e-6;
             filled += want > 0;
         }
-        char name[16];
-        slice_name(kind, name, sizeof name);
+        const ShortText name = slice_name(kind);
         tap_ok(!wrong,
                "slice %s: every cell of the picture is probed where it is strongest (%d filled)",
-               name, filled);
+               name.text, filled);
     }
     pipeline_close(pipeline);
 }

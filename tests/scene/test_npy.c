@@ -24,7 +24,7 @@ static bool comes_back(const NpyArray *array) {
 static void test_written(void) {
     for (int type = 0; type < NPY_TYPE_COUNT; type++) {
         bool text = type == NPY_S || type == NPY_U;
-        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1, 0};
+        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1, 0, 0};
         bool ok = comes_back(&array);
         for (array.rank = 1; ok && array.rank <= NPY_MAX_RANK; array.rank++) {
             array.shape[array.rank - 1] = array.rank + 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tensor scenes in files: written, read back and written again; files that are no scene. */
+#include "src/base/data.h"
 #include "src/scene/scatter.h"
 #include "tests/scene/npz_arrays.h"
 #include "tests/support/maps.h"
@@ -55,7 +56,7 @@ static void round_trip(const char *without, bool half, bool weights, const char 
 
 static void refuses_file(const char *path, const char *words, const char *title) {
     scene_free(&scene);
-    tap_refuses(scene_load_npz(path, &scene, &err), "", words, "%s", title);
+    tap_refuses(scene_read_npz(data_open(path, &err), path, &scene, &err), "", words, "%s", title);
 }
 
 static void test_files(void) {
@@ -64,7 +65,8 @@ static void test_files(void) {
     Buffer archive = make_archive();
     put_bytes(path, archive.bytes, archive.length);
     scene_free(&scene);
-    tap_ok(scene_load_npz(path, &scene, &err) && scene.tensors.depth[5] == 0.25f, "from a file");
+    bool read = scene_read_npz(data_open(path, &err), path, &scene, &err);
+    tap_ok(read && scene.tensors.depth[5] == 0.25f, "from a file");
     tap_ok(!scene_write_npz("/dev/full", &scene, &scene.tensors, &scene.map, false, &err) &&
                strstr(err.what, "No space left"),
            "to a full disk");

@@ -56,12 +56,12 @@ TAP_SUITE(term_colors_direct) {
     tap_need(cells_init(&cells, 4, 2, &err) && cells_init(&shown_before, 4, 2, &err),
              "two screens");
     cells_put(&cells, 1, 1, 0x2580, (CellStyle){INK_RGB | 0x0a141e, INK_RGB | 0x28323c, 0});
-    bool ok = direct_bytes(&cells, &shown_before, false, TRUE_COLORS, &written, &err);
+    bool ok = direct_bytes(&cells, &shown_before, TRUE_COLORS, &written, &err);
     tap_ok(ok &&
                !strcmp(written.bytes, "\033[2;2H\033[0;38;2;10;20;30;48;2;40;50;60m\u2580\033[0m"),
            "one cell has changed: its place, its two colours, its sign");
     free(written.bytes);
-    ok = direct_bytes(&cells, &shown_before, false, TRUE_COLORS, &written, &err);
+    ok = direct_bytes(&cells, &shown_before, TRUE_COLORS, &written, &err);
     tap_ok(ok && !written.length, "and then none");
     free(written.bytes);
     cells_free(&cells);

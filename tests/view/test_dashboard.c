@@ -48,9 +48,9 @@ static void test_unknown(void) {
     draw_after("all on");
     tap_ok(shows("not measured") && shows("not checked"), "the tables say that it is not known");
     tap_ok(!shows("Pipeline"), "a panel without a single figure leaves its room to others");
-    step(EVENT_WAITING, .text = "computing dense: map, 1.2 s");
+    snprintf(state.waiting, sizeof state.waiting, "computing dense: map, 1.2 s");
     seen(shows("computing dense: map, 1.2 s"), "a slow picture says what it waits for");
-    step(EVENT_WAITING, .text = "");
+    state.waiting[0] = '\0';
     char *plain = dashboard_plain(&state, &live);
     tap_ok(plain && strstr(plain, "latency n/a (not measured)") && strchr(plain, '\n'),
            "the plain line, too: %s", plain ? "" : "no memory");

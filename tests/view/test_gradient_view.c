@@ -86,8 +86,10 @@ static void test_camera(void) {
     strength[6 + 4] = 1; /* camera 1, row 1, column 1 */
     CameraViews seen = {.cameras = 2, .h = 8, .w = 12, .color = color};
     Image images[2] = {{0}};
-    bool ok = gradient_camera(&seen, &frustum, strength, 0, &images[0], &err) &&
-              gradient_camera(&seen, &frustum, strength, 1, &images[1], &err);
+    const StripInput input = {.seen = &seen, .frustum = &frustum};
+    bool ok = true;
+    for (int i = 0; i < 2; i++)
+        ok = ok && strip_camera(&input, STRIP_IMAGE, strength, NULL, i, 12, &images[i], &err);
     int lit[2] = {0};
     for (int i = 0; ok && i < 2; i++)
         for (int p = 0; p < 8 * 12; p++) {

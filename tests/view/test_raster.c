@@ -198,7 +198,7 @@ static Fit fit_of(const Rig *rig, const Photos *sweep, const CameraViews *seen) 
 /* The pixels with a point have the colour of its depth; the others stay. */
 static int wrong_pixels(const Scene *scene, const Photos *sweep, const CameraViews *seen) {
     static float depth_m[SEEN_W * SEEN_H];
-    StripInput input = {&scene->rig, NULL, 0, seen, NULL};
+    StripInput input = {&scene->rig, NULL, 0, seen, NULL, NULL};
     const ValueRange none = {.hi = 0}, range = {.hi = scene->rig.frustum.depth_stop_m};
     Image plain, dotted;
     Err err = {0};
@@ -284,7 +284,7 @@ TAP_SUITE(raster_dropped_strip) {
     const BevShape *shape = &opened->view->shape;
     const Rig *rig = &opened->workload.scene->rig;
     const float *depth = opened->workload.features->depth;
-    const StripInput input = {rig, opened->workload.features, shape->channels, NULL, NULL};
+    const StripInput input = {.rig = rig, .features = opened->workload.features};
     ValueRange range;
     char text[256];
     Err err = {0};

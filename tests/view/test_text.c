@@ -45,9 +45,9 @@ TAP_SUITE(text_ticks) {
     ticked(ticks_log(1e-9, 1, 12), label_is(0, "10⁻⁹") && last_is("1"),
            "a power of ten with many zeros is written as one");
     ticked(ticks_log(1.5e-6, 6e-6, 12), label_is(0, "2×10⁻⁶"), "with its digit");
-    ticks_multiplier(-7, text, sizeof text);
+    strcpy(text, ticks_multiplier(-7).text);
     is("×10⁻⁷", "the power of ten is printed");
-    ticks_number(-0.001, 1, text, sizeof text);
+    strcpy(text, ticks_number(-0.001, 1).text);
     is("0.0", "no minus zero");
 }
 

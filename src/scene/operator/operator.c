@@ -359,21 +359,19 @@ void operator_label(const OperatorChange *change, char *text, size_t size) {
         text_add(text, size, ", %lld points", (long long)change->points);
 }
 
-void operator_describe(const OperatorSpec *spec, char *text, size_t size) {
+ShortText operator_describe(const OperatorSpec *spec) {
     const OperatorInfo *info = &operator_kinds[spec->kind];
-    snprintf(text, size, "%s, no cameras: %s %s", info->title,
-             text_of_unit(UNIT_COUNT, (double)spec->points).text, info->points);
+    ShortText text = short_text("%s, no cameras: %s %s", info->title,
+                                text_of_unit(UNIT_COUNT, (double)spec->points).text, info->points);
     if (spec->kind == OPERATOR_EMBEDDING_BAG)
-        text_add(text, size, " of %s rows", text_of_unit(UNIT_COUNT, (double)spec->rows).text);
-    text_add(text, size, ", %s %s, skew %g", text_of_unit(UNIT_COUNT, (double)spec->cells).text,
-             info->cells, spec->skew);
+        text_add(text.text, sizeof text.text, " of %s rows",
+                 text_of_unit(UNIT_COUNT, (double)spec->rows).text);
+    text_add(text.text, sizeof text.text, ", %s %s, skew %g",
+             text_of_unit(UNIT_COUNT, (double)spec->cells).text, info->cells, spec->skew);
+    return text;
 }
 
 /* ---- the bars of an operator ----------------------------------------------------------------- */
-
-static int compare_falling(const void *a, const void *b) {
-    return compare_values(b, a);
-}
 
 bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err) {
     BarsOf of = operator_kinds[spec->kind].bars;
@@ -385,13 +383,14 @@ bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *ba
     for (int64_t t = 0; t < map->points; t++)
         uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
     if (of != BARS_CELLS)
-        qsort(uses, (size_t)all, sizeof *uses, compare_falling);
+        qsort(uses, (size_t)all, sizeof *uses, compare_values);
     for (int bar = 0; bar < bars->count; bar++) {
         int64_t first = all * bar / bars->count, end = all * (bar + 1) / bars->count;
         double sum = 0;
         for (int64_t i = first; i < end; i++) {
-            sum += uses[i];
-            bars->most = uses[i] > bars->most ? uses[i] : bars->most;
+            int32_t use = uses[of == BARS_CELLS ? i : all - 1 - i]; /* the sorted ones fall */
+            sum += use;
+            bars->most = use > bars->most ? use : bars->most;
         }
         bars->points[bar] = (float)(sum / (double)(end - first));
     }
@@ -406,11 +405,9 @@ double operator_bar_height(const OperatorBars *bars, int bar) {
     return most > 0 ? log1p(bars->points[bar]) / log1p(most) : 0;
 }
 
-void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
-                         size_t size) {
-    const OperatorInfo *info = &operator_kinds[spec->kind];
-    snprintf(text, size, "%s: up to %s (log)", info->bars_title,
-             text_of_unit(UNIT_COUNT, (double)bars->most).text);
+ShortText operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars) {
+    return short_text("%s: up to %s (log)", operator_kinds[spec->kind].bars_title,
+                      text_of_unit(UNIT_COUNT, (double)bars->most).text);
 }
 
 /* ---- an operator of the user: a folder of .npy files ----------------------------------------- */
@@ -449,7 +446,7 @@ typedef struct {
 
 /* Reads a file of the folder, and checks the number of its axes. */
 static bool read_folder_array(Folder *folder, int id) {
-    char path[4096], shape[128];
+    char path[4096];
     const NpyArray *array = &folder->array[id];
     Err why;
     snprintf(path, sizeof path, "%s/%s", folder->folder, files[id].name);
@@ -461,9 +458,8 @@ static bool read_folder_array(Folder *folder, int id) {
                             &folder->elements[id], folder->err);
     if (!ok || array->rank == files[id].rank)
         return ok;
-    npy_shape_text(array, shape, sizeof shape);
-    return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s", shape, files[id].rank,
-                  files[id].rank == 1 ? "is" : "es");
+    return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s",
+                  npy_shape_text(array).text, files[id].rank, files[id].rank == 1 ? "is" : "es");
 }
 
 /* ---- checks of shapes and elements ----------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "kernels/bevpool.h"
+#include "src/base/units.h"
 
 typedef enum {
     OPERATOR_HISTOGRAM,
@@ -84,7 +85,7 @@ bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 void operator_label(const OperatorChange *change, char *text, size_t size);
 
 /* Describes an operator scene: "Histogram, no cameras: 262,144 values, 1,024 bins, skew 1". */
-void operator_describe(const OperatorSpec *spec, char *text, size_t size);
+ShortText operator_describe(const OperatorSpec *spec);
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
@@ -102,6 +103,5 @@ bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *ba
 /* Returns the height of a bar, 0 to 1, on a logarithmic scale, which shows small ones too. */
 double operator_bar_height(const OperatorBars *bars, int bar);
 
-/* Writes the title of the bars: "uses of a row, most first: up to 35,234 (log)". */
-void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
-                         size_t size);
+/* Returns the title of the bars: "uses of a row, most first: up to 35,234 (log)". */
+ShortText operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars);

@@ -19,6 +19,7 @@ void bev_picture_menus(StateMenu *menu) {
     for (int i = 0; i < VIEW_COUNT; i++) {
         view_names[i] = views[i].name;
         ideas[i] = views[i].idea;
+        menu->world_views |= (unsigned)(views[i].needs & NEEDS_EMBEDDING ? 1 : 0) << i;
     }
     menu->view_ideas = ideas;
     int maps = colormap_count < MAX_MAPS ? colormap_count : MAX_MAPS;
@@ -30,8 +31,6 @@ void bev_picture_menus(StateMenu *menu) {
     menu->channel_view = VIEW_CHANNEL;
     menu->rgb_view = VIEW_RGB;
     menu->plain_view = VIEW_NORM;
-    for (int i = 0; i < VIEW_COUNT; i++)
-        menu->world_views |= (unsigned)(views[i].needs & NEEDS_EMBEDDING ? 1 : 0) << i;
 }
 
 void bev_picture_free(BevPicture *picture) {
@@ -101,8 +100,10 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
         baseline->full_mass = next->field.full_mass;
     next->other_content = frame->baseline_content;
     next->other_channel = baseline->channel;
-    ok = ok && (same_other(next, last) ? cell_field_copy(&last->other, &next->other, err)
-                                       : decode_view(next->view, baseline, &next->other, err));
+    if (ok && same_other(next, last))
+        next->other = cell_field_keep(&last->other);
+    else
+        ok = ok && decode_view(next->view, baseline, &next->other, err);
     pca_free(&pca);
     return ok;
 }
@@ -152,17 +153,12 @@ static bool choose_range(BevPicture *next, const BevPicture *last, const State *
     bool same =
         last && last->ready && last->view == next->view && last->difference == next->difference;
     next->locked = state->range_locked && same && last->colormap;
-    if (next->locked) {
-        next->range = range_locked(fields, count, last->range);
-        return true;
-    }
-    next->of_baseline = state->job.baseline_pinned && count == 2;
-    if (!next->of_baseline)
-        return range_auto(fields, count, &next->range, err);
-    const CellField *baseline = &next->other;
-    if (!range_auto(&baseline, 1, &next->range, err))
+    next->of_baseline = !next->locked && state->job.baseline_pinned && count == 2;
+    if (!next->locked &&
+        !range_auto(fields + next->of_baseline, count - next->of_baseline, &next->range, err))
         return false;
-    next->range = range_locked(fields, count, next->range);
+    if (next->locked || next->of_baseline)
+        next->range = range_locked(fields, count, next->locked ? last->range : next->range);
     return true;
 }
 
@@ -190,9 +186,6 @@ Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int 
     return image_get(left ? &picture->baseline : &picture->image, x, y);
 }
 
-/* The default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
-static const double front_m = 3.4, rear_m = -0.7, half_width_m = 0.87;
-
 Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double pixel_m) {
     static const double rings_m[] = {20, 40};
     const Grid *grid = &state->scene.grid;
@@ -200,8 +193,9 @@ Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double p
         return color;
     double ahead = grid->x_min_m + x * (grid->x_max_m - grid->x_min_m) / grid->nx;
     double left = grid->y_min_m + y * (grid->y_max_m - grid->y_min_m) / grid->ny;
-    double reach = pixel_m > half_width_m ? pixel_m / 2 : half_width_m, away = hypot(ahead, left);
-    if (ahead < front_m && ahead > rear_m && left > -reach && left <= reach)
+    double reach = pixel_m > EGO_HALF_WIDTH_M ? pixel_m / 2 : EGO_HALF_WIDTH_M;
+    double away = hypot(ahead, left);
+    if (ahead < EGO_FRONT_M && ahead > EGO_REAR_M && left > -reach && left <= reach)
         return panel_theme.line;
     for (int i = 0; i < 2; i++)
         if (fabs(away - rings_m[i]) < pixel_m / 2)
@@ -244,7 +238,7 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
 
 /* ---- the strip of cameras -------------------------------------------------------------------- */
 
-enum { MOST_W = 360 }; /* columns of a photograph in the strip */
+enum { MOST_W = 360, WHOLE_W = INT16_MAX }; /* columns of a photograph in the strip */
 
 static void sweep_destroy(void *contents) {
     photos_free(contents);
@@ -279,17 +273,6 @@ int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen) {
     return pixel;
 }
 
-/* Draws the camera views, dimmed, with the pixels that feed the loss. */
-static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
-    float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, err);
-    const Frustum frustum = frame_frustum(frame);
-    bool ok = strength != NULL;
-    for (int i = 0; ok && i < picture->camera_count; i++)
-        ok = gradient_camera(frame->cameras, &frustum, strength, i, &picture->cameras[i], err);
-    free(strength);
-    return ok;
-}
-
 static bool decode_strip(const LiveFrame *frame, const Picture *previous, int64_t most_w,
                          Picture *picture, Err *err) {
     bool ok = true, of_values = picture->strip != STRIP_IMAGE;
@@ -302,27 +285,30 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous, int64_
          previous->content == picture->content)) { /* points follow the rig, too */
         picture->camera_count = previous->camera_count;
         picture->camera_range = previous->camera_range;
-        for (int i = 0; ok && i < picture->camera_count; i++)
-            ok = image_copy(&previous->cameras[i], &picture->cameras[i], err);
-        return ok;
+        for (int i = 0; i < picture->camera_count; i++)
+            picture->cameras[i] = image_keep(&previous->cameras[i]);
+        return true;
     }
-    StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
+    const Frustum frustum = frame_frustum(frame);
+    const float *grad_feat = of_values ? NULL : frame->gradients.grad_feat;
+    StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras,
+                        NULL,       &frustum};
     float *values = NULL;
     const int64_t cameras = frame->rig       ? frame->rig->camera_count
                             : frame->cameras ? frame->cameras->cameras
                                              : 0;
     picture->camera_count = (int)(cameras < RIG_MAX_CAMERAS ? cameras : RIG_MAX_CAMERAS);
-    if (!of_values && frame->gradients.grad_feat)
-        return gradient_strip(frame, picture, err);
-    if (picture->lidar && world_sweep && !take_sweep(frame, previous, picture, err))
-        return false;
-    if (picture->lidar)
-        input.lidar = world_sweep ? picture->sweep : frame->photos;
-    if (of_values)
+    if (grad_feat) /* the pixels that feed the loss */
+        ok = (values = gradient_strengths(&frame->shape, grad_feat, err));
+    else if (of_values)
         ok = (values = strip_values(&input, picture->strip, &picture->camera_range, err));
+    if (ok && picture->lidar && !grad_feat) {
+        ok = !world_sweep || take_sweep(frame, previous, picture, err);
+        input.lidar = world_sweep ? picture->sweep : frame->photos;
+    }
     for (int i = 0; ok && i < picture->camera_count; i++)
-        ok = strip_camera(&input, picture->strip, values, &picture->camera_range, i, most_w,
-                          &picture->cameras[i], err);
+        ok = strip_camera(&input, picture->strip, values, &picture->camera_range, i,
+                          grad_feat ? WHOLE_W : most_w, &picture->cameras[i], err);
     free(values);
     return ok;
 }
@@ -386,7 +372,7 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
 
 Picture *picture_of_figure(const State *state, const LiveData *live, bool strip, Err *err) {
     const BevPicture page = {.light = state->light};
-    Picture *picture = make_picture(state, live, NULL, &page, strip ? INT16_MAX : 0, NULL, err);
+    Picture *picture = make_picture(state, live, NULL, &page, strip ? WHOLE_W : 0, NULL, err);
     if (!picture || picture->bev.ready)
         return picture;
     err_set(err, ERR_USAGE, views[state->view].name, "choose another view", "%s",

@@ -4,6 +4,7 @@
 #include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "kernels/vector.h"
+#include "src/base/ref.h"
 #include "src/scene/scene.h"
 
 #include <assert.h>
@@ -17,17 +18,13 @@ static size_t cells_of(const BevContent *content) {
     return (size_t)content->nx * (size_t)content->ny;
 }
 
-/* Returns the bytes of a cell in all arrays of a field. */
-static size_t cell_bytes(const CellField *field) {
-    return 2 * sizeof *field->value + sizeof *field->state + sizeof *field->color;
-}
-
 static bool field_init(CellField *field, ViewKind view, int64_t nx, int64_t ny, Err *err) {
     size_t cells = (size_t)nx * (size_t)ny;
     *field = (CellField){.view = view, .nx = nx, .ny = ny, .full_mass = NAN};
     for (int k = 0; k < PCA_COMPONENTS; k++)
         field->explained[k] = NAN;
-    field->value = calloc(cells, cell_bytes(field));
+    field->value = ref_new(
+        cells * (2 * sizeof *field->value + sizeof *field->state + sizeof *field->color), NULL);
     if (!field->value)
         return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu cells", cells);
     field->scratch = field->value + cells;
@@ -36,23 +33,15 @@ static bool field_init(CellField *field, ViewKind view, int64_t nx, int64_t ny, 
     return true;
 }
 
-bool cell_field_copy(const CellField *field, CellField *copy, Err *err) {
-    CellField own;
-    if (!field_init(&own, field->view, field->nx, field->ny, err))
-        return false;
-    memcpy(own.value, field->value, (size_t)(field->nx * field->ny) * cell_bytes(field));
-    *copy = *field;
-    copy->value = own.value;
-    copy->scratch = own.scratch;
-    copy->state = own.state;
-    copy->color = own.color;
-    return true;
+CellField cell_field_keep(const CellField *field) {
+    ref_keep(field->value);
+    return *field;
 }
 
 void cell_field_free(CellField *field) {
     if (!field)
         return;
-    free(field->value);
+    ref_drop(field->value);
     *field = (CellField){0};
 }
 

@@ -60,8 +60,9 @@ typedef struct {
     int64_t nx, ny;
     uint8_t *state; /* CellState; EMPTY: no point fell into the cell */
     float *scratch; /* while the cells are decoded */
-    float *value;   /* scalar views: the number. Colour views: strength 0..1, how far the
-                       colour stands out from the background */
+    float *value;   /* reference counted, with the memory of all arrays. Scalar views: the number.
+                       Colour views: strength 0..1, how far the colour stands out from the
+                       background */
     Rgb *color;     /* colour views; else NULL */
     int64_t nan_cells, inf_cells;
     double full_mass;    /* LEGEND_BRIGHTNESS: depth weight drawn at full strength, else NaN */
@@ -104,5 +105,6 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
 /* Returns how strongly a cell shows its colour, from its share (0..1) of the full depth weight. */
 double decode_strength(double share);
 
-bool cell_field_copy(const CellField *field, CellField *copy, Err *err);
+/* Returns the field with one more owner, who frees it, too. */
+CellField cell_field_keep(const CellField *field);
 void cell_field_free(CellField *field);

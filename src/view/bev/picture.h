@@ -82,6 +82,11 @@ bool bev_picture_alike(const BevPicture *picture);
 /* Returns the colour of a pixel. Left of the state's wipe it is the baseline's. */
 Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);
 
+/* The size of the default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
+#define EGO_FRONT_M      3.4
+#define EGO_REAR_M       (-0.7)
+#define EGO_HALF_WIDTH_M 0.87
+
 /* Returns the colour with what lies over the cells, seen from above: rings at 20 and 40 m, and the
  * vehicle to scale. (x, y) is the pixel's middle in cells, `pixel_m` its edge in metres. */
 Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double pixel_m);

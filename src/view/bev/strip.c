@@ -289,7 +289,7 @@ static bool draw_seen(const CameraViews *seen, int64_t camera, int64_t most_w, I
     return true;
 }
 
-/* Lays the colours of a camera's values over its picture; `range` NULL: those of gradients. */
+/* Lays the colours of a camera's values over its picture; STRIP_IMAGE: those of gradients. */
 static void lay_over(const Frustum *frustum, Strip strip, const float *values,
                      const ValueRange *range, Image *image) {
     for (int y = 0; y < image->h; y++)
@@ -297,17 +297,9 @@ static void lay_over(const Frustum *frustum, Strip strip, const float *values,
             float value = values[gradient_pixel(frustum, image->w, image->h, x, y)];
             Rgb seen = image_get(image, x, y);
             image_set(image, x, y,
-                      range ? strip_over(seen, strip, value, range) : gradient_lit(seen, value));
+                      strip == STRIP_IMAGE ? gradient_lit(seen, value)
+                                           : strip_over(seen, strip, value, range));
         }
-}
-
-bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const float *strength,
-                     int64_t camera, Image *image, Err *err) {
-    const float *own = strength + camera * frustum->feat_h * frustum->feat_w;
-    if (!draw_seen(seen, camera, seen->w, image, err))
-        return false;
-    lay_over(frustum, STRIP_IMAGE, own, NULL, image);
-    return true;
 }
 
 /* ---- LiDAR ----------------------------------------------------------------------------------- */
@@ -376,9 +368,10 @@ static bool draw_values(const Frustum *size, Strip strip, const float *values,
 bool strip_camera(const StripInput *input, Strip strip, const float *values,
                   const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err) {
     const CameraViews *seen = input->seen;
-    const Frustum *size = values ? &input->rig->frustum : NULL;
+    const Frustum *size = input->frustum;
     const float *own = values ? values + camera * size->feat_h * size->feat_w : NULL;
-    const bool over = seen && seen->cameras && (seen->srgb || strip == STRIP_DROPPED);
+    const bool over =
+        seen && seen->cameras && (seen->srgb || strip == STRIP_DROPPED || strip == STRIP_IMAGE);
     if (!(own && !over ? draw_values(size, strip, own, range, image, err)
                        : draw_seen(seen, camera, most_w, image, err)))
         return false;

@@ -14,6 +14,7 @@ typedef struct {
     int64_t channels;
     const CameraViews *seen; /* NULL: nobody knows */
     const Photos *lidar;     /* whose sweep is drawn over the pictures; NULL: none */
+    const Frustum *frustum;  /* of pictures with values: the rig's, or a pixel for each feature */
 } StripInput;
 
 /* Projects a LiDAR sweep into a camera's picture of w x h pixels, with the rig's calibration
@@ -32,8 +33,9 @@ const Colormap *strip_colormap(Strip strip);
  * points stay a dimmed picture. */
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range);
 
-/* Draws the picture of a camera with these values (NULL: STRIP_IMAGE) and the LiDAR points. A
- * photograph becomes at most `most_w` wide. A small picture with points becomes larger. */
+/* Draws the picture of a camera with these values and the LiDAR points. STRIP_IMAGE has no values
+ * (NULL), or the strengths of gradients: then the picture is dimmed and lit. A photograph becomes
+ * at most `most_w` wide. A small picture with points becomes larger. */
 bool strip_camera(const StripInput *input, Strip strip, const float *values,
                   const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err);
 
@@ -108,7 +110,3 @@ Rgb gradient_lit(Rgb picture, float strength);
 /* Returns the feature pixel, h * feat_w + w, whose footprint holds the centre of pixel (x, y) of a
  * picture of w x h pixels that shows the whole input of the network. */
 int64_t gradient_pixel(const Frustum *frustum, int64_t w, int64_t h, int64_t x, int64_t y);
-
-/* Draws the picture of a camera, dimmed and lit. `strength` has the pixels of all cameras. */
-bool gradient_camera(const CameraViews *seen, const Frustum *frustum, const float *strength,
-                     int64_t camera, Image *image, Err *err);

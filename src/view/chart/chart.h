@@ -83,8 +83,8 @@ typedef struct {
 
 void chart_sort_marks(PlotMark *marks, int count);
 
-/* Copies the bar's text, cut before piece `pieces`. Commas separate pieces. */
-void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
+/* Returns the bar's text, cut before piece `pieces`. Commas separate pieces. */
+ShortText chart_bar_text(const PlotBar *bar, int pieces);
 
 /* Returns where a bar ends: the sum of its parts, or the end of its last span. */
 double chart_bar_end(const ChartSpec *spec, const PlotBar *bar);

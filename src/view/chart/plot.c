@@ -63,11 +63,11 @@ void chart_sort_marks(PlotMark *marks, int count) {
     qsort(marks, (size_t)count, sizeof *marks, by_x);
 }
 
-void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]) {
+ShortText chart_bar_text(const PlotBar *bar, int pieces) {
     size_t length = strcspn(bar->text, ",");
     for (int i = 1; i < pieces && bar->text[length]; i++)
         length += 1 + strcspn(bar->text + length + 1, ",");
-    snprintf(text, BAR_TEXT, "%.*s", (int)length, bar->text);
+    return short_text("%.*s", (int)length, bar->text);
 }
 
 double chart_bar_end(const ChartSpec *spec, const PlotBar *bar) {
@@ -196,9 +196,7 @@ static ShortText tick_label(const Plot *plot, const PlotAxis *axis, const Ticks 
 }
 
 static ShortText axis_title(const PlotAxis *axis, const Ticks *ticks) {
-    char multiplier[48];
-    ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
-    return short_text("%s %s", axis->title, multiplier);
+    return short_text("%s %s", axis->title, ticks_multiplier(ticks->exponent).text);
 }
 
 static void draw_x_axis(const Plot *plot) {
@@ -503,10 +501,9 @@ static void draw_bar(const Plot *plot, const PlotBar *bar, double y) {
 static void text_within(const Plot *plot, double end, double baseline, const char *rest) {
     const TextStyle style = small_text(plot, plot->pen->theme->page, false, ALIGN_RIGHT);
     const double room = end - plot->chart.x;
-    char text[BAR_TEXT];
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(rest, ","), rest);
-    if (pen_text_width(plot->pen, &style, text) < room - 20)
-        pen_text(plot->pen, end - 14, baseline, room, &style, text);
+    const ShortText text = short_text("%.*s", (int)strcspn(rest, ","), rest);
+    if (pen_text_width(plot->pen, &style, text.text) < room - 20)
+        pen_text(plot->pen, end - 14, baseline, room, &style, text.text);
 }
 
 /* Draws heading and label of a bar, and as many pieces of its text as fit behind it. */
@@ -519,22 +516,21 @@ static void draw_bar_texts(const Plot *plot, const PlotBar *bar, double y) {
     TextStyle heading = body_text(plot, theme->text);
     double baseline = y + plot->bar_h / 2 + 0.38 * text.size;
     double x = bar_x(plot, chart_bar_end(plot->spec, bar)) + 8, tick = bar_x(plot, bar->tick);
-    char end[BAR_TEXT];
     int pieces = ALL_PIECES;
-    do
-        chart_bar_text(bar, pieces, end);
-    while (--pieces > 0 && small_width(plot, false, end) > right - 4 - x);
-    const char *rest = bar->text + strlen(end);
+    ShortText end = chart_bar_text(bar, pieces);
+    while (--pieces > 0 && small_width(plot, false, end.text) > right - 4 - x)
+        end = chart_bar_text(bar, pieces);
+    const char *rest = bar->text + strlen(end.text);
     if (plot->spec->part_count == 1)
         text_within(plot, x, baseline, rest + strspn(rest, ", "));
-    if (bar->tick > 0 && tick > x - 10 && tick - 10 < x + small_width(plot, false, end))
+    if (bar->tick > 0 && tick > x - 10 && tick - 10 < x + small_width(plot, false, end.text))
         x = tick + 10;
     heading.bold = true;
     if (bar->group)
         text_on_patch(plot, left - plot->label_w, y - 0.35 * heading.size - 3,
                       plot->label_w + right - left, &heading, bar->group);
     pen_text(plot->pen, left - 10, baseline, plot->label_w - 10, &label, bar->label);
-    text_on_patch(plot, x, baseline, right - 4 - x, &text, end);
+    text_on_patch(plot, x, baseline, right - 4 - x, &text, end.text);
 }
 
 static void draw_rows(const Plot *plot, void (*draw)(const Plot *, const PlotBar *, double)) {
@@ -550,11 +546,10 @@ static double ends_width(const Plot *plot, int pieces, double bars_w) {
     const ChartSpec *spec = plot->spec;
     double widest = 0;
     for (int i = 0; i < spec->bar_count; i++) {
-        char text[BAR_TEXT];
+        const ShortText text = chart_bar_text(&spec->bars[i], pieces);
         double end = fmax(chart_bar_end(spec, &spec->bars[i]), spec->bars[i].tick);
-        chart_bar_text(&spec->bars[i], pieces, text);
         double behind = bars_w * (1 - fmin(fmax(chart_along(&spec->x, end), 0), 1));
-        widest = fmax(widest, small_width(plot, false, text) + 24 - behind);
+        widest = fmax(widest, small_width(plot, false, text.text) + 24 - behind);
     }
     return widest;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/image.h"
 
+#include "src/base/ref.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +37,7 @@ bool image_init(Image *image, int64_t w, int64_t h, Err *err) {
         return err_set(err, ERR_FAILED, "picture", "choose a smaller scale",
                        "%lld x %lld pixels; edges must lie in 1..%d", (long long)w, (long long)h,
                        IMAGE_MAX_EDGE);
-    image->rgba = calloc((size_t)w * (size_t)h, 4);
+    image->rgba = ref_new(4 * (size_t)w * (size_t)h, NULL);
     if (!image->rgba)
         return err_set(err, ERR_FAILED, "picture", "choose a smaller scale",
                        "no memory for %lld x %lld pixels", (long long)w, (long long)h);
@@ -44,17 +46,15 @@ bool image_init(Image *image, int64_t w, int64_t h, Err *err) {
     return true;
 }
 
-bool image_copy(const Image *source, Image *copy, Err *err) {
-    if (!image_init(copy, source->w, source->h, err))
-        return false;
-    memcpy(copy->rgba, source->rgba, 4 * (size_t)source->w * (size_t)source->h);
-    return true;
+Image image_keep(const Image *image) {
+    ref_keep(image->rgba);
+    return *image;
 }
 
 void image_free(Image *image) {
     if (!image)
         return;
-    free(image->rgba);
+    ref_drop(image->rgba);
     *image = (Image){0};
 }
 

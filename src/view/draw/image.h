@@ -13,7 +13,7 @@ enum { IMAGE_MAX_EDGE = 8192 };
 
 typedef struct {
     int w, h;
-    uint8_t *rgba; /* (h, w, 4), top row first */
+    uint8_t *rgba; /* (h, w, 4), top row first; reference counted */
 } Image;
 
 /* Makes a transparent black picture. Fails for edges outside 1..IMAGE_MAX_EDGE or without memory.
@@ -24,7 +24,8 @@ void image_free(Image *image);
 void image_set(Image *image, int x, int y, Rgb color);
 Rgb image_get(const Image *image, int x, int y);
 
-bool image_copy(const Image *source, Image *copy, Err *err);
+/* Returns the picture with one more owner, who frees it, too. Nobody draws on it any more. */
+Image image_keep(const Image *image);
 
 /* Copies `source` at w x h by nearest neighbours: exact squares where the factor is whole. */
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);

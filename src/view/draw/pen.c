@@ -113,15 +113,17 @@ Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextSt
     return box_of(x, baseline, fit_text(pen, style, max_w, text, fitted), style);
 }
 
-static void note_text(FigureLayout *layout, Box box, double x, double baseline,
-                      const TextStyle *style, const char *text) {
-    if (layout->failed)
+static void note_text(Pen *pen, Box box, double x, double baseline, const TextStyle *style,
+                      const char *text) {
+    FigureLayout *layout = pen->layout;
+    if (pen->failed)
         return;
     if (layout->count == layout->capacity) {
         size_t capacity = layout->capacity ? 2 * layout->capacity : 128;
         FigureText *texts = realloc(layout->texts, capacity * sizeof *texts);
         if (!texts) {
-            layout->failed = true;
+            pen->failed = !err_set(&pen->err, ERR_FAILED, "SVG", "", "no memory for %zu texts",
+                                   layout->count);
             return;
         }
         layout->texts = texts;
@@ -158,7 +160,7 @@ double pen_text(Pen *pen, double x, double baseline, double max_w, const TextSty
     if (pen->measuring)
         return width;
     if (pen->layout)
-        note_text(pen->layout, box_of(x, baseline, width, style), x, baseline, style, fitted);
+        note_text(pen, box_of(x, baseline, width, style), x, baseline, style, fitted);
     else
         show_text(pen, x, baseline, width, style, fitted);
     return width;
@@ -211,8 +213,7 @@ TextStyle aligned(TextStyle style, TextAlign align) {
 typedef struct {
     cairo_surface_t *pixels; /* NULL: none yet */
     cairo_matrix_t matrix;
-    void *key;
-    size_t size;
+    uint64_t key;
 } Still;
 
 static const cairo_user_data_key_t still_of;
@@ -220,7 +221,6 @@ static const cairo_user_data_key_t still_of;
 static void still_free(void *contents) {
     Still *still = contents;
     cairo_surface_destroy(still->pixels);
-    free(still->key);
     free(still);
 }
 
@@ -230,8 +230,8 @@ void pen_keep_still(cairo_surface_t *surface) {
         still_free(still); /* without memory all is drawn each time */
 }
 
-void pen_still(Pen *pen, Box box, const void *key, size_t size,
-               void (*draw)(Pen *pen, const void *context), const void *context) {
+void pen_still(Pen *pen, Box box, uint64_t key, void (*draw)(Pen *pen, const void *context),
+               const void *context) {
     Still *still = cairo_surface_get_user_data(cairo_get_target(pen->cr), &still_of);
     cairo_matrix_t to;
     cairo_get_matrix(pen->cr, &to);
@@ -240,17 +240,12 @@ void pen_still(Pen *pen, Box box, const void *key, size_t size,
         return;
     }
     const double x = floor(to.x0 + box.x * to.xx), y = floor(to.y0 + box.y * to.yy);
-    if (!still->pixels || !still->key || still->size != size || memcmp(still->key, key, size) ||
-        memcmp(&still->matrix, &to, sizeof to)) {
+    if (!still->pixels || still->key != key || memcmp(&still->matrix, &to, sizeof to)) {
         cairo_surface_destroy(still->pixels);
         still->pixels = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)(box.w * to.xx) + 2,
                                                    (int)(box.h * to.yy) + 2);
         still->matrix = to;
-        free(still->key);
-        still->key = malloc(size);
-        still->size = size;
-        if (still->key)
-            memcpy(still->key, key, size);
+        still->key = key;
         cairo_t *cr = cairo_create(still->pixels);
         Pen apart;
         pen_init(&apart, cr, pen->theme, NULL);
@@ -555,9 +550,7 @@ static bool page_svg(const PageSpec *page, MemoryStream *file, Err *err) {
     MemoryStream svg;
     FigureLayout texts = {.w = page->w, .h = page->h};
     bool drawn = draw_file(page, &texts, &svg, err), whole = false;
-    if (drawn && texts.failed)
-        err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu texts", texts.count);
-    else if (drawn && memory_stream_open(file, err)) {
+    if (drawn && memory_stream_open(file, err)) {
         put_document(svg.bytes, page, &texts, file->stream);
         whole = memory_stream_close(file, "SVG", err);
     }
@@ -583,8 +576,6 @@ bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {
     cairo_t *cr = pen_begin(&pixel, 1, 1, err);
     bool drawn = cr && pen_finish(cr, draw_on(cr, page, 1, layout, err), &pixel);
     image_free(&pixel);
-    if (drawn && layout->failed)
-        drawn = err_set(err, ERR_FAILED, "layout", "", "no memory for %zu texts", layout->count);
     if (!drawn)
         figure_layout_free(layout);
     return drawn;

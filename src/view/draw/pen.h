@@ -38,7 +38,6 @@ typedef struct {
     double w, h; /* page */
     FigureText *texts;
     size_t count, capacity;
-    bool failed; /* no memory */
 } FigureLayout;
 
 void figure_layout_free(FigureLayout *layout);
@@ -49,7 +48,7 @@ typedef struct {
     FigureLayout *layout; /* texts are noted here, and not drawn; NULL: they are drawn */
     double least_width;   /* of a stroke */
     bool measuring;       /* find out sizes only: nothing is drawn or noted */
-    bool failed;          /* there was no memory for a picture; `err` says so */
+    bool failed;          /* there was no memory for a picture or a text; `err` says so */
     Err err;
 } Pen;
 
@@ -78,10 +77,10 @@ Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextSt
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
 
-/* Draws what stands still while `key`, of so many bytes, stays the same. A surface that keeps such
- * drawings, a window's, takes the box from the last one's pixels. */
-void pen_still(Pen *pen, Box box, const void *key, size_t size,
-               void (*draw)(Pen *pen, const void *context), const void *context);
+/* Draws what stands still while `key` stays the same. A surface that keeps such drawings, a
+ * window's, takes the box from the last one's pixels. */
+void pen_still(Pen *pen, Box box, uint64_t key, void (*draw)(Pen *pen, const void *context),
+               const void *context);
 void pen_keep_still(cairo_surface_t *surface);
 
 void pen_color(Pen *pen, Rgb color, double alpha);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/ticks.h"
 
-#include "src/base/units.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Numbers whose power of ten lies between these are written in full. */
@@ -19,20 +18,19 @@ double ticks_step(double span, int target) {
     return power * (digit <= 1.0001 ? 1 : digit <= 2.0001 ? 2 : digit <= 5.0001 ? 5 : 10);
 }
 
-void ticks_number(double value, int decimals, char *text, size_t size) {
-    char digits[64];
-    snprintf(digits, sizeof digits, "%.*f", decimals, fabs(value));
-    bool zero = strspn(digits, "0.") == strlen(digits);
-    snprintf(text, size, "%s%s", value < 0 && !zero ? "\u2212" : "", digits);
+ShortText ticks_number(double value, int decimals) {
+    ShortText digits = short_text("%.*f", decimals, fabs(value));
+    bool zero = strspn(digits.text, "0.") == strlen(digits.text);
+    return value < 0 && !zero ? short_text("\u2212%.80s", digits.text) : digits;
 }
 
-void ticks_multiplier(int exponent, char *text, size_t size) {
+ShortText ticks_multiplier(int exponent) {
     static const char *const superscripts[10] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    char digits[16];
-    snprintf(text, size, "%s", !exponent ? "" : exponent < 0 ? "×10⁻" : "×10");
-    snprintf(digits, sizeof digits, "%d", exponent < 0 ? -exponent : exponent);
-    for (const char *d = digits; exponent && *d; d++)
-        text_add(text, size, "%s", superscripts[*d - '0']);
+    ShortText text = short_text("%s", !exponent ? "" : exponent < 0 ? "×10⁻" : "×10");
+    const ShortText digits = short_text("%d", abs(exponent));
+    for (const char *d = digits.text; exponent && *d; d++)
+        text_add(text.text, sizeof text.text, "%s", superscripts[*d - '0']);
+    return text;
 }
 
 /* Returns the power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday
@@ -44,12 +42,15 @@ static int exponent_of(double largest) {
     return power < EXPONENT_SMALL || power > EXPONENT_LARGE ? power : 0;
 }
 
-static void add(Ticks *ticks, double at, int decimals) {
+static void add(Ticks *ticks, double at, const char *label) {
     if (ticks->count == TICKS_MAX)
         return;
-    int i = ticks->count++;
-    ticks->at[i] = at;
-    ticks_number(at / pow(10, ticks->exponent), decimals, ticks->label[i], TICK_LABEL);
+    ticks->at[ticks->count] = at;
+    snprintf(ticks->label[ticks->count++], TICK_LABEL, "%.15s", label);
+}
+
+static void add_number(Ticks *ticks, double at, int decimals) {
+    add(ticks, at, ticks_number(at / pow(10, ticks->exponent), decimals).text);
 }
 
 static int decimals_for(double step) {
@@ -61,34 +62,28 @@ Ticks ticks_linear(double lo, double hi, int target) {
     Ticks ticks = {.exponent = exponent_of(fmax(fabs(lo), fabs(hi)))};
     double step = ticks_step(hi - lo, target);
     if (!(step > 0)) {
-        add(&ticks, lo, 0);
+        add_number(&ticks, lo, 0);
         return ticks;
     }
     int decimals = decimals_for(step / pow(10, ticks.exponent));
     double slack = 1e-9 * (hi - lo);
     for (double i = ceil((lo - slack) / step); i * step <= hi + slack; i++)
-        add(&ticks, i * step, decimals);
+        add_number(&ticks, i * step, decimals);
     return ticks;
 }
 
 /* Adds a digit times a power of ten too small to be written in full: "10⁻⁹", "2×10⁻⁵". */
 static void add_power(Ticks *ticks, int digit, int power) {
-    char multiplier[32];
-    if (ticks->count == TICKS_MAX)
-        return;
-    ticks_multiplier(power, multiplier, sizeof multiplier);
-    int i = ticks->count++;
-    ticks->at[i] = digit * pow(10, power);
-    if (digit == 1)
-        snprintf(ticks->label[i], TICK_LABEL, "%.15s", multiplier + strlen("×"));
-    else
-        snprintf(ticks->label[i], TICK_LABEL, "%c%.14s", '0' + digit, multiplier);
+    const ShortText multiplier = ticks_multiplier(power);
+    add(ticks, digit * pow(10, power),
+        digit == 1 ? multiplier.text + strlen("×")
+                   : short_text("%d%.80s", digit, multiplier.text).text);
 }
 
 Ticks ticks_log(double lo, double hi, int target) {
     Ticks ticks = {0};
     if (!(lo > 0) || !(hi > lo)) {
-        add(&ticks, lo, lo > 0 ? decimals_for(lo) : 0);
+        add_number(&ticks, lo, lo > 0 ? decimals_for(lo) : 0);
         return ticks;
     }
     static const double digits[] = {1, 2, 5};
@@ -103,7 +98,7 @@ Ticks ticks_log(double lo, double hi, int target) {
             if (power < EXPONENT_SMALL)
                 add_power(&ticks, (int)digits[d], (int)power);
             else
-                add(&ticks, at, decimals_for(at));
+                add_number(&ticks, at, decimals_for(at));
         }
     return ticks;
 }
@@ -111,13 +106,11 @@ Ticks ticks_log(double lo, double hi, int target) {
 /* Ticks of both signs, zero among them. */
 static Ticks ticks_signed(double hi, double span, int target) {
     Ticks right = ticks_log(hi / span, hi, target / 2), ticks = {0};
-    add(&ticks, 0, 0);
+    add(&ticks, 0, "0");
     for (int i = 1; i < right.count && ticks.count + 2 <= TICKS_MAX; i++)
-        for (int sign = -1; sign <= 1; sign += 2) {
-            ticks.at[ticks.count] = sign * right.at[i];
-            snprintf(ticks.label[ticks.count++], TICK_LABEL, "%s%.12s", sign < 0 ? "\u2212" : "",
-                     right.label[i]);
-        }
+        for (int sign = -1; sign <= 1; sign += 2)
+            add(&ticks, sign * right.at[i],
+                short_text("%s%.12s", sign < 0 ? "\u2212" : "", right.label[i]).text);
     return ticks;
 }
 

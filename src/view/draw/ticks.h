@@ -2,8 +2,7 @@
 /* Round numbers for axes and colour bars. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/base/units.h"
 
 enum { TICKS_MAX = 24, TICK_LABEL = 16 };
 
@@ -27,8 +26,8 @@ Ticks ticks_log(double lo, double hi, int target);
  * sign. */
 Ticks ticks_of(bool logarithmic, double lo, double hi, int target);
 
-/* Writes "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
-void ticks_number(double value, int decimals, char *text, size_t size);
+/* Returns "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
+ShortText ticks_number(double value, int decimals);
 
-/* Writes "×10⁻⁷", or "" for exponent 0. */
-void ticks_multiplier(int exponent, char *text, size_t size);
+/* Returns "×10⁻⁷", or "" for exponent 0. */
+ShortText ticks_multiplier(int exponent);

@@ -4,7 +4,6 @@
 
 #include "src/view/bev/strip.h"
 #include "src/view/draw/ticks.h"
-#include "src/view/panel/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,17 +86,13 @@ static double axes_bottom(void) {
     return TICK + LABEL_GAP + SIZE_SMALL + 6 + SIZE_SMALL + 6;
 }
 
-static int tick_target(double pixels) {
-    int target = (int)(pixels / PX_PER_TICK);
-    return target < 1 ? 1 : target > 12 ? 12 : target;
-}
-
 /* Draws ticks on two sides, and their numbers at the left or below. `up`: of the upright axis. */
 static void draw_ticks(Pen *pen, const FigurePanel *panel, bool up, bool labelled) {
     const Grid *grid = &panel->figure->grid;
     const Box box = panel->box;
-    Ticks ticks = up ? ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(box.h))
-                     : ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(box.w));
+    const int target = (int)fmin(fmax((up ? box.h : box.w) / PX_PER_TICK, 1), 12);
+    Ticks ticks = up ? ticks_linear(grid->x_min_m, grid->x_max_m, target)
+                     : ticks_linear(grid->y_min_m, grid->y_max_m, target);
     TextStyle style = aligned(style_muted(pen), up ? ALIGN_RIGHT : ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double x, y, dx = up ? TICK : 0, dy = up ? 0 : TICK;
@@ -156,9 +151,9 @@ void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled) {
 static void describe_figure(const Figure *figure, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     const char *view = views[spec->picture->bev.view].title;
-    char channel[32] = "", slice[64];
-    slice_describe(&figure->slice, figure->frame->rig ? &figure->frame->rig->grid : NULL, slice,
-                   sizeof slice);
+    const Rig *rig = figure->frame->rig;
+    char channel[32] = "";
+    const ShortText slice = slice_describe(&figure->slice, rig ? &rig->grid : NULL);
     const ShortText a = live_side_label(spec->live, false);
     if (spec->picture->bev.view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->picture->channel);
@@ -167,7 +162,7 @@ static void describe_figure(const Figure *figure, char *text, size_t size) {
                  live_side_label(spec->live, true).text);
     else
         snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s", view,
-                 channel, slice, slice[0] ? ", " : "", a.text);
+                 channel, slice.text, slice.text[0] ? ", " : "", a.text);
 }
 
 /* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling

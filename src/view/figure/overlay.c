@@ -3,12 +3,11 @@
  * readable. */
 #include "src/view/figure/figure.h"
 
+#include "src/base/hash.h"
 #include "src/view/bev/strip.h"
 #include "src/view/draw/ticks.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 void panel_point(const FigurePanel *panel, double x_m, double y_m, double *px, double *py) {
     const Grid *grid = &panel->figure->grid;
@@ -98,9 +97,6 @@ static void draw_truth(Pen *pen, const FigurePanel *panel) {
 
 /* ---- rings, fields of view, outlines, the car ------------------------------------------------ */
 
-/* The size of the default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
-static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
-
 static bool lies_inside(Box outer, Box inner, double margin) {
     return inner.x >= outer.x + margin && inner.y >= outer.y + margin &&
            inner.x + inner.w <= outer.x + outer.w - margin &&
@@ -110,16 +106,14 @@ static bool lies_inside(Box outer, Box inner, double margin) {
 /* Labels a ring at the first direction, between usual cameras, where the label fits the panel. */
 static void ring_label(Pen *pen, const FigurePanel *panel, double radius_m, int decimals) {
     static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
-    char number[24], text[32];
-    ticks_number(radius_m, decimals, number, sizeof number);
-    snprintf(text, sizeof text, "%s m", number);
+    const ShortText text = short_text("%s m", ticks_number(radius_m, decimals).text);
     TextStyle style = style_over(panel->figure->over, SIZE_SMALL, ALIGN_CENTER);
     for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
         double angle = bearings_deg[i] * M_PI / 180, px, py;
         panel_point(panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
         py += 0.35 * SIZE_SMALL;
-        if (lies_inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
-            pen_text(pen, px, py, 80, &style, text);
+        if (lies_inside(panel->box, pen_text_box(pen, px, py, 80, &style, text.text), 4)) {
+            pen_text(pen, px, py, 80, &style, text.text);
             return;
         }
     }
@@ -239,8 +233,8 @@ static void rounded_path(cairo_t *cr, double x0, double y0, double x1, double y1
 static void draw_ego_body(Pen *pen, const FigurePanel *panel) {
     enum { SOLID_BELOW_PX = 60 };
     double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
-    panel_point(panel, ego_front_m, ego_half_width_m, &x0, &y0);
-    panel_point(panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
+    panel_point(panel, EGO_FRONT_M, EGO_HALF_WIDTH_M, &x0, &y0);
+    panel_point(panel, EGO_REAR_M, -EGO_HALF_WIDTH_M, &x1, &y1);
     panel_point(panel, 2.3, 0, &ignored, &screen_y0);
     panel_point(panel, 1.7, 0, &ignored, &screen_y1);
     const PanelTheme *over = panel->figure->over;
@@ -262,7 +256,7 @@ static void draw_ego_body(Pen *pen, const FigurePanel *panel) {
 static void draw_front_arrow(Pen *pen, const FigurePanel *panel) {
     const PanelTheme *over = panel->figure->over;
     double px, py;
-    panel_point(panel, ego_front_m, 0, &px, &py);
+    panel_point(panel, EGO_FRONT_M, 0, &px, &py);
     double tip = py - 26, head = 9, half = 5;
     pen_line(pen, px, py - 3, px, tip + head, over->halo, 0.7, 5);
     pen_line(pen, px, py - 3, px, tip + head, over->line, 1, 2);
@@ -308,22 +302,20 @@ static void draw_over_rig(Pen *pen, const void *context) {
     draw_rings(pen, context, true);
 }
 
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = hash_add(hash, bytes[i]);
+    return hash;
+}
+
 static void draw_still(Pen *pen, const FigurePanel *panel) {
     const Figure *figure = panel->figure;
-    struct {
-        Box box;
-        Grid grid;
-        double ring_step_m;
-        const PanelTheme *over;
-        Rig rig;
-    } key;
-    memset(&key, 0, sizeof key); /* padding is compared as well */
-    key.box = panel->box;
-    key.grid = figure->grid;
-    key.ring_step_m = figure->ring_step_m;
-    key.over = figure->over;
-    memcpy(&key.rig, figure->frame->rig, sizeof key.rig);
-    pen_still(pen, panel->box, &key, sizeof key, draw_over_rig, panel);
+    uint64_t key = hash_bytes(HASH_BEGIN, &panel->box, sizeof panel->box);
+    key = hash_bytes(key, &figure->grid, sizeof figure->grid);
+    key = hash_bytes(key, &figure->over, sizeof figure->over);
+    key = hash_bytes(key, figure->frame->rig, sizeof *figure->frame->rig);
+    pen_still(pen, panel->box, key, draw_over_rig, panel);
 }
 
 void overlay_draw(Pen *pen, const FigurePanel *panel) {

@@ -21,6 +21,12 @@ int cameras_rows(int w) {
     return 1 + (int)lround(camera_w(w, USUAL_CAMERAS) * usual_aspect / 2);
 }
 
+ShortText camera_text(const Rig *rig, int64_t camera) {
+    if (rig && camera < rig->camera_count)
+        return short_text("%.31s", rig->cameras[camera].name);
+    return short_text("camera %lld", (long long)camera);
+}
+
 static int64_t plane_of(const BevShape *shape) {
     return shape->feat_h * shape->feat_w;
 }
@@ -38,24 +44,15 @@ static void mark_pixel(Image *view, const Frustum *frustum, double w, double h, 
             image_set(view, x, y, color);
 }
 
-/* Marks the pixels of shown points, and in white the chosen feature pixel; -1: none. */
-static void mark_view(Image *view, const PanelData *data, int camera, int64_t chosen) {
-    const LiveFrame *frame = &data->live->frame;
-    const Frustum frustum = frame_frustum(frame);
-    const BevShape *shape = &frame->shape;
-    LiveContribution lit[LIVE_MAX_CONTRIBUTIONS];
-    int count = frame->rig ? live_lit(data->live, data->state, lit) : 0;
-    for (int i = 0; i < count; i++)
-        if (lit[i].camera == camera)
-            mark_pixel(view, &frustum, lit[i].w, lit[i].h, panel_theme.mark);
-    if (chosen >= 0 && chosen / plane_of(shape) == camera)
-        mark_pixel(view, &frustum, (double)(chosen % shape->feat_w),
-                   (double)(chosen % plane_of(shape) / shape->feat_w), panel_theme.line);
-}
-
-/* Draws a camera's view as large as the area has room, and notes its place for the mouse. */
+/* Draws a camera's view as large as the area has room, and notes its place for the mouse. The
+ * pixels of shown points are marked, and in white the chosen feature pixel; -1: none. */
 static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera, int64_t chosen) {
-    const Frustum frustum = frame_frustum(&data->live->frame);
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    const Frustum frustum = frame_frustum(frame);
+    LiveContribution lit[LIVE_MAX_CONTRIBUTIONS];
+    const int lit_count = frame->rig ? live_lit(data->live, data->state, lit) : 0;
+    const Box box = sheet_box(sheet, area);
     Image view;
     Err ignored; /* without memory the place stays empty */
     int w, h;
@@ -67,9 +64,15 @@ static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera
     for (int i = 0; !(data->live->job.camera_mask >> camera & 1) && i < w * h; i++)
         image_set(&view, i % w, i / w,
                   rgb_mix(image_get(&view, i % w, i / w), panel_theme.dirt, 0.8));
-    mark_view(&view, data, camera, chosen);
+    for (int i = 0; i < lit_count; i++)
+        if (lit[i].camera == camera)
+            mark_pixel(&view, &frustum, lit[i].w, lit[i].h, panel_theme.mark);
+    if (chosen >= 0 && chosen / plane_of(shape) == camera)
+        mark_pixel(&view, &frustum, (double)(chosen % shape->feat_w),
+                   (double)(chosen % plane_of(shape) / shape->feat_w), panel_theme.line);
     sheet_picture(sheet, area, &view);
-    sheet_camera(sheet, area, w, h, camera);
+    if (sheet->spots)
+        sheet->spots->cameras[camera] = (Box){box.x, box.y, w, sheet->pixels ? h : ceil(h / 2.0)};
     if (camera < data->state->scene.camera_count)
         sheet_spot(sheet, area, ACTION_CAMERA, 0, data->state->scene.cameras[camera]);
     image_free(&view);
@@ -187,29 +190,138 @@ bool camera_shown(const PanelData *data) {
             (state->strip != STRIP_IMAGE && data->live->frame.rig));
 }
 
+/* ---- backward: the loss, what its gradient reaches, the depths of a pixel -------------------- */
+
+enum { HEAD_ROWS = 4, NAME_W = 8, VALUE_W = 13 };
+
+/* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
+static ShortText loss_text(const Sheet *sheet, const GridLoss *loss, int width) {
+    const bool given = loss->inside && loss->kind == LOSS_COUNT, named = loss->class < CLASS_COUNT;
+    const ShortText value = loss->inside ? short_text(" %.3g", loss->value) : (ShortText){""};
+    const ShortText cells =
+        !loss->inside      ? short_text("all cells")
+        : loss->count <= 1 ? short_text("the cell")
+                           : short_text("%lld cells%s%s", (long long)loss->count, named ? ", " : "",
+                                        named ? world_classes[loss->class].name : "");
+    const ShortText text = short_text(given ? "loss%s, a gradient from a file, of %s"
+                                            : "loss%s, half the squared norm of %s",
+                                      value.text, cells.text);
+    return sheet_width(sheet, text.text) > width
+               ? short_text("loss%s, of %s", value.text, cells.text)
+               : text;
+}
+
+/* Draws one bin: its depth, its gradient and a bar. A negative gradient has another colour. */
+static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin, double value,
+                     double largest) {
+    const Rig *rig = data->live->frame.rig;
+    const ShortText name = rig ? short_text("%.1f m", frustum_depth_m(&rig->frustum, bin))
+                               : short_text("bin %lld", (long long)bin);
+    sheet_right(sheet, area_columns(&line, NAME_W), cell_style(INK_MUTED), name.text);
+    sheet_right(sheet, area_columns(&line, VALUE_W), cell_style(INK_TEXT),
+                short_text("%+.3g", value).text);
+    sheet_bar(sheet, area_behind(line, 1), fabs(value), largest, value < 0 ? INK_WARN : INK_ACCENT);
+}
+
+/* Returns the gradient of a pixel's first bin. The next bin's lies a plane behind it. */
+static const float *bins_of(const LiveFrame *frame, int64_t pixel) {
+    const int64_t plane = plane_of(&frame->shape);
+    return frame->gradients.grad_depth + pixel / plane * frame->shape.depth_bins * plane +
+           pixel % plane;
+}
+
+/* Draws the bins with the largest gradients of one pixel, in the order of their depths. */
+static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pixel) {
+    const BevShape *shape = &data->live->frame.shape;
+    const int64_t plane = plane_of(shape);
+    const float *grads = bins_of(&data->live->frame, pixel);
+    double largest = 0, least = gradient_threshold(grads, shape->depth_bins, plane, area.h);
+    for (int64_t bin = 0; bin < shape->depth_bins; bin++)
+        largest = fmax(largest, fabs(grads[bin * plane]));
+    for (int64_t bin = 0; bin < shape->depth_bins && area.h > 0; bin++)
+        if (fabs(grads[bin * plane]) > least)
+            draw_bin(sheet, area_row(&area), data, bin, grads[bin * plane], largest);
+}
+
+/* Returns the rows: always the same on a screen, where the mouse chooses the pixel. A figure has as
+ * many as there are bins. */
+int gradients_want(Sheet *sheet, const PanelData *data, int width) {
+    enum { MOST_BINS = 8, WITHOUT = 3 };
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    const int64_t plane = plane_of(shape);
+    int bins = 0;
+    (void)sheet, (void)width;
+    if (!frame->gradients.grad_depth)
+        return WITHOUT;
+    if (!data->still)
+        return HEAD_ROWS + MOST_BINS;
+    int64_t pixel = frame_gradient_pixel(frame, data->state->pixel);
+    for (int64_t bin = 0; pixel >= 0 && bin < shape->depth_bins; bin++)
+        bins += bins_of(frame, pixel)[bin * plane] != 0;
+    return HEAD_ROWS + (bins < MOST_BINS ? bins : MOST_BINS);
+}
+
+/* Draws how many pixels the loss reaches, and the depth gradients of one of them. */
+static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const float *strength) {
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    const int64_t plane = plane_of(shape);
+    int64_t pixel = gradient_shown(shape, strength, data->state->pixel);
+    int64_t count = gradient_count(shape, frame->gradients.grad_feat);
+    sheet_line(sheet, area, cell_bold(INK_TITLE),
+               short_text("%lld pixels would have to change", (long long)count).text);
+    if (pixel < 0 || area.h < 2)
+        return;
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED),
+               short_text("%s: %s %lld, %lld, its grad_depth",
+                          pixel == data->state->pixel ? "mouse" : "most",
+                          camera_text(frame->rig, pixel / plane).text,
+                          (long long)(pixel % shape->feat_w),
+                          (long long)(pixel % plane / shape->feat_w))
+                   .text);
+    draw_bins(sheet, area_below(area, 2), data, pixel);
+}
+
+void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const LiveGradients *gradients = &data->live->frame.gradients;
+    const BevKernel *by = data->live->job.config.kernel;
+    Err err;
+    area =
+        sheet_title(sheet, area, "Gradients of a loss",
+                    gradients->grad_feat ? short_text("by %s", by ? by->title : "n/a").text : "");
+    if (!gradients->grad_feat) {
+        sheet_paragraph(sheet, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
+        return;
+    }
+    const ShortText loss = loss_text(sheet, gradients->loss, area.w);
+    sheet_line(sheet, area_row(&area), cell_style(INK_TEXT), loss.text);
+    float *strength = gradient_strengths(&data->live->frame.shape, gradients->grad_feat, &err);
+    if (strength)
+        draw_reach(sheet, area, data, strength);
+    else
+        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a: no pixel has a finite gradient");
+    free(strength);
+}
+
 /* ---- an operator scene ----------------------------------------------------------------------- */
 
 void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
     const OperatorSpec *spec = &data->state->scene.operator_spec;
     const OperatorBars *bars = data->live->frame.bars;
-    char text[160];
+    const ShortText text = operator_describe(spec);
     area = sheet_title(sheet, area, "No cameras", operator_kinds[spec->kind].title);
-    operator_describe(spec, text, sizeof text);
-    int rows = sheet_paragraph_rows(sheet, area, INK_TEXT, text);
+    int rows = sheet_paragraph_rows(sheet, area, text.text);
     if (rows < area.h || !bars)
-        sheet_paragraph(sheet, area, INK_TEXT, text);
+        sheet_paragraph(sheet, area, INK_TEXT, text.text);
     area = area_below(area, rows);
     if (!bars || area.h < 1)
         return;
-    operator_bars_title(spec, bars, text, sizeof text);
-    if (area.h > 2 && sheet_width(sheet, text) <= area.w) {
-        sheet_line(sheet, area, cell_style(INK_MUTED), text);
-        area = area_below(area, 1);
-    }
-    double *heights = malloc((size_t)bars->count * sizeof *heights);
-    for (int i = 0; heights && i < bars->count; i++)
+    const ShortText title = operator_bars_title(spec, bars);
+    if (area.h > 2 && sheet_width(sheet, title.text) <= area.w)
+        sheet_line(sheet, area_row(&area), cell_style(INK_MUTED), title.text);
+    double heights[OPERATOR_BARS];
+    for (int i = 0; i < bars->count; i++)
         heights[i] = operator_bar_height(bars, i);
-    if (heights)
-        sheet_bars(sheet, area, heights, bars->count, INK_ACCENT);
-    free(heights);
+    sheet_bars(sheet, area, heights, bars->count, INK_ACCENT);
 }

@@ -6,44 +6,39 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- header --------------------------------------------------------------------------------- */
 
 /* A piece of a line; the last pieces are left out when the line is short. */
 typedef struct {
-    ShortText text;
     CellStyle style;
+    OriginTopic origin; /* of its figures */
     const char *menu;   /* a chip: a click opens the palette with this text; NULL: none */
     bool tight;         /* one blank before it */
-    OriginTopic origin; /* of its figures; ORIGIN_NONE: a setting */
+    ShortText text;
 } Piece;
 
 /* Draws the pieces that fit as a whole into a row. Returns the columns used. */
 static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
-    const int gap = sheet->pixels ? 3 : 2;
-    int used = 0;
+    const int begin = row.x;
     for (int i = 0; i < count; i++) {
-        int width = sheet_width(sheet, pieces[i].text.text);
-        int indent = !used || !width ? 0 : pieces[i].tight ? 1 : gap;
-        if (used + indent + width > row.w && (i || !sheet->pixels))
+        const Piece *piece = &pieces[i];
+        const int width = sheet_width(sheet, piece->text.text);
+        const int gap = piece->tight ? 1 : sheet->pixels ? 3 : 2;
+        const int indent = row.x == begin || !width ? 0 : gap;
+        if (indent + width > row.w && (i || !sheet->pixels)) /* a scene's title may be cut */
             break;
-        width = width > row.w ? row.w : width; /* a scene's title may be cut */
-        sheet_origin(sheet, pieces[i].origin ? pieces[i].origin : ORIGIN_SETTING, NULL);
-        CellStyle style = pieces[i].style;
-        style.paper = pieces[i].menu && sheet->color ? INK_KEY : INK_DEFAULT;
-        const Area at = {row.x + used + indent, row.y, width, 1};
-        sheet_line(sheet, at, style, pieces[i].text.text);
-        if (pieces[i].menu && width)
-            sheet_spot(sheet, at, ACTION_COMMANDS, 0, pieces[i].menu);
-        used += indent + width;
+        area_columns(&row, indent);
+        const Area at = area_columns(&row, width);
+        CellStyle style = piece->style;
+        style.paper = piece->menu && sheet->color ? INK_KEY : INK_DEFAULT;
+        sheet_origin(sheet, piece->origin, NULL);
+        sheet_line(sheet, at, style, piece->text.text);
+        if (piece->menu && width)
+            sheet_spot(sheet, at, ACTION_COMMANDS, 0, piece->menu);
     }
-    return used;
-}
-
-static Piece piece(CellStyle style, const char *menu, const char *text) {
-    return (Piece){.text = short_text("%s", text), .style = style, .menu = menu};
+    return row.x - begin;
 }
 
 /* "picture by V4"; with the reason, "picture by V4: V2 is too slow or untimed here". A picture that
@@ -82,28 +77,28 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     const CellStyle muted = cell_style(INK_MUTED), plain = cell_style(INK_TEXT);
     const CellStyle bold = cell_bold(injected_bug_of(config->kernel) ? INK_BAD : INK_ACCENT);
     const BevDirection way = config->kernel->direction;
+    const OriginTopic set = ORIGIN_SETTING;
+    const ShortText moment = live_moment_text(&state->scene, time_of_picture(data));
+    const ShortText temperature = short_text("temperature %.3g", state->job.temperature);
     const Piece right[] = {
-        {.text = short_text("%s %s", state->playing ? "\u25b6" : "\u2016",
-                            live_moment_text(&state->scene, time_of_picture(data)).text),
-         .style = plain},
-        {.text = short_text("%g\u00d7", state->speed), .style = plain},
-        {.text = figure_text(&live->fps, "%.0f fps"), .style = muted, .origin = ORIGIN_PIPELINE},
+        {plain, set, NULL, false,
+         short_text("%s %s", state->playing ? "\u25b6" : "\u2016", moment.text)},
+        {plain, set, NULL, false, short_text("%g\u00d7", state->speed)},
+        {muted, ORIGIN_PIPELINE, NULL, false, figure_text(&live->fps, "%.0f fps")},
     };
-    enum { DTYPE = 2, ALIGN };
-    Piece left[] = {
-        piece(cell_bold(INK_TITLE), NULL, "bevscope"),
-        piece(bold, "kernel ", config->kernel->title),
-        [DTYPE] = piece(bold, "dtype ", bev_dtypes[config->dtype].title),
-        [ALIGN] = piece(bold, "align ", bev_aligns[config->align].name),
-        piece(plain, "scene ", menu_name(&state->menu.scenes, state->job.scene)),
-        piece(way == BEV_BACKWARD ? bold : muted, "direction ", bev_directions[way].name),
-        piece(plain, "temperature ",
-              state->job.temperature == 1
-                  ? ""
-                  : short_text("temperature %.3g", state->job.temperature).text),
-        piece(muted, NULL, stand_in_text(state, live, sheet->pixels).text),
+    const Piece left[] = {
+        {cell_bold(INK_TITLE), set, NULL, false, {"bevscope"}},
+        {bold, set, "kernel ", false, short_text("%s", config->kernel->title)},
+        {bold, set, "dtype ", true, short_text("%s", bev_dtypes[config->dtype].title)},
+        {bold, set, "align ", true, short_text("%s", bev_aligns[config->align].name)},
+        {plain, set, "scene ", false,
+         short_text("%s", menu_name(&state->menu.scenes, state->job.scene))},
+        {way == BEV_BACKWARD ? bold : muted, set, "direction ", false,
+         short_text("%s", bev_directions[way].name)},
+        {plain, set, "temperature ", false,
+         state->job.temperature == 1 ? (ShortText){""} : temperature},
+        {muted, set, NULL, false, stand_in_text(state, live, sheet->pixels)},
     };
-    left[DTYPE].tight = left[ALIGN].tight = true;
     int right_w, right_count = sizeof right / sizeof *right;
     Sheet quiet = sheet_quiet(sheet);
     const Area endless = {.w = INT_MAX, .h = 1};
@@ -111,10 +106,9 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
            right_count > 1)
         right_count--;
     const Area start = {area.x, area.y, area.w - right_w - 2, 1};
-    const Area end = {area.x + area.w - right_w, area.y, right_w, 1};
     pieces_draw(sheet, start, left, sizeof left / sizeof *left);
     if (right_w < area.w)
-        pieces_draw(sheet, end, right, right_count);
+        pieces_draw(sheet, area_behind(area, area.w - right_w), right, right_count);
 }
 
 /* Draws the device's name, then a GPU's figures or a CPU's threads. */
@@ -140,43 +134,50 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     enum { THROTTLE = 4, ALL = sizeof texts / sizeof *texts };
     Piece pieces[ALL];
     for (int i = 0; i < ALL; i++)
-        pieces[i] =
-            (Piece){.text = texts[i], .style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
+        pieces[i] = (Piece){cell_style(INK_MUTED), ORIGIN_DEVICE, NULL, false, texts[i]};
     if (throttled)
         pieces[THROTTLE].style = cell_bold(INK_WARN);
-    const int count = gpu ? ALL : device->threads ? 2 : 1;
-    return pieces_draw(sheet, area, pieces, count);
+    return pieces_draw(sheet, area, pieces, gpu ? ALL : device->threads ? 2 : 1);
 }
 
-/* The times that a time bar spans: those of a clip, one round of a world that repeats, or a minute.
- * Both are 0 where nothing moves. */
-typedef struct {
-    double from_s, to_s;
-} TimeSpan;
-
-static TimeSpan time_span(const PanelData *data) {
+/* Finds the times that a time bar spans: those of a clip, one round of a world that repeats, or a
+ * minute. False: nothing moves. */
+static bool find_time_span(const PanelData *data, double *from_s, double *to_s) {
     enum { MINUTE_S = 60 };
-    const State *state = data->state;
-    const SceneFacts *scene = &state->scene;
+    const SceneFacts *scene = &data->state->scene;
     const World *world = data->live->frame.world;
-    double length = world && world->loop_s > 0 ? world->loop_s : MINUTE_S;
-    if (scene->moment_s > 0)
-        return (TimeSpan){0, (scene->moments - 1) * scene->moment_s};
-    double round = floor(state->job.time_s / length) * length;
-    return scene->has_world ? (TimeSpan){round, round + length} : (TimeSpan){0, 0};
+    const bool clip = scene->moment_s > 0;
+    const double length = world && world->loop_s > 0 ? world->loop_s : MINUTE_S;
+    *from_s = clip ? 0 : floor(data->state->job.time_s / length) * length;
+    *to_s = clip ? (scene->moments - 1) * scene->moment_s : *from_s + length;
+    return (clip || scene->has_world) && *to_s > *from_s;
 }
 
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
-    const TimeSpan span = time_span(data);
-    sheet_time_bar(sheet, row, time_of_picture(data), span.from_s, span.to_s);
+    double from_s, to_s;
+    if (!find_time_span(data, &from_s, &to_s) || row.w <= 0)
+        return;
+    const double at_s = fmax(from_s, fmin(time_of_picture(data), to_s));
+    const Segment parts[] = {{at_s - from_s, INK_ACCENT, 0}, {to_s - at_s, INK_RULE, 0}};
+    const double filled = row.w * (at_s - from_s) / (to_s - from_s);
+    if (sheet->pixels)
+        sheet->back->stack(sheet, row, parts, 2, to_s - from_s, NAN);
+    for (int x = 0; x < row.w && !sheet->pixels; x++)
+        sheet_sign(sheet, row.x + x, row.y, x < filled ? 0x2501 : 0x2500,
+                   cell_style(x < filled ? INK_ACCENT : INK_RULE));
+    if (sheet->spots) {
+        sheet->spots->time = sheet_box(sheet, row);
+        sheet->spots->from_s = from_s, sheet->spots->to_s = to_s;
+    }
 }
 
 enum { TIME_BAR_W = 24, WIDE = 100 };
 
 int header_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const TimeSpan span = time_span(data);
+    double from_s, to_s;
     const int room = area.w - TIME_BAR_W - 2;
-    const bool moves = span.to_s > span.from_s && area.w >= WIDE; /* else the device comes first */
+    const bool moves =
+        find_time_span(data, &from_s, &to_s) && area.w >= WIDE; /* else the device comes first */
     title_draw(sheet, area, data);
     area.y++;
     if (data->live->error_text[0]) {
@@ -282,14 +283,8 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state) {
 
 /* Draws the caption in the middle of the rows of log and key bar. */
 void caption_draw(Sheet *sheet, Area area, const State *state) {
-    int rows = sheet_paragraph_rows(sheet, area, INK_TITLE, state->caption);
+    int rows = sheet_paragraph_rows(sheet, area, state->caption);
     sheet_paper(sheet, (Area){0, area.y, sheet->columns, area.h}, INK_SELECTED);
-    Area at = {area.x, area.y + (area.h - rows) / 2, area.w, rows};
-    for (const char *rest = state->caption; at.y < area.y + area.h && *rest; at.y++) {
-        int bytes = sheet_fit(sheet, rest, at.w);
-        char line[sizeof state->caption];
-        snprintf(line, sizeof line, "%.*s", bytes, rest);
-        sheet_line(sheet, at, cell_bold(INK_TITLE), line);
-        rest += bytes + strspn(rest + bytes, " ");
-    }
+    sheet_wrapped(sheet, area_below(area, (area.h - rows) / 2), cell_bold(INK_TITLE),
+                  state->caption);
 }

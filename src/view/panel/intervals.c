@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lengths of the intervals, backward the points of each pixel: why one owner each does not balance
- * the work. */
+ * the work. The points of a cell: the same in three rows. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>

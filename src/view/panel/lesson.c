@@ -52,19 +52,19 @@ static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Returns the style of a line. Without colours the marked line is reversed. */
-static CellStyle style_of(const Sheet *sheet, const Line *line) {
+static CellStyle style_of(const Sheet *sheet, const PaneRow *row) {
     static const Ink inks[PANE_KIND_COUNT] = {
         [PANE_TEXT] = INK_TEXT,   [PANE_TERM] = INK_MUTED,   [PANE_QUESTION] = INK_TITLE,
         [PANE_CHOICE] = INK_TEXT, [PANE_INPUT] = INK_ACCENT, [PANE_RIGHT] = INK_GOOD,
         [PANE_WRONG] = INK_WARN,  [PANE_SHOW] = INK_TEXT,    [PANE_WHY] = INK_ACCENT,
         [PANE_HINT] = INK_WARN,   [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
         [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED,   [PANE_DRAWING] = INK_MUTED};
-    const PaneKind kind = line->row->kind;
-    const bool marked = line->row->marked;
-    CellStyle style = is_bold(kind) || marked ? cell_bold(inks[kind]) : cell_style(inks[kind]);
-    if (marked && sheet->color)
+    CellStyle style = cell_style(inks[row->kind]);
+    if (is_bold(row->kind) || row->marked)
+        style.attributes = CELL_BOLD;
+    if (row->marked && sheet->color)
         style.paper = INK_SELECTED;
-    if (marked && !sheet->color)
+    else if (row->marked)
         style.attributes |= CELL_REVERSE;
     return style;
 }
@@ -99,7 +99,7 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     text_micro(ascii, micro, sizeof micro);
     if (line->first && line->row->marked)
         sheet_sign(sheet, x, y, 0x203a, cell_bold(INK_ACCENT));
-    sheet_line(sheet, (Area){x + line->indent, y, w - line->indent, 1}, style_of(sheet, line),
+    sheet_line(sheet, (Area){x + line->indent, y, w - line->indent, 1}, style_of(sheet, line->row),
                (kind == PANE_CODE ? ascii : micro) + before);
 }
 
@@ -148,18 +148,9 @@ static int first_line(const LessonPane *pane, int count, int rows) {
     return first < 0 ? 0 : first > last ? last : first;
 }
 
-/* Arrows at the right edge where there is more text. */
-static void draw_more(Sheet *sheet, Area area, int first, int count) {
-    if (first > 0)
-        sheet_sign(sheet, area.x + area.w - 1, area.y, 0x2191, cell_bold(INK_ACCENT));
-    if (first + area.h < count)
-        sheet_sign(sheet, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
-}
-
 /* Draws the keys, in the last rows; returns how many. On a small screen the figures are a page of
  * their own. */
 static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
-    int bottom = area.y + area.h;
     char text[256];
     const char *tab = key_of(ACTION_PAGE).name;
     bool small = !sheet->pixels && sheet->columns < PAGE_BOTH_COLUMNS;
@@ -168,10 +159,9 @@ static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
         text_add(text, sizeof text, ", %s %s: picture", tab, tab);
     else if (small)
         text_add(text, sizeof text, ", %s: figures", tab);
-    area.h = sheet_paragraph_rows(sheet, (Area){0, 0, area.w, area.h / 2}, INK_MUTED, text);
-    area.y = bottom - area.h;
-    sheet_paragraph(sheet, area, INK_MUTED, text);
-    return area.h;
+    const int rows = sheet_paragraph_rows(sheet, (Area){0, 0, area.w, area.h / 2}, text);
+    sheet_paragraph(sheet, area_below(area, area.h - rows), INK_MUTED, text);
+    return rows;
 }
 
 void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -194,5 +184,9 @@ void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
         count = draw_rows(sheet, nowhere, &pane->body, false, 0);
     const int first = first_line(pane, count, area.h);
     draw_rows(sheet, text, &pane->body, blanks, first);
-    draw_more(sheet, area, first, count);
+    const int arrow_x = area.x + area.w - 1; /* arrows where there is more text */
+    if (first > 0)
+        sheet_sign(sheet, arrow_x, area.y, 0x2191, cell_bold(INK_ACCENT));
+    if (first + area.h < count)
+        sheet_sign(sheet, arrow_x, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
 }

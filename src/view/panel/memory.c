@@ -2,8 +2,6 @@
 /* The bytes that pooling touches: as a table, and as bars beside the L2 of GPUs. */
 #include "src/view/panel/panel.h"
 
-#include "src/cachesim/findings.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,25 +18,24 @@ static const struct {
                       {"output", INK_OUTPUT, 0x2591},
                       {"gradients", INK_ACCENT, 0x2588}};
 
-/* Fills the segments of the footprint. Bilinear weights count as indices, as they are read
- * together. */
-static void footprint_segments(const BevFootprint *f, Segment segments[TENSORS]) {
-    double bytes[TENSORS] = {f->feat, f->depth, f->index + f->weight, f->out, f->grads};
-    for (int i = 0; i < TENSORS; i++)
-        segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
+/* The bytes of each tensor. Bilinear weights count as indices, as they are read together. */
+typedef struct {
+    double of[TENSORS];
+} Bytes;
+
+static Bytes footprint_bytes(const BevFootprint *f) {
+    return (Bytes){{f->feat, f->depth, f->index + f->weight, f->out, f->grads}};
 }
 
-static void traffic_segments(const BevTraffic *t, Segment segments[TENSORS]) {
-    double bytes[TENSORS] = {t->feat, t->depth, t->index + t->weight, t->out_read + t->out_write,
-                             t->grad_read + t->grad_write};
-    for (int i = 0; i < TENSORS; i++)
-        segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
+static Bytes traffic_bytes(const BevTraffic *t) {
+    return (Bytes){{t->feat, t->depth, t->index + t->weight, t->out_read + t->out_write,
+                    t->grad_read + t->grad_write}};
 }
 
-static double total(const Segment segments[TENSORS]) {
+static double total(Bytes bytes) {
     double sum = 0;
     for (int i = 0; i < TENSORS; i++)
-        sum += segments[i].value;
+        sum += bytes.of[i];
     return sum;
 }
 
@@ -47,25 +44,21 @@ static double fp32_sums(const PredictedKernel *kernel) {
     return kernel->profile.encoded * sizeof(float);
 }
 
-/* Fills the segments of what a kernel touches. Sums in FP32 count as output. */
-static void touched_segments(const PredictedKernel *kernel, const BevFootprint *f,
-                             Segment segments[TENSORS]) {
+/* Returns what a kernel touches. Sums in FP32 count as output. */
+static Bytes touched_bytes(const PredictedKernel *kernel, const BevFootprint *f) {
     const BevTraffic *asked = &kernel->requested;
-    const BevFootprint own = {.feat = fmin(asked->feat, f->feat),
-                              .depth = fmin(asked->depth, f->depth),
-                              .out = f->out + fp32_sums(kernel)};
-    footprint_segments(&own, segments);
-    const double index = kernel->own_bytes - total(segments);
-    segments[2].value = fmin(fmax(index, 0), f->index + f->weight);
+    Bytes own = {{fmin(asked->feat, f->feat), fmin(asked->depth, f->depth), 0,
+                  f->out + fp32_sums(kernel), 0}};
+    own.of[2] = fmin(fmax(kernel->own_bytes - total(own), 0), f->index + f->weight);
+    return own;
 }
 
 /* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
 static double share_outside(const LiveData *live) {
     const BevShape *shape = &live->frame.shape;
-    const Pruned *pruned = &live->intervals.pruned;
     double all = (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
     bool nearest = live->job.config.align == BEV_NEAREST;
-    bool counted = live->intervals.known && !pruned->points && nearest;
+    bool counted = live->intervals.known && !live->intervals.pruned.points && nearest;
     return counted && all > 0 ? 1 - (double)live->intervals.stats.points / all : NAN;
 }
 
@@ -88,14 +81,14 @@ static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 
                                           {"indices", 9, 2, false},   {"grad_out", 10, 1, false},
                                           {"gradients", 11, 1, false}};
 
-static void figure_row(Table *table, const char *name, const char *word, const Segment *segments) {
+static void figure_row(Table *table, const char *name, const char *word, Bytes bytes) {
     table->style = cell_style(INK_TEXT);
     table_name(table, 0, name, word);
     table->style = cell_bold(INK_TITLE);
-    table_cell(table, 1, megabytes(total(segments)).text);
+    table_cell(table, 1, megabytes(total(bytes)).text);
     for (int i = 0; 2 + i < table->count; i++) {
         table->style = cell_style(tensors[i].ink);
-        table_cell(table, 2 + i, megabytes(segments[i].value).text);
+        table_cell(table, 2 + i, megabytes(bytes.of[i]).text);
     }
     table->sheet->origin.word = NULL;
     table->y++;
@@ -112,12 +105,10 @@ static ShortText requests_name(const Table *table, const LiveData *live, const c
 /* Draws the requests of the threads by the model of the selection, before any cache. */
 static void requested_row(Table *table, const PanelData *data, int width) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    Segment segments[TENSORS];
     sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
     if (predicted) {
-        traffic_segments(&predicted->requested, segments);
         figure_row(table, requests_name(table, data->live, prediction_about(predicted)).text,
-                   "kernel traffic", segments);
+                   "kernel traffic", traffic_bytes(&predicted->requested));
         return;
     }
     table->style = cell_style(INK_MUTED);
@@ -208,11 +199,8 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "the bytes follow");
         return;
     }
-    Segment footprint[TENSORS], gather[TENSORS];
-    footprint_segments(&memory->footprint, footprint);
     const BevKernel *kernel = data->live->job.config.kernel;
     const bool backward = kernel && kernel->direction == BEV_BACKWARD;
-    traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
     Column columns[TENSORS + 2];
     memcpy(columns, backward ? backward_columns : figure_columns,
@@ -220,9 +208,12 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     columns[0].width = area.w < NAMED_W ? columns[0].width : REQUESTS_W;
     table_begin(&table, sheet, area, columns, 6 + backward, NULL);
     draw_keys(&table);
-    figure_row(&table, "footprint", "footprint", footprint);
-    figure_row(&table, backward ? requests_name(&table, data->live, "").text : "gather",
-               backward ? "kernel traffic" : "gather traffic", gather);
+    figure_row(&table, "footprint", "footprint", footprint_bytes(&memory->footprint));
+    if (backward)
+        figure_row(&table, requests_name(&table, data->live, "").text, "kernel traffic",
+                   traffic_bytes(&memory->own));
+    else
+        figure_row(&table, "gather", "gather traffic", traffic_bytes(&memory->gather));
     if (!backward)
         requested_row(&table, data, area.x + area.w);
     area = area_below(area, table.y - area.y);
@@ -234,17 +225,8 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- does it stay in the L2? ---------------------------------------------------------------- */
 
-enum {
-    MOST_GPUS = 3,
-    MARK_W = 2,
-    NAME_W = 13,
-    SIZE_W = 9,
-    VERDICT_W = 28,
-    BRIEF_W = 19,
-    PERCENT_W = 7,
-    NOTE_W = 39,
-    WHOLE_FROM_W = 60
-};
+enum { MARK_W = 2, NAME_W = 13, SIZE_W = 9, VERDICT_W = 28, BRIEF_W = 19, PERCENT_W = 7 };
+enum { MOST_GPUS = 3, NOTE_W = 39, WHOLE_FROM_W = 60 };
 static const double FULL = 1.8; /* the bars' scale in L2s */
 
 typedef struct {
@@ -293,7 +275,7 @@ static Stays stays_on(const PanelData *data, const Cache *cache, double *lost) {
 }
 
 static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
-                       const Segment *segments, double gathered) {
+                       Bytes bytes, double gathered) {
     static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
     static const Ink inks[] = {INK_TEXT, INK_GOOD, INK_WARN, INK_BAD};
     const bool whole = row.w >= WHOLE_FROM_W;
@@ -313,7 +295,10 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     const Area bar = area_behind(area_columns(&at, at.w - verdict_w - 1), 1);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     sheet->origin.word = of ? "working set" : NULL;
-    const double touched = total(segments), columns = bar.w / (FULL * cache->bytes);
+    Segment segments[TENSORS];
+    for (int i = 0; i < TENSORS; i++)
+        segments[i] = (Segment){bytes.of[i], tensors[i].ink, tensors[i].texture};
+    const double touched = total(bytes), columns = bar.w / (FULL * cache->bytes);
     sheet_stack(sheet, bar, segments, TENSORS, FULL * cache->bytes, cache->bytes);
     const bool beyond = gathered * columns >= bar.w; /* an arrow follows */
     const int tick = beyond ? bar.w - 4 : (int)(gathered * columns);
@@ -336,8 +321,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */
-static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *segments) {
-    const bool backward = segments[TENSORS - 1].value > 0;
+static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) {
     const int count = backward ? TENSORS : TENSORS - 1;
     for (int i = 0; i < count; i++) {
         const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
@@ -359,17 +343,14 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     char note[224] = "";
     double gathered = bev_traffic_total(memory->gather);
     double share = share_outside(data->live);
-    Segment segments[TENSORS] = {{0}};
-    footprint_segments(&memory->footprint, segments);
-    const ShortText all = megabytes(total(segments));
-    if (predicted) {
-        touched_segments(predicted, &memory->footprint, segments);
+    const Bytes all = footprint_bytes(&memory->footprint);
+    const Bytes touched = predicted ? touched_bytes(predicted, &memory->footprint) : all;
+    if (predicted)
         snprintf(note, sizeof note, "%s's %s%s, ", predicted->title, prediction_about(predicted),
-                 megabytes(total(segments)).text);
-    }
+                 megabytes(total(touched)).text);
     if (predicted && fp32_sums(predicted) > 0)
         text_add(note, sizeof note, "FP32 sums %s, ", megabytes(fp32_sums(predicted)).text);
-    text_add(note, sizeof note, "all arrays %s", all.text);
+    text_add(note, sizeof note, "all arrays %s", megabytes(total(all)).text);
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
@@ -384,7 +365,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     Cache caches[MOST_GPUS];
     int count = list_caches(data, caches);
     for (int i = 0; i < count && area.h > 0; i++)
-        draw_cache(sheet, area_row(&area), data, &caches[i], segments, gathered);
-    draw_legend(sheet, area_row(&area), gathered, segments);
+        draw_cache(sheet, area_row(&area), data, &caches[i], touched, gathered);
+    draw_legend(sheet, area_row(&area), gathered, touched.of[TENSORS - 1] > 0);
     draw_moved(sheet, area, data);
 }

@@ -33,12 +33,10 @@ void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
         const ObjectBand *now = &objects->now[band], *baseline = &objects->baseline[band];
-        char text[32];
         if (!now->count)
             continue;
         table.style = cell_style(INK_TEXT);
-        object_band_text(band, text, sizeof text);
-        table_cell(&table, COL_RANGE, text);
+        table_cell(&table, COL_RANGE, object_band_text(band).text);
         table_cell(&table, COL_COUNT,
                    short_text(now->lost ? "%d, %d lost" : "%d", now->count, now->lost).text);
         table_cell(&table, COL_SHARE,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command palette: the typed text, the rows that fit, and the chosen row as a line of a
- * script. */
+ * script. The help. Both float over the panels. */
 #include "src/state/palette.h"
-
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>
@@ -138,19 +137,153 @@ void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     int count = palette_rows(data->state, data->live, rows), room = area.h - 2, shown = 0;
     int at = palette->row < count ? palette->row : count - 1;
     int first = at >= room ? at - room + 1 : 0;
-    sheet_title(sheet, area, short_text(": %s_", palette->text).text,
-                note_text(palette, rows, at, count).text);
+    area = sheet_title(sheet, area, short_text(": %s_", palette->text).text,
+                       note_text(palette, rows, at, count).text);
     for (; first + shown < count && shown < room && shown < PALETTE_HIGH; shown++)
         lines[shown] = line_of(data, &rows[first + shown]);
     const Widths widths = widths_of(sheet, lines, shown, area.w);
     for (int i = 0; i < shown; i++)
-        draw_row(sheet, (Area){area.x, area.y + 1 + i, area.w, 1}, &lines[i], widths,
-                 first + i == at, palette->tries);
-    Area foot = {area.x, area.y + area.h - 1, area.w, 1};
+        draw_row(sheet, area_row(&area), &lines[i], widths, first + i == at, palette->tries);
+    const Area foot = area_below(area, area.h - 1);
     bool cut = shown && rows[at].kind != PALETTE_GROUP &&
                sheet_width(sheet, lines[at - first].help) > widths.help - 1;
     if (cut)
         sheet_line(sheet, foot, cell_style(INK_TEXT), lines[at - first].help);
     else if (shown)
         draw_foot(sheet, foot, data, &lines[at - first]);
+}
+
+/* ---- the help: the table of keys, or the glossary -------------------------------------------- */
+
+enum { KEYS_W = 13, WORD_W = 12, VALUE_W = 12, TEXT_W = HELP_TEXT_W };
+
+/* A narrow row has no value. */
+static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
+    const bool narrow = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W;
+    sheet_cell(sheet, &row, KEYS_W, cell_bold(INK_ACCENT), keys_label(control).text);
+    sheet_cell(sheet, &row, WORD_W, cell_style(INK_TEXT), control->word);
+    if (!narrow)
+        sheet_line(sheet, area_columns(&row, VALUE_W), cell_bold(INK_TITLE),
+                   state_value(state, control->action).text);
+    sheet_line(sheet, area_behind(row, 1), cell_style(INK_MUTED), control->help);
+}
+
+/* The word that the glossary was opened at stands on the paper of a selection. */
+static void draw_word(Sheet *sheet, Area area, const GlossaryRow *row, bool opened) {
+    CellStyle word = cell_bold(INK_ACCENT);
+    if (opened) {
+        sheet_paper(sheet, area, INK_SELECTED);
+        word.attributes |= sheet->color ? 0 : CELL_REVERSE;
+    }
+    sheet_line(sheet, area_columns(&area, GLOSSARY_INDENT), word, row->word);
+    sheet_paragraph(sheet, area, INK_TEXT, row->text);
+}
+
+/* A heading stands above the control where its group begins, or the drawing does. */
+static int entry_rows(const Sheet *sheet, int w, const State *state, int entry, int first) {
+    enum { MOST_ROWS = 32 };
+    const Area text = {0, 0, w - GLOSSARY_INDENT, MOST_ROWS};
+    if (state->glossary)
+        return sheet_paragraph_rows(sheet, text, glossary[entry].text);
+    const bool begins =
+        entry == first || keys[keys_direct(entry)].group != keys[keys_direct(entry - 1)].group;
+    return 1 + begins;
+}
+
+/* Returns the rows of all entries of the help, `w` columns wide. */
+static int help_rows(const Sheet *sheet, int w, const State *state) {
+    int rows = 0;
+    for (int entry = 0; entry < help_entries(state); entry++)
+        rows += entry_rows(sheet, w, state, entry, 0);
+    return rows;
+}
+
+/* Returns the entry at the top: the chosen one, unless those from it on leave rows empty. */
+static int first_entry(const Sheet *sheet, Area area, const State *state) {
+    int first = help_entries(state), rows = 0;
+    while (first > 0 && rows <= area.h)
+        rows += entry_rows(sheet, area.w, state, --first, 0);
+    first += rows > area.h;
+    return state->help_first < first ? state->help_first : first;
+}
+
+static void draw_entries(Sheet *sheet, Area area, const State *state) {
+    const int first = first_entry(sheet, area, state);
+    for (int entry = first; entry < help_entries(state); entry++) {
+        const KeyRow *control = &keys[keys_direct(entry)];
+        int rows = entry_rows(sheet, area.w, state, entry, first);
+        if (rows > area.h)
+            return;
+        Area row = {area.x, area.y, area.w, rows};
+        if (state->glossary)
+            draw_word(sheet, row, &glossary[entry], entry == state->glossary_row);
+        else
+            draw_control(sheet, area_below(row, rows - 1), state, control);
+        if (!state->glossary && rows > 1)
+            sheet_line(sheet, row, cell_bold(INK_TITLE), key_groups[control->group]);
+        area = area_below(area, rows);
+    }
+}
+
+static void help_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const State *state = data->state;
+    const char *title = state->glossary ? "Glossary" : "Help";
+    const char *mouse = sheet->pixels ? "mouse: wheel zooms, drag moves, right click finds"
+                                      : "Shift + mouse selects text";
+    const bool scrolls = help_rows(sheet, area.w, state) > area.h - 1 - sheet->pixels;
+    const ShortText brief =
+        short_text("%s%s closes; : finds everything else", scrolls ? "PgUp PgDn scroll, " : "",
+                   key_of(ACTION_ESCAPE).name);
+    const ShortText note = short_text("%s; %s", brief.text, mouse);
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
+    area = sheet_title(sheet, area, title, sheet_note(sheet, area, title, note.text, brief.text));
+    draw_entries(sheet, area_below(area, sheet->pixels), state);
+}
+
+/* ---- what floats over the panels ------------------------------------------------------------- */
+
+/* Returns a place of w x h in the room that hides the least of the picture. The place is under the
+ * picture, or beside it where `least_w` columns have room. Otherwise it is the room's lower end. */
+static Area place_overlay(Area room, Area picture, int w, int h, int least_w) {
+    enum { GAP = 1 };
+    const int left = picture.x - GAP - room.x;
+    const int right = room.x + room.w - picture.x - picture.w - GAP;
+    const int under = room.y + room.h - picture.y - picture.h, beside = left > right ? left : right;
+    const bool stands_beside = picture.w && under < h && beside >= least_w;
+    const int room_w = stands_beside && beside < room.w ? beside : room.w;
+    w = w < room_w ? w : room_w;
+    h = h < room.h ? h : room.h;
+    return (Area){picture.w && left > right ? room.x : room.x + room.w - w, room.y + room.h - h, w,
+                  h};
+}
+
+/* Draws a box that floats over the drawing so far. Returns the area for a title and a text in it.
+ */
+static Area draw_float(Sheet *sheet, Area area) {
+    const int top = sheet->pixels; /* in cells the title stands on the edge */
+    Spots *spots = sheet->spots;
+    sheet->back->box(sheet, area);
+    if (spots) {
+        spots->over = sheet_box(sheet, area);
+        spots->over_spots = spots->count, spots->over_figures = spots->figure_count;
+    }
+    return (Area){area.x + 2, area.y + top, area.w - 4, area.h - 1 - top};
+}
+
+/* Draws the palette. The typed text keeps its place, while rows come and go under it. */
+void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
+    enum { MOST_W = 110, LEAST_W = 28, LOW = 9, HIGH_FROM = 26 };
+    int edges = sheet->pixels ? 2 : 1, most = room.h < HIGH_FROM ? LOW : PALETTE_HIGH;
+    int rows = panel_want(sheet, &palette_panel, data, room.w);
+    Area at = place_overlay(room, picture, MOST_W, most + edges, LEAST_W);
+    at.h = rows + edges < at.h ? rows + edges : at.h;
+    panel_draw(sheet, draw_float(sheet, at), &palette_panel, data);
+}
+
+void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
+    enum { MOST_W = 82, LEAST_W = 70 };
+    int w = data->state->glossary ? LEAST_W : MOST_W, edges = sheet->pixels ? 4 : 2;
+    int rows = help_rows(sheet, (w < room.w ? w : room.w) - 4, data->state);
+    Area at = place_overlay(room, picture, w, rows + edges, LEAST_W);
+    help_draw(sheet, draw_float(sheet, at), data);
 }

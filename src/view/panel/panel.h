@@ -13,11 +13,10 @@
  *   4. its place on a page of side.c: at most STACK_PANELS in a stack;
  *   5. where lessons and `show` shall name it: a row of LESSON_PANELS (src/state/state.h), which
  *      the column `point` then names.
- * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of stack.c with
+ * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of side.c with
  * both back ends, if it is shown with the data of tests/support/live_fixture.h. */
 #pragma once
 
-#include "src/cachesim/schedule.h"
 #include "src/state/live_data.h"
 #include "src/view/bev/picture.h"
 #include "src/view/panel/sheet.h"
@@ -27,7 +26,7 @@ typedef struct {
     const State *state;
     const LiveData *live;
     const Picture *picture; /* the grid, a pixel a cell, and the cameras; NULL: none yet */
-    bool still; /* a figure: nothing moves, so a panel takes the rows of this content */
+    bool still;             /* a figure: nothing moves, so a panel takes the rows of this content */
 } PanelData;
 
 typedef int PanelWant(Sheet *sheet, const PanelData *data, int width);
@@ -82,15 +81,43 @@ void facts_draw(Sheet *sheet, Area area, const PanelData *data);
 /* Whether two kernels step side by side, which needs the whole of a usual screen. */
 bool steps_are_two(const PanelData *data);
 
+/* Returns "front", or "camera 2" without a rig. */
+ShortText camera_text(const Rig *rig, int64_t camera);
+
 /* Draws all camera views in a row, names included; an operator scene has bars. Returns the rows of
  * that strip on a screen of `w` columns. */
 void cameras_draw(Sheet *sheet, Area area, const PanelData *data);
 int cameras_rows(int w);
 
+/* The steps of warps, as rows of text: for the display and for `bevscope steps`. */
+typedef struct {
+    const Steps *steps;
+    const BevMap *map;
+    const Features *values; /* FP32: the summed values; NULL: not shown */
+    const Rig *rig;         /* names of the cameras; NULL: numbers */
+    int64_t cell;           /* the chosen warp; -1: none */
+    int lane;               /* the chosen lane of each warp; -1: all alike */
+    bool table;             /* a row a lane of what it holds, where there is room */
+    bool headings; /* the columns of a step's table are named in the step, where there is room: its
+                      head has none */
+} StepsView;
+
+/* Which warps were recorded: four rows. Returns the rows used. */
+int steps_head_draw(Sheet *sheet, Area area, const StepsView *view);
+
+/* Step `number`, from 0, in as many rows as it takes or as the area has: a low area gets fewer
+ * points and no registers. Returns the rows used; a step past the last one draws one row that says
+ * so. */
+int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number);
+
+/* Draws the counters over all steps up to and with `number`: three rows, or more where the area
+ * is narrow. Returns the rows used. */
+int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number);
+
 typedef struct {
     const Race *race;
-    const Image *bev;  /* the picture of the grid, a pixel a cell; NULL: cells are grey */
-    const char *where; /* whose map: "canonical, FP16, nearest" */
+    const Image *bev; /* the picture of the grid, a pixel a cell; NULL: cells are grey */
+    ShortText where;  /* whose map: "canonical, FP16, nearest" */
 } RaceView;
 
 /* Draws a row a kernel and a column a moment: the moments at which the kernels end. */
@@ -109,7 +136,7 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
 /* Draws the caption of a tour or a script, in the place of log and key bar. */
 void caption_draw(Sheet *sheet, Area area, const State *state);
-/* Draws the moment that is shown, between the first and the last. */
+/* Draws the moment that is shown, between the first and the last. The mouse drags it. */
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
 /* Draws the first row of the header: the selection as chips, and the time. The window has no other
  * row of the header. */
@@ -119,7 +146,3 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data);
 
 void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
 void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
-
-void help_draw(Sheet *sheet, Area area, const PanelData *data);
-/* Returns the rows of all entries of the help, `w` columns wide. */
-int help_rows(const Sheet *sheet, int w, const State *state);

@@ -130,14 +130,6 @@ static void paper(Sheet *sheet, Area area, Ink paper) {
              paper == INK_DEFAULT ? pen->theme->page : ink_color(paper, sheet->light, true), 1);
 }
 
-static void arrow(Pen *pen, double x, Box box, Rgb color) {
-    cairo_move_to(pen->cr, x, box.y);
-    cairo_rel_line_to(pen->cr, box.h / 2, box.h / 2);
-    cairo_line_to(pen->cr, x, box.y + box.h);
-    pen_color(pen, color, 1);
-    cairo_fill(pen->cr);
-}
-
 /* Draws segments one behind the other in a bar, with a line at the limit. */
 static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                   double limit) {
@@ -155,8 +147,13 @@ static void stack(Sheet *sheet, Area row, const Segment *segments, int count, do
         pen_fill(pen, (Box){box.x + begin, box.y, fmax(end - begin, end > begin), box.h},
                  color_of(sheet, segments[i].ink), 1);
     }
-    if (at > scale * (1 + 1e-9))
-        arrow(pen, box.x + room, box, color_of(sheet, last));
+    if (at > scale * (1 + 1e-9)) { /* an arrow */
+        cairo_move_to(pen->cr, box.x + room, box.y);
+        cairo_rel_line_to(pen->cr, box.h / 2, box.h / 2);
+        cairo_line_to(pen->cr, box.x + room, box.y + box.h);
+        pen_color(pen, color_of(sheet, last), 1);
+        cairo_fill(pen->cr);
+    }
     if (isfinite(limit) && limit <= scale)
         pen_line(pen, box.x + limit / scale * room, box.y - 2, box.x + limit / scale * room,
                  box.y + box.h + 2, color_of(sheet, INK_TITLE), 1, 1.5);
@@ -194,13 +191,6 @@ static void box(Sheet *sheet, Area area) {
     pen_frame(pen, sheet_box(sheet, area), pen->theme->rule, 1, 1.5);
 }
 
-enum { CHART_ROWS = 60 }; /* as many as there are */
-
-static int chart_rows(const ChartSpec *spec) {
-    (void)spec;
-    return CHART_ROWS;
-}
-
 static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
     plot_draw(sheet->surface, sheet_box(sheet, area), spec, note);
 }
@@ -210,8 +200,8 @@ static void picture(Sheet *sheet, Area area, const Image *image) {
     pen_picture(sheet->surface, (Box){box.x, box.y, image->w, image->h}, image);
 }
 
-static const SheetBackEnd in_pixels = {width, write, sign, paper,      title, stack,
-                                       bars,  frame, box,  chart_rows, chart, picture};
+static const SheetBackEnd in_pixels = {width, write, sign, paper, title, stack,
+                                       bars,  frame, box,  NULL,  chart, picture};
 
 Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots) {
     double digit = 0.642 * row_h * 2 / 3; /* its width: most letters are not so wide */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The race and the straggler. The grids fill in the order in which the kernels' blocks write. */
 #include "kernels/threads.h"
-#include "src/view/bev/raster.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -46,7 +45,7 @@ static const Schedule *winner_of(const Race *race) {
 static ShortText source_text(const RaceView *view) {
     bool model = view->race->source == SOURCE_MODEL;
     return short_text("model of %s on %s: %s", model ? "latency and order" : "the order",
-                      view->race->gpu.title, view->where);
+                      view->race->gpu.title, view->where.text);
 }
 
 /* ---- a grid ---------------------------------------------------------------------------------- */
@@ -85,9 +84,12 @@ static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, in
 
 /* Returns the mean of cells of a pixel that have points, of two along each edge where it has more;
  * without any, its middle cell. */
-static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, int64_t x0, int64_t x1,
-                      int64_t y0, int64_t y1) {
+static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, const Image *image,
+                      int px, int py) {
     const Race *race = view->race;
+    const int64_t x0 = px * race->ny / image->w, y0 = py * race->nx / image->h;
+    int64_t x1 = (px + 1) * race->ny / image->w, y1 = (py + 1) * race->nx / image->h;
+    x1 += x1 == x0, y1 += y1 == y0;
     const int64_t step_x = (x1 - x0 + 1) / 2, step_y = (y1 - y0 + 1) / 2;
     int sum[3] = {0}, count = 0;
     for (int64_t y = y0 + step_y / 2; y < y1; y += step_y)
@@ -133,13 +135,8 @@ static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
         return;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static) if (w * h > SMALL)
     for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            int64_t x0 = x * race->ny / w, x1 = (x + 1) * race->ny / w;
-            int64_t y0 = y * race->nx / h, y1 = (y + 1) * race->nx / h;
-            image_set(
-                &image, x, y,
-                grid_pixel(view, lane, us, x0, x1 > x0 ? x1 : x0 + 1, y0, y1 > y0 ? y1 : y0 + 1));
-        }
+        for (int x = 0; x < w; x++)
+            image_set(&image, x, y, grid_pixel(view, lane, us, &image, x, y));
     if (marked && race->longest_cell >= 0)
         mark_longest(race, &image);
     sheet_picture(sheet, area, &image);
@@ -302,33 +299,24 @@ static void mark_block(const Sheet *sheet, const Gantt *gantt, const BlockSpan *
 static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double scale_us, Ink ink,
                        bool marked) {
     Gantt gantt = {.lane = lane, .scale_us = scale_us};
-    Image image = {.w = 0};
+    Image image;
     Err ignored; /* without memory the place stays empty */
     sheet_pixels(sheet, area, &gantt.w, &gantt.h);
-    if (gantt.w > 0 && gantt.h > 0 && image_init(&image, gantt.w, gantt.h, &ignored))
-        gantt.works = calloc((size_t)gantt.w * (size_t)gantt.h, sizeof *gantt.works);
+    if (!image_init(&image, gantt.w, gantt.h, &ignored))
+        return;
+    gantt.works = calloc((size_t)gantt.w * (size_t)gantt.h, sizeof *gantt.works);
     for (int64_t i = 0; gantt.works && i < lane->block_count; i++)
         add_block(&gantt, &lane->blocks[i]);
-    Rgb paper = themes[sheet->light ? THEME_LIGHT : THEME_DARK].page;
+    const Rgb paper = themes[sheet->light ? THEME_LIGHT : THEME_DARK].page;
     for (int i = 0; gantt.works && i < gantt.w * gantt.h; i++)
         if (sheet->pixels || gantt.works[i] > 0.05)
             image_set(&image, i % gantt.w, i / gantt.w,
                       rgb_mix(paper, ink_color(ink, sheet->light, false), gantt.works[i]));
-    if (gantt.works && marked)
+    if (marked)
         mark_block(sheet, &gantt, schedule_last_block(lane), &image);
-    if (gantt.works)
-        sheet_picture(sheet, area, &image);
+    sheet_picture(sheet, area, &image);
     image_free(&image);
     free(gantt.works);
-}
-
-/* Draws the axis: 0 at the left, the end at the right. */
-static void axis_draw(Sheet *sheet, Area row, double end_us) {
-    for (int i = 0; i < 2; i++)
-        sheet_line(sheet, (Area){row.x + row.w * i / 2, row.y, row.w / 4, 1}, cell_style(INK_MUTED),
-                   us_text(end_us * i / 2).text);
-    sheet_right(sheet, (Area){row.x + row.w / 2, row.y, row.w - row.w / 2, 1},
-                cell_style(INK_MUTED), us_text(end_us).text);
 }
 
 static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,
@@ -345,12 +333,10 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Schedule *slow = race_straggler(race), *best = winner_of(race);
     const ShortText note = source_text(view);
     char legend[256];
-    area = sheet_title(
-        sheet, area,
+    const ShortText title =
         short_text("Straggler: %d multiprocessors from top to bottom, time to the right",
-                   slow->multiprocessors)
-            .text,
-        "");
+                   slow->multiprocessors);
+    area = sheet_title(sheet, area, title.text, "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
     sheet_line(sheet, area, cell_bold(INK_WARN),
                short_text(waits ? "%s waits for long cells, up to %lld points"
@@ -367,7 +353,11 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     if (best != slow)
         lane_strip(sheet, (Area){area.x, area.y + h * 3 / 5 + 1, w, h - h * 3 / 5}, best,
                    slow->latency_us, false);
-    axis_draw(sheet, (Area){area.x, area.y + area.h - 1, w, 1}, slow->latency_us);
+    Area axis = {area.x, area.y + area.h - 1, w, 1};
+    const CellStyle style = cell_style(INK_MUTED);
+    sheet_right(sheet, axis, style, us_text(slow->latency_us).text);
+    sheet_line(sheet, area_columns(&axis, w / 2), style, us_text(0).text);
+    sheet_line(sheet, axis, style, us_text(slow->latency_us / 2).text);
     Area side = {area.x + w + GAP, area.y, grid_w, area.h};
     sheet_line(sheet, side, cell_bold(INK_WARN),
                short_text("the longest cell: %lld points", (long long)race->longest_points).text);
@@ -376,18 +366,16 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
 
 /* ---- the page, and the panel beside the questions -------------------------------------------- */
 
-static RaceView view_of(const PanelData *data, ShortText *where) {
+static RaceView view_of(const PanelData *data) {
     const KernelConfig *config = &data->live->job.config;
-    *where = short_text("%s, %s, %s", data->state->scene.name, bev_dtypes[config->dtype].title,
-                        bev_aligns[config->align].name);
     return (RaceView){data->live->race, data->picture ? &data->picture->bev.image : NULL,
-                      where->text};
+                      short_text("%s, %s, %s", data->state->scene.name,
+                                 bev_dtypes[config->dtype].title, bev_aligns[config->align].name)};
 }
 
 /* Draws what each kernel has written when the fastest is done, two grids beside each other. */
 void race_draw(Sheet *sheet, Area area, const PanelData *data) {
-    ShortText where;
-    const RaceView view = view_of(data, &where);
+    const RaceView view = view_of(data);
     const Race *race = view.race;
     if (!race || !race->count) {
         sheet_title(sheet, area, "Race", "being replayed");
@@ -426,8 +414,7 @@ static void draw_start(Sheet *sheet, Area area, int done) {
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     const State *state = data->state;
-    ShortText where;
-    const RaceView view = view_of(data, &where);
+    const RaceView view = view_of(data);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     if (!live->race || !live->race->count)
         draw_start(sheet, area, replayed(state, live));

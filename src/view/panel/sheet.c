@@ -61,7 +61,13 @@ Box sheet_box(const Sheet *sheet, Area area) {
 }
 
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument) {
-    spots_add(sheet->spots, sheet_box(sheet, area), action, step, argument);
+    Spots *spots = sheet->spots;
+    if (!spots || spots->count == SPOTS_MAX)
+        return;
+    Command *command = &spots->list[spots->count].command;
+    *command = (Command){.action = action, .step = step};
+    snprintf(command->argument, sizeof command->argument, "%s", argument);
+    spots->list[spots->count++].box = sheet_box(sheet, area);
 }
 
 void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel) {
@@ -134,26 +140,30 @@ int sheet_fit(const Sheet *sheet, const char *text, int w) {
     return fitting ? blanks[fitting - 1] : length;
 }
 
-int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
+int sheet_wrapped(Sheet *sheet, Area area, CellStyle style, const char *text) {
     int row = 0;
     for (; *text && row < area.h; row++) {
         char line[512];
         int length = row == area.h - 1 ? (int)strlen(text) : sheet_fit(sheet, text, area.w);
         snprintf(line, sizeof line, "%.*s", length, text);
-        sheet_line(sheet, area_below(area, row), cell_style(ink), line);
+        sheet_line(sheet, area_below(area, row), style, line);
         text += length;
         text += *text == ' ';
     }
     return row;
 }
 
+int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
+    return sheet_wrapped(sheet, area, cell_style(ink), text);
+}
+
 void sheet_say(Sheet *sheet, Area *area, Ink ink, const char *text) {
     *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
 }
 
-int sheet_paragraph_rows(const Sheet *sheet, Area area, Ink ink, const char *text) {
+int sheet_paragraph_rows(const Sheet *sheet, Area area, const char *text) {
     Sheet quiet = sheet_quiet(sheet);
-    return sheet_paragraph(&quiet, area, ink, text);
+    return sheet_paragraph(&quiet, area, INK_TEXT, text);
 }
 
 void sheet_cut_figures(Sheet *sheet, int w, char *line) {
@@ -212,39 +222,9 @@ void sheet_bar(Sheet *sheet, Area row, double value, double scale, Ink ink) {
     sheet_stack(sheet, row, &segment, 1, scale, NAN);
 }
 
-void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s) {
-    if (sheet->quiet || row.w <= 0 || to_s <= from_s)
-        return;
-    double at = fmax(from_s, fmin(at_s, to_s));
-    const Segment parts[] = {{at - from_s, INK_ACCENT, 0}, {to_s - at, INK_RULE, 0}};
-    double filled = row.w * (at - from_s) / (to_s - from_s);
-    if (sheet->pixels)
-        sheet->back->stack(sheet, row, parts, 2, to_s - from_s, NAN);
-    for (int x = 0; x < row.w && !sheet->pixels; x++)
-        sheet_sign(sheet, row.x + x, row.y, x < filled ? 0x2501 : 0x2500,
-                   cell_style(x < filled ? INK_ACCENT : INK_RULE));
-    if (sheet->spots) {
-        sheet->spots->time = sheet_box(sheet, row);
-        sheet->spots->from_s = from_s, sheet->spots->to_s = to_s;
-    }
-}
-
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
     if (area.w > 0 && area.h > 0 && !sheet->quiet)
         sheet->back->bars(sheet, area, heights, count, ink);
-}
-
-void sheet_frame(Sheet *sheet, Area area) {
-    if (!sheet->quiet)
-        sheet->back->frame(sheet, area);
-}
-
-Area sheet_float(Sheet *sheet, Area area) {
-    int top = sheet->pixels; /* in cells the title stands on the edge */
-    sheet->back->box(sheet, area);
-    if (sheet->spots)
-        spots_cover(sheet->spots, sheet_box(sheet, area));
-    return (Area){area.x + 2, area.y + top, area.w - 4, area.h - 1 - top};
 }
 
 void sheet_pixels(const Sheet *sheet, Area area, int *w, int *h) {
@@ -258,38 +238,20 @@ void sheet_picture(Sheet *sheet, Area area, const Image *image) {
         sheet->back->picture(sheet, area, image);
 }
 
-void sheet_camera(Sheet *sheet, Area area, int w, int h, int camera) {
-    Box box = sheet_box(sheet, area);
-    if (sheet->spots)
-        sheet->spots->cameras[camera] = (Box){box.x, box.y, w, sheet->pixels ? h : ceil(h / 2.0)};
-}
-
-int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec) {
-    return sheet->back->chart_rows(spec);
-}
-
 void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    if (sheet->quiet)
-        return;
-    sheet->back->chart(sheet, area, spec, note);
+    if (!sheet->quiet)
+        sheet->back->chart(sheet, area, spec, note);
     sheet_figure(sheet, area);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
-
-static int total_width(const Column *columns, int count, int rank) {
-    int width = 0;
-    for (int i = 0; i < count; i++)
-        width += columns[i].rank <= rank ? columns[i].width + (width > 0) : 0;
-    return width;
-}
 
 /* Writes a cell. A figure takes the whole cell. */
 static void put_cell(Table *table, int column, const char *text, bool figure) {
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;
     const Area at = {table->x[column], table->y, c->width, 1};
-    OriginTopic topic = sheet->origin.topic;
+    const OriginTopic topic = sheet->origin.topic;
     table->filled |= text[0] ? 1U << column : 0;
     if (!table_has(table, column) || note_if_quiet(sheet, table->y, 1))
         return;
@@ -308,15 +270,15 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
                  const OriginTopic *topics) {
     *table =
         (Table){.sheet = sheet, .columns = columns, .count = count, .y = area.y, .topics = topics};
-    int rank = count, x = area.x;
-    while (rank > 0 && total_width(columns, count, rank) > area.w)
-        rank--;
+    int rank = count + 1, x = area.x, gaps, spare;
+    do {
+        rank--, gaps = -1, spare = area.w;
+        for (int i = 0; i < count; i++)
+            if (columns[i].rank <= rank)
+                gaps++, spare -= columns[i].width;
+    } while (rank > 0 && spare < gaps);
     /* Room that is left goes between the columns, up to two more blanks each. */
-    int shown = 0;
-    for (int i = 0; i < count; i++)
-        shown += columns[i].rank <= rank;
-    int spare = area.w - total_width(columns, count, rank);
-    int gap = shown > 1 ? 1 + (int)fmax(0, fmin(spare / (shown - 1), 2)) : 1;
+    const int gap = gaps > 0 ? (int)fmax(1, fmin(spare / gaps, 3)) : 1;
     for (int i = 0; i < count; i++) {
         bool fits = columns[i].rank <= rank && x + columns[i].width <= area.x + area.w;
         table->x[i] = fits ? x : -1;

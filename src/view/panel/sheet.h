@@ -1,14 +1,117 @@
 /* SPDX-License-Identifier: MIT */
 /* The surface of a panel: columns and rows of text with bars, curves and signs between them, each
  * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in
- * character cells, src/view/panel/pen_sheet.c with a pen and a proportional font. */
+ * character cells, src/view/panel/pen_sheet.c with a pen and a proportional font. Spots are the
+ * places for the mouse, in the units of the screen. */
 #pragma once
 
-#include "src/state/keys.h"
+#include "src/state/live_data.h"
 #include "src/view/chart/chart.h"
-#include "src/view/draw/image.h"
-#include "src/view/draw/color.h"
-#include "src/view/panel/spots.h"
+
+/* ---- where a figure comes from: its source, its inputs, its date ----------------------------- */
+
+/* Subjects of figures: the rows of origin.inc. */
+typedef enum {
+    ORIGIN_NONE,
+#define TOPIC(id, ...) ORIGIN_##id,
+#include "src/view/panel/origin.inc"
+#undef TOPIC
+    ORIGIN_COUNT
+} OriginTopic;
+
+typedef struct {
+    OriginTopic topic;
+    const BevKernel *kernel; /* NULL: the selection's */
+    BevDtype dtype;
+    const char *word; /* what is asked about; NULL or unknown to the glossary: the topic's */
+} Origin;
+
+enum { ORIGIN_TEXT_MAX = 320 };
+
+/* One or two sentences that begin with the source: "measured", "recorded", "model", "published",
+ * "computed", "set" or "n/a". Never empty. False: `origin` is NULL. */
+bool origin_text(const State *state, const LiveData *live, const Origin *origin,
+                 char text[ORIGIN_TEXT_MAX]);
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+enum { SPOTS_MAX = 128, FIGURES_MAX = 1024 };
+
+/* All zero: nothing can be clicked. */
+typedef struct {
+    int count;
+    struct {
+        Box box;
+        Command command;
+    } list[SPOTS_MAX]; /* chips, heads, rows of tables, cameras, hints on the key bar */
+    int figure_count;
+    struct {
+        Box box;
+        Origin origin;
+    } figures[FIGURES_MAX];
+    Box time;                      /* the time bar; w 0: none */
+    double from_s, to_s;           /* the moments at the ends of the time bar */
+    Box bev;                       /* the picture seen from above; w 0: none */
+    double x_lo, x_hi, y_lo, y_hi; /* cells at its bottom, top, right and left edge */
+    double wipe_x;                 /* where the picture is divided; NaN: nowhere */
+    Box cameras[RIG_MAX_CAMERAS];  /* the views that are shown; w 0: not this one */
+    Box over; /* the palette or the help: only what was noted after it answers there */
+    int over_spots, over_figures; /* how many were noted before it */
+} Spots;
+
+/* Forgets all places; `spots` may be NULL. */
+void spots_clear(Spots *spots);
+
+/* Notes that a figure stands in the box; `spots` NULL: nobody asks. */
+void spots_add_figure(Spots *spots, Box box, const Origin *origin);
+
+/* Whether the point lies on what floats. */
+bool spots_over(const Spots *spots, double x, double y);
+
+/* Returns the feature pixel under a point, (camera * feat_h + h) * feat_w + w, where pixels can be
+ * chosen: backward, and where dropped points are shown. -1: none. */
+int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
+                    const LiveFrame *frame);
+
+/* Returns the origin of the figure under a point, for origin_text; NULL: no figure. */
+const Origin *spots_figure(const Spots *spots, double x, double y);
+
+/* Returns the box of the spot under a point, or else of the figure, but no picture's; NULL:
+ * none. */
+const Box *spots_box(const Spots *spots, double x, double y);
+
+/* Returns the command of the spot under a point; NULL: no spot. */
+const Command *spots_at(const Spots *spots, double x, double y);
+
+/* A tooltip for the place under a point. */
+enum { TIP_TEXT_MAX = ORIGIN_TEXT_MAX, TIP_LINE_MAX = 3 * TIP_TEXT_MAX };
+typedef struct {
+    Box box;         /* what it is about, for an outline */
+    bool clickable;  /* a click or a drag does something there */
+    char title[128]; /* the control with its value and key, or the word for the figure; */
+    char help[96];   /* what the control, or a click, does; "": no control */
+    char meaning[TIP_TEXT_MAX]; /* a sentence of the glossary; "": none */
+    char source[TIP_TEXT_MAX];  /* where the figure comes from; "": no figure */
+} Tip;
+
+/* Makes the tooltip of a point. False: nothing lies there, or only a picture. */
+bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
+               Tip *tip);
+
+/* Writes the tip's texts in one line, the most important ones first. */
+void tip_line(const Tip *tip, char *text, size_t size);
+
+/* The time bar: whether the point is on it, or near; the step in time that a drag to `x` is. */
+bool spots_on_time(const Spots *spots, double x, double y);
+Command spots_drag_time(const Spots *spots, double x, const State *state);
+
+/* Returns the command of a right click: the palette, at the values of the spot's control. */
+Command spots_menu(const Spots *spots, double x, double y);
+
+/* Finds the command of the wheel: a step of the spot's control. False: there is none. */
+bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command);
+
+/* ---- the surface ----------------------------------------------------------------------------- */
 
 /* A part of a stacked bar; the texture stands for the ink on screens without colour. */
 typedef struct {
@@ -33,9 +136,9 @@ typedef struct {
     void (*stack)(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                   double limit);
     void (*bars)(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
-    void (*frame)(Sheet *sheet, Area area); /* around it, where nothing stands */
-    void (*box)(Sheet *sheet, Area area);   /* a blank one, with its edge inside */
-    int (*chart_rows)(const ChartSpec *spec);
+    void (*frame)(Sheet *sheet, Area area);   /* around it, where nothing stands */
+    void (*box)(Sheet *sheet, Area area);     /* a blank one, with its edge inside */
+    int (*chart_rows)(const ChartSpec *spec); /* that it wants, title included; NULL: all */
     void (*chart)(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
     void (*picture)(Sheet *sheet, Area area, const Image *image);
 } SheetBackEnd;
@@ -95,10 +198,11 @@ int sheet_fit(const Sheet *sheet, const char *text, int w);
 /* Text broken at spaces into at most area.h rows; the last one ends with an ellipsis where text is
  * left over. Returns the rows used. */
 int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
+int sheet_wrapped(Sheet *sheet, Area area, CellStyle style, const char *text);
 /* Writes a paragraph into the first rows of the area, which then is what lies below. */
 void sheet_say(Sheet *sheet, Area *area, Ink ink, const char *text);
 /* Returns the rows of that paragraph. */
-int sheet_paragraph_rows(const Sheet *sheet, Area area, Ink ink, const char *text);
+int sheet_paragraph_rows(const Sheet *sheet, Area area, const char *text);
 
 /* Writes as many figures of a line as there is room for. Commas separate figures; `line` is cut at
  * one. */
@@ -126,19 +230,11 @@ void sheet_stack(Sheet *sheet, Area row, const Segment *segments, int count, dou
                  double limit);
 /* Draws a stack of one segment. */
 void sheet_bar(Sheet *sheet, Area row, double value, double scale, Ink ink);
-/* Draws a bar from one moment to another, filled up to `at_s`. The mouse drags it. */
-void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s);
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
-void sheet_frame(Sheet *sheet, Area area);
-/* Draws a box that floats over the drawing so far. Returns the area for a title and a text in it.
- */
-Area sheet_float(Sheet *sheet, Area area);
 /* The square pixels of a picture that fills the area, and that picture. */
 void sheet_pixels(const Sheet *sheet, Area area, int *w, int *h);
 void sheet_picture(Sheet *sheet, Area area, const Image *image);
-/* sheet_chart_rows returns the rows that a chart wants, title included. sheet_chart draws it. */
-enum { CHART_CELLS_LEAST = 8 };
-int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);
+enum { CHART_CELLS_LEAST = 8 }; /* rows */
 void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
 
 /* Texts with a digit, charts and bars drawn from now on are figures of that topic. `kernel` NULL:
@@ -149,9 +245,6 @@ void sheet_figure(Sheet *sheet, Area area);
 
 /* Makes a click into the area the command. */
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument);
-
-/* Notes the place of a camera's view of w x h of sheet_pixels(). */
-void sheet_camera(Sheet *sheet, Area area, int w, int h, int camera);
 
 /* ---- tables --------------------------------------------------------------------------------- */
 

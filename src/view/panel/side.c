@@ -1,6 +1,162 @@
 /* SPDX-License-Identifier: MIT */
-/* The column beside the picture, in terminal and window alike: which panels stand there. */
+/* All panels, panels above one another, and the column beside the picture: which panels stand
+ * there, in terminal and window alike. */
 #include "src/view/panel/panel.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+static bool is_backward(const PanelData *data) {
+    const BevKernel *kernel = data->state->job.config.kernel;
+    return kernel && kernel->direction == BEV_BACKWARD;
+}
+
+/* Whether colours need more explanation than the picture gives. */
+static bool has_legend(const PanelData *data) {
+    const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
+    return bev && bev->ready && (bev->difference || bev->view != VIEW_COLOR);
+}
+
+#define PANEL(name, origin, menu, point, fold, grow, height, brief, taller, usual, want, shown)    \
+    static bool is_##name##_shown(const PanelData *data) {                                         \
+        (void)data;                                                                                \
+        return shown;                                                                              \
+    }                                                                                              \
+    const Panel name##_panel = {                                                                   \
+        ORIGIN_##origin, menu, PANEL_##point,     fold,       grow, height, brief, taller,         \
+        usual,           want, is_##name##_shown, name##_draw};
+#include "src/view/panel/panels.inc"
+#undef PANEL
+
+const Panel *const all_panels[] = {
+#define PANEL(name, ...) &name##_panel,
+#include "src/view/panel/panels.inc"
+#undef PANEL
+    NULL};
+
+enum { GAP = 1 };
+
+void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data) {
+    sheet_origin(sheet, panel->origin, NULL);
+    panel->draw(sheet, area, data);
+    if (panel->menu && area.h > 0)
+        sheet_spot(sheet, (Area){area.x, area.y, area.w, 1}, ACTION_COMMANDS, 0, panel->menu);
+}
+
+int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width) {
+    enum { ALL_ROWS = 200 };
+    Sheet quiet = sheet_quiet(sheet);
+    if (panel->want || panel->usual)
+        return panel->want ? panel->want(&quiet, data, width) : panel->usual;
+    panel->draw(&quiet, (Area){0, 0, width, ALL_ROWS}, data);
+    return quiet.bottom;
+}
+
+/* The panels of a place that have room. */
+typedef struct {
+    const Panel *panels[STACK_PANELS];
+    int count;
+    int heights[STACK_PANELS], gap; /* rows */
+    bool brief;                     /* the questions have no room for more than their answers */
+    bool pixels;
+    Area area;
+    LessonPanel point; /* a lesson points at this panel */
+} Stack;
+
+enum { QUESTION = 6 }; /* the fold of a question, or a higher one */
+
+/* The rows of a panel, at least. */
+static int least_rows(const Stack *stack, const Panel *panel) {
+    if (stack->brief && panel->brief)
+        return panel->brief;
+    return panel->height + (stack->pixels ? panel->taller : 0);
+}
+
+static int least_height(const Stack *stack) {
+    int height = GAP * (stack->count - 1);
+    for (int i = 0; i < stack->count; i++)
+        height += least_rows(stack, stack->panels[i]);
+    return height;
+}
+
+static int fold_rank(const Stack *stack, int i) {
+    bool pointed = stack->point != PANEL_NONE && stack->panels[i]->point == stack->point;
+    return pointed ? INT_MAX : stack->panels[i]->fold;
+}
+
+/* Leaves out panels until the rest has room; the questions first shrink to their answers. The last
+ * panel stays and is drawn into what there is. */
+static void fold_panels(Stack *stack) {
+    while (stack->count > 1 && least_height(stack) > stack->area.h) {
+        int first = 0;
+        for (int i = 1; i < stack->count; i++)
+            if (fold_rank(stack, i) < fold_rank(stack, first))
+                first = i;
+        if (!stack->brief && fold_rank(stack, first) >= QUESTION)
+            stack->brief = true;
+        else
+            memmove(stack->panels + first, stack->panels + first + 1,
+                    sizeof *stack->panels * (size_t)(--stack->count - first));
+    }
+}
+
+/* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
+static void share_rows(Sheet *sheet, Stack *stack, const PanelData *data) {
+    int spare = stack->area.h - least_height(stack);
+    for (int i = 0; i < stack->count; i++)
+        stack->heights[i] = least_rows(stack, stack->panels[i]);
+    for (int rank = 1; rank <= STACK_PANELS; rank++)
+        for (int i = 0; i < stack->count; i++) {
+            if (stack->panels[i]->grow != rank)
+                continue;
+            int more = panel_want(sheet, stack->panels[i], data, stack->area.w) - stack->heights[i];
+            more = (int)fmax(fmin(more, spare), 0);
+            stack->heights[i] += more;
+            spare -= more;
+        }
+    int roomy = stack->count > 1 ? spare / (stack->count - 1) : 0;
+    stack->gap = GAP + (roomy > 2 ? 2 : roomy);
+}
+
+/* Returns the rows that a guest gets: what it would like where it says so, at most half of all. */
+static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest,
+                      const PanelData *data) {
+    int half = stack->area.h / 2;
+    int want = guest->want ? panel_want(sheet, guest, data, stack->area.w) : guest->height;
+    want = want < half ? want : half;
+    return want > guest->height ? want : guest->height;
+}
+
+void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
+                const PanelData *data) {
+    const LessonPane *lesson = &data->state->lesson;
+    Stack stack = {
+        .area = area, .pixels = sheet->pixels, .point = lesson->open ? lesson->point : PANEL_NONE};
+    for (int i = 0; i < STACK_PANELS && panels[i]; i++)
+        if (panels[i]->shown(data))
+            stack.panels[stack.count++] = panels[i];
+    if (!stack.count || area.h < 1 || area.w < 1)
+        return;
+    fold_panels(&stack);
+    share_rows(sheet, &stack, data);
+    int needed = guest ? guest_rows(sheet, &stack, guest, data) : 0;
+    for (int i = 0; i < stack.count; i++) {
+        const int h = stack.heights[i];
+        bool more = i + 1 < stack.count && area.h - h - stack.gap >= needed;
+        if (guest && i && !more) {
+            panel_draw(sheet, area, guest, data);
+            return;
+        }
+        const Area at = {area.x, area.y, area.w, h < area.h ? h : area.h};
+        panel_draw(sheet, at, stack.panels[i], data);
+        if (fold_rank(&stack, i) == INT_MAX)
+            sheet->back->frame(sheet, at);
+        area = area_below(area, h + stack.gap);
+    }
+}
+
+/* ---- the column beside the picture ----------------------------------------------------------- */
 
 /* The panels of the default page. The first ones keep their places, whatever the last ones show. */
 static const Panel *const questions[] = {
@@ -84,39 +240,4 @@ void side_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 void facts_draw(Sheet *sheet, Area area, const PanelData *data) {
     stack_draw(sheet, area, facts, NULL, data);
-}
-
-/* ---- what floats over the panels ------------------------------------------------------------- */
-
-/* Returns a place of w x h in the room that hides the least of the picture. The place is under the
- * picture, or beside it where `least_w` columns have room. Otherwise it is the room's lower end. */
-static Area place_overlay(Area room, Area picture, int w, int h, int least_w) {
-    enum { GAP = 1 };
-    const int left = picture.x - GAP - room.x;
-    const int right = room.x + room.w - picture.x - picture.w - GAP;
-    const int under = room.y + room.h - picture.y - picture.h, beside = left > right ? left : right;
-    const bool stands_beside = picture.w && under < h && beside >= least_w;
-    const int room_w = stands_beside && beside < room.w ? beside : room.w;
-    w = w < room_w ? w : room_w;
-    h = h < room.h ? h : room.h;
-    return (Area){picture.w && left > right ? room.x : room.x + room.w - w, room.y + room.h - h, w,
-                  h};
-}
-
-/* Draws the palette. The typed text keeps its place, while rows come and go under it. */
-void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
-    enum { MOST_W = 110, LEAST_W = 28, LOW = 9, HIGH_FROM = 26 };
-    int edges = sheet->pixels ? 2 : 1, most = room.h < HIGH_FROM ? LOW : PALETTE_HIGH;
-    int rows = panel_want(sheet, &palette_panel, data, room.w);
-    Area at = place_overlay(room, picture, MOST_W, most + edges, LEAST_W);
-    at.h = rows + edges < at.h ? rows + edges : at.h;
-    panel_draw(sheet, sheet_float(sheet, at), &palette_panel, data);
-}
-
-void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
-    enum { MOST_W = 82, LEAST_W = 70 };
-    int w = data->state->glossary ? LEAST_W : MOST_W, edges = sheet->pixels ? 4 : 2;
-    int rows = help_rows(sheet, (w < room.w ? w : room.w) - 4, data->state);
-    Area at = place_overlay(room, picture, w, rows + edges, LEAST_W);
-    help_draw(sheet, sheet_float(sheet, at), data);
 }

@@ -1,31 +1,225 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/view/panel/spots.h"
-
-#include "src/view/bev/strip.h"
+/* Where a figure comes from, the places of a drawing for the mouse, and tooltips. */
 #include "src/view/bev/picture.h"
+#include "src/view/bev/strip.h"
+#include "src/view/panel/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* One question, and what the sentences of origin.inc take from it. */
+typedef struct {
+    const State *state;
+    const LiveData *live;
+    const Origin *origin;
+    const BevKernel *kernel; /* the kernel of the figure */
+    const LiveKernel *row;   /* the kernel's row; NULL: none */
+    const char *scene;
+    ShortText inputs; /* "V4 FP16 nearest on canonical" */
+    ShortText here;   /* "here (NVIDIA H200), 2026-11-26" */
+    ShortText base, time, gpu;
+    KeyText play;
+    char source[448], detail[320]; /* "": the topic has none */
+} Answer;
+
+#define WRITE(answer, field, ...) snprintf((answer)->field, sizeof(answer)->field, __VA_ARGS__)
+
+/* ---- figures of a kernel -------------------------------------------------------------------- */
+
+/* Writes the source of a figure of the kernel's row, or why it is unknown. */
+static bool timed(Answer *answer) {
+    const LiveKernel *row = answer->row;
+    const OriginTopic topic = answer->origin->topic;
+    const Reading *figure = !row                        ? NULL
+                            : topic == ORIGIN_BANDWIDTH ? &row->effective_gb_s
+                            : topic == ORIGIN_PREPARE   ? &row->prepare_us
+                                                        : &row->median_us;
+    if (!row || !figure->source) {
+        WRITE(answer, detail, "%s", unknown_reason(UNKNOWN_LATENCY, answer->live, row, BEV_FP32));
+        return false;
+    }
+    if (figure->source == SOURCE_RECORDED)
+        WRITE(answer, source, "recorded: %s, file %s", row->recorded_on, row->recorded_file);
+    else
+        WRITE(answer, source, "%s %s", latency_origin(row).text, answer->here.text);
+    return true;
+}
+
+static bool compiled(Answer *answer) {
+    return answer->row && answer->row->registers.source;
+}
+
+/* Writes the source of a speed-up. That of the headline comes from pairs of launches, those of the
+ * table from the medians. */
+static bool speedup(Answer *answer) {
+    const LiveSpeedup *pairs = &answer->live->speedup;
+    const LiveKernel *row = answer->row;
+    bool headline = !answer->origin->kernel;
+    const Reading none = {0}, ratio = headline ? pairs->ratio
+                                      : row    ? live_speedup(answer->live, row)
+                                               : none;
+    char times[80];
+    speedup_origin(answer->live, times, sizeof times);
+    if (ratio.source == SOURCE_RECORDED)
+        WRITE(answer, source, "recorded: %s, file %s",
+              headline ? pairs->recorded_on : row->recorded_on,
+              headline ? pairs->recorded_file : row->recorded_file);
+    else
+        WRITE(answer, source, "%s %s", source_names[ratio.source], answer->here.text);
+    if (ratio.source == SOURCE_MEASURED)
+        WRITE(answer, detail, ": %s", headline && times[0] ? times : "of the medians");
+    return ratio.source != SOURCE_UNKNOWN;
+}
+
+/* Writes the source of an error: where the format was judged, on what, and against which limit. */
+static bool error(Answer *answer) {
+    const State *state = answer->state;
+    const BevDtype dtype = answer->origin->dtype;
+    const LiveAccuracy *accuracy = &answer->live->accuracy[dtype];
+    bool scaled = strcmp(bev_dtypes[dtype].scaling, "none") != 0;
+    ShortText moment = {""};
+    if (!accuracy->source) {
+        WRITE(answer, detail, "%s",
+              unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, dtype));
+        return false;
+    }
+    if (scene_moves(&state->scene))
+        moment = live_moment_text(&state->scene, accuracy->time_s);
+    WRITE(answer, source, "%s %s%s. %s of %s in %s on %s%s%s", source_names[accuracy->source],
+          answer->here.text, accuracy->stale ? ", before the last change" : "",
+          accuracy->output ? accuracy->output : "The grid", answer->kernel->title,
+          bev_dtypes[dtype].title, answer->scene, moment.text[0] ? ", " : "", moment.text);
+    WRITE(answer, detail, "Its largest value: %s. Gate B: rel L2 up to %g%s%s",
+          text_of_unit(UNIT_ERROR, accuracy->largest).text, accuracy->rel_l2_limit,
+          scaled ? "; scales: " : "", scaled ? scales_name(state, answer->live->job.scales) : "");
+    return true;
+}
+
+/* ---- figures of GPU and model --------------------------------------------------------------- */
+
+static bool timed_here(Answer *answer) {
+    return answer->live->timed;
+}
+
+static bool model(Answer *answer) {
+    return answer->live->model != NULL;
+}
+
+static bool network(Answer *answer) {
+    const MemoryModel *memory = answer->live->model;
+    if (!memory || !memory->networks.count)
+        return false;
+    WRITE(answer, detail, "%.90s%s", memory->networks.list[0].source,
+          memory->networks.count > 1 ? ", and others" : "");
+    return true;
+}
+
+static bool timeline(Answer *answer) {
+    const MemoryModel *memory = answer->live->model;
+    const BevKernel *row = model_row(answer->kernel);
+    const Timeline *t =
+        memory ? timeline_find(&memory->timelines, answer->scene, row ? row->name : NULL) : NULL;
+    if (t)
+        WRITE(answer, detail, "%s %s %s on %s, %s", t->kernel, t->dtype, t->align, t->scene,
+              t->label);
+    return t != NULL;
+}
+
+static bool counters(Answer *answer) {
+    const LiveCounters *counted = &answer->live->counters;
+    if (!counted->source)
+        return false;
+    WRITE(answer, source, "%s %s", source_names[counted->source], answer->here.text);
+    WRITE(answer, detail, "%s%s", kernel_config_label(&counted->config).text,
+          counted->stale ? ", before the last change" : "");
+    return true;
+}
+
+static bool own_picture(Answer *answer) {
+    const BevKernel *stand_in = answer->live->stand_in;
+    WRITE(answer, detail, "%s", stand_in ? stand_in->title : "");
+    return !stand_in;
+}
+
+/* ---- the sentences -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    bool (*known)(Answer *);
+    const char *sentence, *unknown;
+} topics[ORIGIN_COUNT] = {
+#define TOPIC(id, word, known, sentence, unknown) [ORIGIN_##id] = {word, known, sentence, unknown},
+#include "src/view/panel/origin.inc"
+#undef TOPIC
+};
+
+/* Returns what a sentence has in place of braces, by the name in them. */
+static const char *filled(const Answer *a, const char *name, size_t length) {
+    const struct {
+        const char *name, *text;
+    } parts[] = {{"inputs", a->inputs.text},
+                 {"scene", a->scene},
+                 {"here", a->here.text},
+                 {"device", a->live->device.name},
+                 {"kernel", a->kernel->title},
+                 {"row", a->kernel->name},
+                 {"base", a->base.text},
+                 {"gpu", a->gpu.text},
+                 {"time", a->time.text},
+                 {"play", a->play.name},
+                 {"scales", scales_name(a->state, a->live->job.scales)},
+                 {"source", a->source},
+                 {"detail", a->detail}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strlen(parts[i].name) == length && !strncmp(parts[i].name, name, length))
+            return parts[i].text;
+    return "";
+}
+
+bool origin_text(const State *state, const LiveData *live, const Origin *origin,
+                 char text[ORIGIN_TEXT_MAX]) {
+    if (!origin)
+        return false;
+    const BevKernel *kernel = origin->kernel ? origin->kernel : state->job.config.kernel;
+    const BevKernel *base = state->job.baseline.kernel;
+    const char *scene = menu_name(&state->menu.scenes, state->job.scene), *date = live->date;
+    const char *device = live->device.name[0] ? live->device.name : "this machine";
+    KernelConfig config = live->job.config.kernel ? live->job.config : state->job.config;
+    config.kernel = kernel;
+    Answer answer = {
+        .state = state,
+        .live = live,
+        .origin = origin,
+        .kernel = kernel,
+        .row = live_known_kernel(live, kernel),
+        .scene = scene,
+        .inputs = short_text("%s on %s", kernel_config_label(&config).text, scene),
+        .here = short_text("here (%s)%s%s", device, date[0] ? ", " : "", date),
+        .base = short_text("%s (row %s)", base->title, base->name),
+        .time = short_text("%.2f", live->frame.time_s),
+        .gpu = prediction_gpu(state),
+        .play = key_of(ACTION_PLAY),
+    };
+    bool known = !topics[origin->topic].known || topics[origin->topic].known(&answer);
+    const char *from = known ? topics[origin->topic].sentence : topics[origin->topic].unknown;
+    size_t used = 0;
+    for (from = from ? from : "n/a"; *from && used < ORIGIN_TEXT_MAX;) {
+        bool brace = *from == '{';
+        size_t length = brace ? strcspn(++from, "}") : strcspn(from, "{");
+        const char *part = brace ? filled(&answer, from, length) : from;
+        used += (size_t)snprintf(text + used, ORIGIN_TEXT_MAX - used, "%.*s",
+                                 brace ? ORIGIN_TEXT_MAX : (int)length, part);
+        from += length + brace;
+    }
+    return true;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
 void spots_clear(Spots *spots) {
     if (spots)
         *spots = (Spots){.wipe_x = NAN};
-}
-
-void spots_cover(Spots *spots, Box box) {
-    spots->over = box;
-    spots->over_spots = spots->count;
-    spots->over_figures = spots->figure_count;
-}
-
-void spots_add(Spots *spots, Box box, Action action, int step, const char *argument) {
-    if (!spots || spots->count == SPOTS_MAX)
-        return;
-    Command *command = &spots->list[spots->count].command;
-    *command = (Command){.action = action, .step = step};
-    snprintf(command->argument, sizeof command->argument, "%s", argument);
-    spots->list[spots->count++].box = box;
 }
 
 static bool inside(const Box *box, double x, double y) {
@@ -80,14 +274,6 @@ const Origin *spots_figure(const Spots *spots, double x, double y) {
     return figure < 0 ? NULL : &spots->figures[figure].origin;
 }
 
-bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
-                  char text[ORIGIN_TEXT_MAX]) {
-    const Origin *origin = spots_figure(spots, x, y);
-    if (origin)
-        origin_text(state, live, origin, text);
-    return origin != NULL;
-}
-
 bool spots_on_time(const Spots *spots, double x, double y) {
     const Box *bar = &spots->time;
     double slack = bar->h > 1 ? 3 : 0; /* in pixels: a thin bar is hard to hit */
@@ -113,7 +299,9 @@ const Command *spots_at(const Spots *spots, double x, double y) {
     return spot < 0 ? NULL : &spots->list[spot].command;
 }
 
-const KeyRow *spots_control(const Spots *spots, double x, double y) {
+/* Returns the row of a spot's control; a chip and a panel's head open the palette with the
+ * control's word. NULL: none. */
+static const KeyRow *control_at(const Spots *spots, double x, double y) {
     const Command *command = spots_at(spots, x, y);
     if (!command || command->action != ACTION_COMMANDS)
         return command ? &keys[command->action] : NULL;
@@ -129,7 +317,7 @@ Command spots_drag_time(const Spots *spots, double x, const State *state) {
 }
 
 Command spots_menu(const Spots *spots, double x, double y) {
-    const KeyRow *control = spots_control(spots, x, y);
+    const KeyRow *control = control_at(spots, x, y);
     Command command = {.action = ACTION_COMMANDS};
     snprintf(command.argument, sizeof command.argument, "%s%s", control ? control->word : "on",
              control ? " " : "");
@@ -137,7 +325,7 @@ Command spots_menu(const Spots *spots, double x, double y) {
 }
 
 bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command) {
-    const KeyRow *control = spots_control(spots, x, y);
+    const KeyRow *control = control_at(spots, x, y);
     if (!control || control->group >= GROUP_LESSON || steps == 0)
         return false;
     *command = (Command){.action = control->action, .step = steps > 0 ? -1 : 1};
@@ -189,19 +377,16 @@ static void tell_control(const KeyRow *control, const Command *command, const St
 
 /* Returns the first figure of a row: the row is about it. NULL: there is none. */
 static const Origin *first_figure(const Spots *spots, const Box *box) {
-    for (int i = 0; i < spots->figure_count; i++) {
-        const Box *figure = &spots->figures[i].box;
-        if (figure->y >= box->y && figure->y < box->y + box->h && figure->x >= box->x &&
-            figure->x < box->x + box->w)
+    for (int i = 0; i < spots->figure_count; i++)
+        if (inside(box, spots->figures[i].box.x, spots->figures[i].box.y))
             return &spots->figures[i].origin;
-    }
     return NULL;
 }
 
 bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                Tip *tip) {
     const Command *command = spots_at(spots, x, y);
-    const KeyRow *control = spots_control(spots, x, y);
+    const KeyRow *control = control_at(spots, x, y);
     const Box *box = spots_box(spots, x, y);
     bool time = spots_on_time(spots, x, y);
     *tip = (Tip){.clickable = time || command};
@@ -217,7 +402,7 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
     } else if (command && command->action < ACTION_COUNT)
         tell_control(control ? control : &keys[command->action], command, state, tip);
     const GlossaryRow *row = origin && origin->word ? glossary_find(origin->word) : NULL;
-    const char *word = row ? row->word : origin ? origin_word(origin->topic) : NULL;
+    const char *word = row ? row->word : origin ? topics[origin->topic].word : NULL;
     if (word && !tip->title[0])
         snprintf(tip->title, sizeof tip->title, "%s", word);
     if (word && (!tip->meaning[0] || (first && first->topic != origin->topic)))

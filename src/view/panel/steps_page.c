@@ -2,9 +2,10 @@
 #include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
+enum { TOTALS_MAX = 320, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -55,23 +56,17 @@ void page_say(StepPage *page, CellStyle style, const char *text) {
     sheet_line(page->sheet, area_row(&page->left), style, text);
 }
 
-void page_label(StepPage *page, const char *label, CellStyle style, const char *text) {
-    Area row = area_row(&page->left);
-    sheet_line(page->sheet, area_columns(&row, LABEL_W), cell_style(INK_MUTED), label);
-    sheet_line(page->sheet, row, style, text);
-}
-
-void page_lanes(StepPage *page, const char *label, const char signs[STEP_LANES], CellStyle style,
+void page_label(StepPage *page, const char *label, const char *signs, CellStyle style,
                 const char *text) {
     Area row = area_row(&page->left);
     sheet_line(page->sheet, area_columns(&row, LABEL_W), cell_style(INK_MUTED), label);
-    for (int lane = 0; row.h && lane < STEP_LANES && lane < row.w; lane++) {
+    for (int lane = 0; signs && row.h && lane < STEP_LANES && lane < row.w; lane++) {
         const char sign = signs[lane];
         CellStyle look = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(page->sheet, sign));
         look.attributes = lane == page->view->lane ? CELL_BOLD | CELL_REVERSE : 0;
         sheet_sign(page->sheet, row.x + lane, row.y, (uint32_t)sign, look);
     }
-    area_columns(&row, STEP_LANES + 1);
+    area_columns(&row, signs ? STEP_LANES + 1 : 0);
     sheet_line(page->sheet, row, style, text);
 }
 
@@ -95,12 +90,6 @@ const StepPoint *focus_of(const StepPage *page) {
     return own || !page->step->point_count ? own : page->points;
 }
 
-ShortText camera_text(const StepsView *view, int64_t camera) {
-    if (view->rig && camera < view->rig->camera_count)
-        return short_text("%.31s", view->rig->cameras[camera].name);
-    return short_text("camera %lld", (long long)camera);
-}
-
 /* Draws the 32 lanes, each with the sign of the cell that it works on, and the legend of signs. */
 static void lanes_row(StepPage *page) {
     char signs[STEP_LANES];
@@ -110,7 +99,7 @@ static void lanes_row(StepPage *page) {
         for (int k = 0; k < lanes->count; k++)
             signs[lanes->first + k] = cell_letter(page, page->points[i].cell);
     }
-    page_lanes(page, "lanes", signs, cell_style(INK_MUTED), "lanes 0-9, a-v; a cell: its first");
+    page_label(page, "lanes", signs, cell_style(INK_MUTED), "lanes 0-9, a-v; a cell: its first");
 }
 
 static ShortText point_text(const StepPage *page, const StepPoint *point) {
@@ -118,7 +107,7 @@ static ShortText point_text(const StepPage *page, const StepPoint *point) {
     StepPixel at = step_pixel(&view->steps->shape, point->depth);
     return short_text("%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %s",
                       cell_letter(page, point->cell), point->number,
-                      camera_text(view, at.camera).text, (long long)at.w, (long long)at.h,
+                      camera_text(view->rig, at.camera).text, (long long)at.w, (long long)at.h,
                       (long long)at.bin,
                       view->map->weights ? short_text(", weight %.3f", point->weight).text : "",
                       cell_place(&view->steps->shape, point->cell, ",").text);
@@ -145,12 +134,9 @@ static void point_rows(StepPage *page, int most) {
 
 /* '.' not read yet, '=' once, 2 to 9 times, '+' more often; '#' now. */
 static char index_sign(const StepPage *page, int32_t number) {
-    int times = steps_read_before(page->view->steps, page->step, number);
-    return times < 0    ? '#'
-           : times == 0 ? '.'
-           : times == 1 ? '='
-           : times < 10 ? (char)('0' + times)
-                        : '+';
+    enum { MOST = 10 };
+    const int times = steps_read_before(page->view->steps, page->step, number);
+    return "#.=23456789+"[1 + (times < MOST ? times : MOST)];
 }
 
 /* Draws the indices of one interval around the point that is looked at, eight a sector. */
@@ -198,18 +184,6 @@ static void title_row(StepPage *page) {
                  .text);
 }
 
-static StepPage page_of(Sheet *sheet, Area area, const StepsView *view, int number) {
-    const Steps *steps = view->steps;
-    StepPage page = {.sheet = sheet, .left = area, .view = view, .number = number};
-    page.step = &steps->steps[number];
-    page.points = steps->points + page.step->first_point;
-    if (view->values) {
-        page.values = (StepValues){view->values->depth, view->values->feat};
-        steps_lanes(steps, &page.values, number, page.lanes);
-    }
-    return page;
-}
-
 /* Draws a step. A low area leaves out the least important: first the lanes, which the tree of a
  * reduction has in its first row, then the points. In a few rows the meeting of sums comes before
  * the instructions. */
@@ -220,11 +194,21 @@ int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) 
                    short_text("done: its %d steps are over", steps->step_count).text);
         return area.h > 0;
     }
-    StepPage page = page_of(sheet, area, view, number);
-    const int points = page.step->point_count;
+    const Step *step = &steps->steps[number];
+    const int points = step->point_count;
+    StepPage page = {.sheet = sheet,
+                     .left = area,
+                     .view = view,
+                     .number = number,
+                     .step = step,
+                     .points = steps->points + step->first_point};
+    if (view->values) {
+        page.values = (StepValues){view->values->depth, view->values->feat};
+        steps_lanes(steps, &page.values, number, page.lanes);
+    }
     bool low = area.h < LOW_H, few = area.h < FEW_H, reduces = steps->form->merges && view->values;
     title_row(&page);
-    if (points && page.step->phase == PHASE_MULTIPLY)
+    if (points && step->phase == PHASE_MULTIPLY)
         matrix_rows(&page);
     else if (points) {
         if (!low || !reduces)
@@ -236,7 +220,7 @@ int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) 
     }
     if (points && few)
         meeting_rows(&page);
-    if (view->headings && page.left.h >= page.step->instruction_count + SPARE_ROWS)
+    if (view->headings && page.left.h >= step->instruction_count + SPARE_ROWS)
         headings_draw(sheet, area_row(&page.left));
     instruction_rows(&page);
     if (points && !few)
@@ -247,7 +231,80 @@ int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) 
 }
 
 int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
-    char text[320];
+    char text[TOTALS_MAX];
     steps_totals_text(view->steps, number, text, sizeof text);
     return sheet_paragraph(sheet, area, INK_TEXT, text);
+}
+
+/* ---- the page in the place of the panels: a pinned baseline stands beside -------------------- */
+
+enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
+
+/* Returns the rows for the counters: one where the step itself has little room. */
+static int totals_height(Area area) {
+    return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
+}
+
+/* Draws the step of one kernel: head, accesses, and the counters under them, whose rows are asked
+ * for first. */
+static void side_steps(Sheet *sheet, Area area, const StepsView *view, int number) {
+    const int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
+    char counters[TOTALS_MAX];
+    StepsView shown = *view;
+    shown.headings = head == 1;
+    steps_totals_text(view->steps, number, counters, sizeof counters);
+    Area totals = {area.x, area.y, area.w, totals_height(area)};
+    totals.h = sheet_paragraph_rows(sheet, totals, counters);
+    area = area_below(area,
+                      steps_head_draw(sheet, (Area){area.x, area.y, area.w, head}, view) + blank);
+    area.h -= totals.h + blank;
+    totals.y = area.y + steps_step_draw(sheet, area, &shown, number) + blank;
+    sheet_paragraph(sheet, totals, INK_TEXT, counters);
+}
+
+/* Draws the steps in the place of the panels. A pinned baseline stands beside the selection, or
+ * below it; without room, its counters alone. */
+void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const LiveFrame *frame = &data->live->frame;
+    const LiveSteps *live = frame->steps;
+    const State *state = data->state;
+    if (!live || !live->selection.step_count) {
+        area = sheet_title(sheet, area, "Steps", "");
+        sheet_paragraph(sheet, area, INK_MUTED, live ? live->error_text : "n/a: being recorded");
+        return;
+    }
+    StepsView view = {.steps = &live->selection,
+                      .map = frame->map,
+                      .values = frame->features,
+                      .rig = frame->rig,
+                      .cell = live->cell,
+                      .lane = state->step_lane,
+                      .table = true};
+    StepsView other = view;
+    Area first = area, second = area;
+    bool both = live->baseline.step_count > 0, beside = area.w >= 2 * SIDE_LEAST_W + SIDES_GAP;
+    other.steps = &live->baseline;
+    if (both && beside) {
+        first.w = second.w = (area.w - SIDES_GAP) / 2;
+        second.x += area.w - second.w;
+        side_steps(sheet, second, &other, state->step_at);
+    } else if (both && area.h > 2 * SIDE_LEAST_H) {
+        first.h = (area.h - 1) / 2;
+        second = area_below(second, first.h + 1);
+        side_steps(sheet, second, &other, state->step_at);
+    } else if (live->baseline_text[0]) {
+        sheet_line(sheet, area_below(area, --first.h), cell_style(INK_MUTED), live->baseline_text);
+    } else if (both) {
+        const Steps *baseline = &live->baseline;
+        char text[TOTALS_MAX + 80], totals[TOTALS_MAX];
+        steps_totals_text(baseline, state->step_at, totals, sizeof totals);
+        snprintf(text, sizeof text, "%s %s%s", baseline->kernel->title,
+                 state->step_at < baseline->step_count ? "" : "(done) ", totals);
+        second.h = totals_height(area);
+        second.h = sheet_paragraph_rows(sheet, second, text);
+        first.h -= second.h;
+        second.y += first.h;
+        sheet_paragraph(sheet, second, INK_BASELINE, text);
+    }
+    side_steps(sheet, first, &view, state->step_at);
 }

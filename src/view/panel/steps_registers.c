@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { NUMBER_W = 9 }; /* of a number, and a blank */
+
 /* Writes " -0.1405", 8 characters; "n/a" where the sum needs warps that were not recorded. */
 static ShortText number_text(float value) {
     double large = fabs((double)value);
@@ -13,24 +15,16 @@ static ShortText number_text(float value) {
     return isfinite(value) ? short_text(format, (double)value + 0.0) : short_text("%8s", "n/a");
 }
 
-/* Writes a number to the right end of the next columns of a row, which may be fewer. */
-static void put_number(StepPage *page, Area *row, int columns, CellStyle style, float value) {
-    const ShortText text = number_text(value);
-    sheet_right(page->sheet, area_columns(row, columns), style, text.text + strspn(text.text, " "));
+/* Writes a number to the right end of a place. */
+static void put_number(StepPage *page, Area at, CellStyle style, const char *text) {
+    at.w = at.w < NUMBER_W ? at.w : NUMBER_W - 1; /* else a blank follows */
+    sheet_right(page->sheet, at, style, text + strspn(text, " "));
 }
 
 /* ---- how sums meet --------------------------------------------------------------------------- */
 
-/* Returns "0>8>g>o": the lanes of a mask, one after the other. */
-static ShortText queue_text(uint32_t lanes) {
-    ShortText text = {""};
-    for (int lane = 0; lane < STEP_LANES; lane++)
-        if (lanes >> lane & 1)
-            text_add(text.text, sizeof text.text, "%s%c", text.text[0] ? ">" : "", lane_sign(lane));
-    return text;
-}
-
-/* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane. */
+/* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane: "0>8>g>o",
+ * the lanes of a mask, one after the other. */
 static void queue_rows(StepPage *page) {
     const Steps *steps = page->view->steps;
     uint32_t longest = 0, seen = 0;
@@ -49,32 +43,31 @@ static void queue_rows(StepPage *page) {
         return;
     int turns = __builtin_popcount(longest);
     const char *plural = turns == 1 ? "" : "s";
-    page_label(page, "queue", cell_bold(INK_WARN), queue_text(longest).text);
-    page_label(page, "", cell_style(INK_WARN),
+    ShortText lanes = {""};
+    for (int lane = 0; lane < STEP_LANES; lane++)
+        if (longest >> lane & 1)
+            text_add(lanes.text, sizeof lanes.text, "%s%c", lanes.text[0] ? ">" : "",
+                     lane_sign(lane));
+    page_label(page, "queue", NULL, cell_bold(INK_WARN), lanes.text);
+    page_label(page, "", NULL, cell_style(INK_WARN),
                short_text("%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns, plural,
                           cell_letter(page, point->cell), step_lane_channel(steps, point, of_lane),
                           turns, plural)
                    .text);
 }
 
-/* Returns the lane whose sum is followed: the chosen one, else the first lane of the cell, else
- * lane 0. */
-static int head_lane(const StepsView *view, const StepTree *tree) {
-    for (int lane = 0; lane < STEP_LANES && view->lane < 0; lane++)
-        if (tree->cells[lane] == view->cell)
-            return lane;
-    return view->lane < 0 ? 0 : view->lane;
-}
-
-/* Writes a row of the tree: how many sums are left, and which lanes hold them. */
+/* Writes a row of the tree: how many sums are left, and which lanes hold them. The sum of the
+ * chosen lane is followed, else that of the cell's first lane, else that of lane 0. */
 static void tree_row(StepPage *page, const StepTree *tree, int level) {
     char signs[STEP_LANES];
     const uint32_t counts = tree->counts[level];
-    const int lane = head_lane(page->view, tree);
+    int lane = page->view->lane < 0 ? 0 : page->view->lane;
+    for (int i = STEP_LANES - 1; i >= 0 && page->view->lane < 0; i--)
+        lane = tree->cells[i] == page->view->cell ? i : lane;
     const ShortText sum = number_text(tree->sums[level][lane]);
     for (int i = 0; i < STEP_LANES; i++)
         signs[i] = counts >> i & 1 ? cell_letter(page, tree->cells[i]) : '.';
-    page_lanes(page, level ? short_text("down %-4d", 1 << (level - 1)).text : "product", signs,
+    page_label(page, level ? short_text("down %-4d", 1 << (level - 1)).text : "product", signs,
                cell_style(INK_OUTPUT),
                short_text(" %2d sums; lane %d: %s", __builtin_popcount(counts), lane,
                           sum.text + strspn(sum.text, " "))
@@ -90,7 +83,7 @@ static void tree_rows(StepPage *page, const StepTree *tree) {
     const char *format = adds == heads
                              ? "5 shuffles, then %d lane%s: one atomic a channel"
                              : "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's";
-    page_label(page, "atomics", cell_style(INK_WARN),
+    page_label(page, "atomics", NULL, cell_style(INK_WARN),
                short_text(format, adds, adds == 1 ? " adds" : "s add").text);
 }
 
@@ -107,7 +100,7 @@ void meeting_rows(StepPage *page) {
 
 /* ---- V4's small matrices --------------------------------------------------------------------- */
 
-enum { MATRIX = 16, NUMBER_W = 9, FEATURES_W = 2 + 2 * NUMBER_W, EQUALS_W = 3, PLACE_W = 8 };
+enum { MATRIX = 16, FEATURES_W = 2 + 2 * NUMBER_W, EQUALS_W = 3, PLACE_W = 8 };
 
 /* The sums of a tile's cell: that of the channel which a warp takes first. Lane 4 k holds those of
  * cells k and k + 8. Without values there are cells only. */
@@ -137,7 +130,7 @@ static void matrix_sum(StepPage *page, Area *row, TileSum of) {
     sheet_line(page->sheet, at, style, of.cell < 0 ? "." : place.text);
     at = area_columns(row, NUMBER_W);
     if (of.cell >= 0)
-        put_number(page, &at, NUMBER_W - 1, style, of.sum);
+        put_number(page, at, style, number_text(of.sum).text);
 }
 
 /* Draws two image rows as half blocks, their features, and two of the sums. */
@@ -172,10 +165,9 @@ static void matrix_row(StepPage *page, int64_t image_row, int line) {
     if (row.w < FEATURES_W + EQUALS_W)
         return;
     sheet_line(sheet, area_columns(&row, 2), cell_style(INK_FEATURES), "x");
-    for (int k = 0; k < 2; k++) {
-        Area at = area_columns(&row, NUMBER_W);
-        put_number(page, &at, NUMBER_W - 1, cell_style(INK_FEATURES), features[k]);
-    }
+    for (int k = 0; k < 2; k++)
+        put_number(page, area_columns(&row, NUMBER_W), cell_style(INK_FEATURES),
+                   number_text(features[k]).text);
     sheet_line(sheet, area_columns(&row, EQUALS_W), cell_style(INK_MUTED), " =");
     for (int k = 0; k < 2; k++)
         matrix_sum(page, &row, tile_sum(page, 2 * line + k));
@@ -184,9 +176,9 @@ static void matrix_row(StepPage *page, int64_t image_row, int line) {
 void matrix_rows(StepPage *page) {
     StepPixel top = step_pixel(&page->view->steps->shape, page->points[0].depth);
     top.h -= page->points[0].row; /* the slab's first image row */
-    page_label(page, "matrix", cell_style(INK_ACCENT),
+    page_label(page, "matrix", NULL, cell_style(INK_ACCENT),
                short_text("%s, column %lld, rows %lld to %lld, two a line",
-                          camera_text(page->view, top.camera).text, (long long)top.w,
+                          camera_text(page->view->rig, top.camera).text, (long long)top.w,
                           (long long)top.h, (long long)top.h + MATRIX - 1)
                    .text);
     page_say(page, cell_style(INK_MUTED),
@@ -199,7 +191,7 @@ void matrix_rows(StepPage *page) {
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-enum { SUMS_A_ROW = 8, SUM_ROWS = STEP_LANES / SUMS_A_ROW, SUM_W = 9, TABLE_W = 36 };
+enum { SUMS_A_ROW = 8, SUM_ROWS = STEP_LANES / SUMS_A_ROW, TABLE_W = 36 };
 
 static bool is_tile(const StepPage *page) {
     return page->view->steps->form->owner == BEV_OWNS_TILE;
@@ -224,19 +216,16 @@ static CellStyle lane_style(const StepPage *page, int lane) {
 static void sum_rows(StepPage *page, bool upper) {
     enum { NAME_W = 6 };
     const int room = (page->left.w - NAME_W) / SUMS_A_ROW;
-    const int sum_w = page->sheet->pixels && room < SUM_W ? room : SUM_W;
+    const int sum_w = page->sheet->pixels && room < NUMBER_W ? room : NUMBER_W;
     for (int first = 0; first < STEP_LANES; first += SUMS_A_ROW) {
         Area row = area_row(&page->left);
         sheet_line(page->sheet, area_columns(&row, NAME_W), cell_style(INK_MUTED),
                    short_text("%2d-%d", first, first + SUMS_A_ROW - 1).text);
         for (int lane = first; lane < first + SUMS_A_ROW; lane++) {
             const LaneRegisters *held = &page->lanes[lane];
-            Area at = area_columns(&row, sum_w);
-            if ((upper ? held->upper_cell : held->cell) < 0)
-                sheet_right(page->sheet, area_columns(&at, SUM_W - 1), lane_style(page, lane), ".");
-            else
-                put_number(page, &at, SUM_W - 1, lane_style(page, lane),
-                           upper ? held->upper_sum : held->sum);
+            const bool none = (upper ? held->upper_cell : held->cell) < 0;
+            put_number(page, area_columns(&row, sum_w), lane_style(page, lane),
+                       none ? "." : number_text(upper ? held->upper_sum : held->sum).text);
         }
     }
 }
@@ -289,7 +278,7 @@ static void lane_row(StepPage *page) {
             short_text("depth[%d] %.4g x feat[%d].%d %.4g, %s %.4g", held->point->depth,
                        (double)held->depth, held->point->feat, held->channel, (double)held->feature,
                        steps->form->sums ? "adds" : "sum", (double)held->sum);
-    page_label(page, short_text("lane %d", lane).text, cell_style(INK_OUTPUT), text.text);
+    page_label(page, short_text("lane %d", lane).text, NULL, cell_style(INK_OUTPUT), text.text);
 }
 
 /* Writes the sums of a tile. V4 shares a cell's sums out to four lanes, and a lane holds the sums
@@ -299,7 +288,7 @@ static void tile_rows(StepPage *page) {
         "lane 4g+q: cell g, channel %dq on%s", page->lanes[1].channel - page->lanes[0].channel,
         page->step->phase == PHASE_STORE ? ", all the tile's warps together" : "");
     for (int upper = 0; upper < 2 && page->left.h >= 1 + SUM_ROWS; upper++) {
-        page_label(page, upper ? "" : "sums", cell_style(INK_MUTED),
+        page_label(page, upper ? "" : "sums", NULL, cell_style(INK_MUTED),
                    upper ? "the same lanes: cell g + 8" : lower.text);
         sum_rows(page, upper);
     }

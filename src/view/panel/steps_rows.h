@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A step that is being drawn, and what the files of the steps page share. Private to this folder.
- */
+/* A step that is being drawn: what the files of the steps page share. Private to this folder. */
 #pragma once
 
-#include "src/view/panel/steps_page.h"
+#include "src/view/panel/panel.h"
 
 enum { STEP_LANES = WARP_LANES, LABEL_W = 9 };
 
@@ -19,20 +18,14 @@ typedef struct {
     LaneRegisters lanes[STEP_LANES]; /* after the step; zero where no values are shown */
 } StepPage;
 
-/* Write a text, or a label and a text behind it, as the next row. */
+/* Write a text as the next row, or a label, the signs of a warp's lanes and a text. The chosen lane
+ * is reversed; '.': no sign; NULL: no lanes. */
 void page_say(StepPage *page, CellStyle style, const char *text);
-void page_label(StepPage *page, const char *label, CellStyle style, const char *text);
-
-/* Draws a label, the signs of a warp's lanes, and a text. The chosen lane is reversed; '.': no
- * sign. */
-void page_lanes(StepPage *page, const char *label, const char signs[STEP_LANES], CellStyle style,
+void page_label(StepPage *page, const char *label, const char *signs, CellStyle style,
                 const char *text);
 
 /* Returns the sign of a cell: that of the first lane that works on it. */
 char cell_letter(const StepPage *page, int32_t cell);
-
-/* Returns "front", or "camera 2" without a rig. */
-ShortText camera_text(const StepsView *view, int64_t camera);
 
 /* Returns the point to show: the chosen lane's, else the first point of the cell, else the first
  * point. NULL: the step has none. */

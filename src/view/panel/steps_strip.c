@@ -31,13 +31,7 @@ char lane_sign(int lane) {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* Neighbouring instructions that access the same array alike. */
-typedef struct {
-    const StepInstruction *first;
-    int count;
-} Group;
-
-/* A sector of a group, and the lane that asks for each of its words: the lowest; -1: none;
+/* A sector of a row, and the lane that asks for each of its words: the lowest; -1: none;
  * STEP_LANES: several ask for the same bytes. */
 typedef struct {
     int64_t sector;
@@ -66,10 +60,10 @@ static void mark_words(Shown *shown, const StepSpan *span) {
 }
 
 /* Returns how many distinct sectors there are; the first ones are filled in. */
-static int show_sectors(const Steps *steps, const Group *group, Shown shown[MAX_SHOWN]) {
+static int show_sectors(const Steps *steps, const StepInstruction *first, int alike,
+                        Shown shown[MAX_SHOWN]) {
     int count = 0;
-    for (int i = 0; i < group->count; i++) {
-        const StepInstruction *in = &group->first[i];
+    for (const StepInstruction *in = first; in < first + alike; in++) {
         for (int s = 0; s < in->sector_count && count < MAX_SHOWN; s++) {
             int64_t sector = steps->sectors[in->first_sector + s].sector;
             int at = 0;
@@ -142,14 +136,14 @@ void headings_draw(Sheet *sheet, Area row) {
     }
 }
 
-/* Draws a group of accesses. ">" before the name: the group needs the result of earlier loads. */
-static void group_row(StepPage *page, const Group *group) {
+/* Draws neighbouring instructions that access the same array alike. ">" before the name: they need
+ * the result of earlier loads. */
+static void group_row(StepPage *page, const StepInstruction *first, int alike) {
     const Steps *steps = page->view->steps;
     Shown shown[MAX_SHOWN];
     double bytes = 0, sectors = 0, used = 0;
-    int repeats = 0, queue = 0, lines = 0, count = show_sectors(steps, group, shown);
-    for (int i = 0; i < group->count; i++) {
-        const StepInstruction *in = &group->first[i];
+    int repeats = 0, queue = 0, lines = 0, count = show_sectors(steps, first, alike, shown);
+    for (const StepInstruction *in = first; in < first + alike; in++) {
         bytes += in->bytes;
         sectors += in->sectors;
         repeats += in->repeats;
@@ -163,20 +157,20 @@ static void group_row(StepPage *page, const Group *group) {
     Area row = area_row(&page->left);
     if (!row.h)
         return;
-    bool ahead = page->step->phase == PHASE_MULTIPLY && group->first->array == TRACE_RANKS;
-    bool waits = group->first->wave > 0 || (page->step->waits && !ahead);
-    CellStyle style = cell_style(array_ink(group->first->array));
+    bool ahead = page->step->phase == PHASE_MULTIPLY && first->array == TRACE_RANKS;
+    bool waits = first->wave > 0 || (page->step->waits && !ahead);
+    CellStyle style = cell_style(array_ink(first->array));
     const double asked = sectors * SECTOR_WORDS * WORD_BYTES;
     const ShortText texts[] = {
         short_text("%s", waits ? ">" : ""),
-        short_text("%.14s", group->first->name),
-        short_text("%s", step_accesses[group->first->access]),
+        short_text("%.14s", first->name),
+        short_text("%s", step_accesses[first->access]),
         repeats > 1 ? short_text("x%d", repeats) : (ShortText){""},
         short_text("%.0f", bytes),
         short_text("%d", lines),
         short_text("%.0f", sectors),
-        group->first->access >= ACCESS_ADD ? short_text("q%d", queue)
-                                           : short_text("%.0f%%", 100 * used / fmax(asked, 1)),
+        first->access >= ACCESS_ADD ? short_text("q%d", queue)
+                                    : short_text("%.0f%%", 100 * used / fmax(asked, 1)),
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const Area at = {row.x + places[i].x, row.y, places[i].w, 1};
@@ -192,10 +186,8 @@ static void group_row(StepPage *page, const Group *group) {
 
 void instruction_rows(StepPage *page) {
     const Steps *steps = page->view->steps;
-    for (int i = 0; i < page->step->instruction_count;) {
-        Group group = {&steps->instructions[page->step->first_instruction + i],
-                       step_alike(steps, page->step, i)};
-        group_row(page, &group);
-        i += group.count;
+    for (int i = 0, alike; i < page->step->instruction_count; i += alike) {
+        alike = step_alike(steps, page->step, i);
+        group_row(page, &steps->instructions[page->step->first_instruction + i], alike);
     }
 }

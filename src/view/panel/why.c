@@ -6,16 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    MARK_W = 2,
-    NUMBER_W = 11,
-    SHORT_W = 24,
-    BRIEF_W = 18,
-    BAR_LEAST = 12,
-    BAR_GOOD = 20,
-    BRIEF_LEAST = 8,
-    BESIDE_W = 68
-};
+enum { MARK_W = 2, NUMBER_W = 11, SHORT_W = 24, BRIEF_W = 18, BESIDE_W = 68 };
+enum { BAR_LEAST = 12, BAR_GOOD = 20, BRIEF_LEAST = 8 };
 
 /* Returns the rows. Where whole reasons have no room beside the bars, each has a row of its own. On
  * a high screen of cells a bar is a row and a half high. */

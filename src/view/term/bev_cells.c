@@ -357,14 +357,13 @@ static void note_place(const BevCells *bev, Spots *spots) {
 
 /* Writes what the picture shows: "BEV, norm, seen from the side". */
 static void title_text(const State *state, char *title, size_t size) {
-    char slice_text[96];
-    Slice slice = state_slice(state);
+    const Slice slice = state_slice(state);
     const char *view =
         state->compare == COMPARE_DIFFERENCE ? "difference" : state->menu.views.names[state->view];
-    slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, slice_text,
-                   sizeof slice_text);
+    const ShortText shown =
+        slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL);
     snprintf(title, size, "%s, %s%s%s", state->scene.has_operator ? "Cells" : "BEV", view,
-             slice_text[0] ? ", " : "", slice_text);
+             shown.text[0] ? ", " : "", shown.text);
 }
 
 /* Writes the note at the end of the title: the sides of a comparison, a stand-in, or a fault. */

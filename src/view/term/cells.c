@@ -214,10 +214,15 @@ static void fill_box(const Page *page, double x, double y, double w, double h) {
     cairo_fill(page->pen.cr);
 }
 
-/* Draws a block element at the cell's corner (x, y). False: the glyph is no block element. */
-static bool draw_block(const Page *page, uint32_t glyph, double x, double y) {
+/* Draws a block element at the cell's corner (x, y). Terminals draw shades as a translucent ink.
+ * False: the glyph is no block element. */
+static bool draw_block(Page *page, uint32_t glyph, double x, double y, Rgb ink) {
+    static const double shades[] = {0.30, 0.52, 0.76};
     double w = page->w, h = page->h;
-    if (glyph == 0x2580)
+    if (glyph >= 0x2591 && glyph <= 0x2593) {
+        pen_color(&page->pen, ink, shades[glyph - 0x2591]);
+        fill_box(page, x, y, w, h);
+    } else if (glyph == 0x2580)
         fill_box(page, x, y, w, h / 2);
     else if (glyph >= 0x2581 && glyph <= 0x2588) {
         double height = round(h * (glyph - 0x2580) / 8);
@@ -246,21 +251,11 @@ static bool draw_braille(const Page *page, uint32_t glyph, double x, double y) {
     return true;
 }
 
-/* Returns the share of ink of a shade glyph, which terminals draw as a translucent ink. */
-static double shade_share(uint32_t glyph) {
-    return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
-}
-
 static void draw_glyph(Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
     pen_color(&page->pen, ink, 1);
-    if (draw_block(page, cell->glyph, x, y) || draw_braille(page, cell->glyph, x, y))
+    if (draw_block(page, cell->glyph, x, y, ink) || draw_braille(page, cell->glyph, x, y))
         return;
-    if (shade_share(cell->glyph) > 0) {
-        pen_color(&page->pen, ink, shade_share(cell->glyph));
-        fill_box(page, x, y, page->w, page->h);
-        return;
-    }
     char text[4];
     text[cells_utf8(cell->glyph, text)] = '\0';
     cairo_select_font_face(page->pen.cr, "DejaVu Sans Mono", CAIRO_FONT_SLANT_NORMAL,

@@ -139,9 +139,7 @@ static BarColumns bar_columns(const ChartSpec *spec, int w) {
     for (;; columns.pieces--) {
         int end_w = 0;
         for (int i = 0; i < spec->bar_count; i++) {
-            char text[BAR_TEXT];
-            chart_bar_text(&spec->bars[i], columns.pieces, text);
-            int text_w = cells_width(text) + 1;
+            int text_w = cells_width(chart_bar_text(&spec->bars[i], columns.pieces).text) + 1;
             end_w = text_w > end_w ? text_w : end_w;
         }
         columns.bar_w = w - columns.label_w - end_w;
@@ -185,8 +183,6 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
     CellStyle style = bar->strong     ? cell_bold(INK_ACCENT)
                       : bar->baseline ? cell_style(INK_BASELINE)
                                       : cell_style(INK_TEXT);
-    char text[BAR_TEXT];
-    chart_bar_text(bar, columns->pieces, text);
     cells_text(cells, row.x, row.y, columns->label_w - 1, style, bar->label);
     int bar_w = columns->bar_w > 0 ? columns->bar_w : 0, end = row.x + columns->label_w;
     if (bar->span_count) {
@@ -199,7 +195,8 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
             cells_put(cells, tick, row.y, TICK, cell_style(INK_TITLE));
         end += bar_w + 1;
     }
-    cells_text(cells, end, row.y, row.x + row.w - end, style, text);
+    cells_text(cells, end, row.y, row.x + row.w - end, style,
+               chart_bar_text(bar, columns->pieces).text);
 }
 
 static bool has_part_names(const ChartSpec *spec) {
@@ -233,21 +230,20 @@ static void bars_legend(Cells *cells, Area row, const ChartSpec *spec) {
 /* "left out: V2 401 µs, ATOMIC 439 µs, 2 more": what has no row. */
 static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const bool *drawn) {
     enum { MORE_W = 10 };
-    char text[512] = "left out:", name[2 * BAR_TEXT], end[BAR_TEXT];
+    char text[512] = "left out:";
     const char *before = " ";
     int more = 0;
     for (int i = 0; i < spec->bar_count; i++) {
         const char *label = spec->bars[i].label;
-        chart_bar_text(&spec->bars[i], 1, end);
-        snprintf(name, sizeof name, "%.40s%.*s %.40s", before, (int)strcspn(label, ","), label,
-                 end);
+        const ShortText name = short_text("%s%.*s %.40s", before, (int)strcspn(label, ","), label,
+                                          chart_bar_text(&spec->bars[i], 1).text);
         if (drawn[i])
             continue;
-        if (more || cells_width(text) + cells_width(name) + MORE_W > row.w) {
+        if (more || cells_width(text) + cells_width(name.text) + MORE_W > row.w) {
             more++;
             continue;
         }
-        text_add(text, sizeof text, "%s", name);
+        text_add(text, sizeof text, "%s", name.text);
         before = ", ";
     }
     if (more)
@@ -407,39 +403,28 @@ static void draw_columns(Sheet *sheet, Area area, const double *heights, int cou
 
 /* ---- frame ---------------------------------------------------------------------------------- */
 
-/* The glyphs of an edge: the upper and the lower line (0: no line), the sides, and the corners as
- * [lower][right]. */
-typedef struct {
-    uint32_t lines[2], side, corners[2][2];
-} EdgeGlyphs;
-
-/* Draws the edge of an area within it, where nothing stands. */
-static void draw_edge(Cells *cells, Area area, const EdgeGlyphs *glyphs, CellStyle style) {
-    for (int y = area.y; y < area.y + area.h; y++)
-        for (int x = area.x; x < area.x + area.w; x++) {
-            bool right = x == area.x + area.w - 1, side = right || x == area.x;
-            bool lower = y == area.y + area.h - 1, level = lower || y == area.y;
-            uint32_t glyph = side && level ? glyphs->corners[lower][right]
-                             : side        ? glyphs->side
-                             : level       ? glyphs->lines[lower]
-                                           : 0;
-            if (glyph && is_blank(cells, (Area){x, y, 1, 1}))
+/* Draws the edge of an area within it, where nothing stands. The glyphs are those of an edge of
+ * three by three; a blank one is not drawn. */
+static void draw_edge(Cells *cells, Area area, const uint_least32_t *glyphs, CellStyle style) {
+    int right = area.x + area.w - 1, bottom = area.y + area.h - 1;
+    for (int y = area.y; y <= bottom; y++)
+        for (int x = area.x; x <= right; x++) {
+            int row = y == bottom ? 2 : y > area.y, column = x == right ? 2 : x > area.x;
+            uint32_t glyph = glyphs[3 * row + column];
+            if (glyph != ' ' && is_blank(cells, (Area){x, y, 1, 1}))
                 cells_put(cells, x, y, glyph, style);
         }
 }
 
 static void draw_frame(Sheet *sheet, Area area) {
-    static const EdgeGlyphs heavy = {
-        {0x2501, 0x2501}, 0x2503, {{0x250f, 0x2513}, {0x2517, 0x251b}}};
     Area around = {area.x - 1, area.y - 1, area.w + 2, area.h + 2};
-    draw_edge(sheet->surface, around, &heavy, cell_bold(INK_WARN));
+    draw_edge(sheet->surface, around, U"┏━┓┃ ┃┗━┛", cell_bold(INK_WARN));
 }
 
 /* Draws a box without its upper line, which the title draws. */
 static void draw_box(Sheet *sheet, Area area) {
-    static const EdgeGlyphs light = {{0, 0x2500}, 0x2502, {{0x250c, 0x2510}, {0x2514, 0x2518}}};
     cells_erase(sheet->surface, area, INK_DEFAULT);
-    draw_edge(sheet->surface, area, &light, cell_style(INK_RULE));
+    draw_edge(sheet->surface, area, U"┌ ┐│ │└─┘", cell_style(INK_RULE));
 }
 
 static bool is_drawn(const Image *image, int x, int y) {

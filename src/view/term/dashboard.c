@@ -31,7 +31,7 @@ static bool shares_screen(const PanelData *data, int columns) {
 
 static void frame_pointed(Sheet *sheet, Area area, LessonPanel panel, const PanelData *data) {
     if (data->state->lesson.open && data->state->lesson.point == panel)
-        sheet_frame(sheet, area);
+        sheet->back->frame(sheet, area);
 }
 
 /* Draws the BEV, in a frame where a lesson points at it. */

@@ -244,18 +244,18 @@ static void draw_wipe(const WindowView *view) {
 static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const Rig *rig = view->live->frame.rig;
-    char text[96], slice[64];
+    char text[96];
     if (bev_picture_alike(&view->picture->bev))
         snprintf(text, sizeof text, "both are equal");
     else
         comparison_text(view->state, view->live, text, sizeof text);
-    slice_describe(&view->whole.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
+    const ShortText slice = slice_describe(&view->whole.slice, rig ? &rig->grid : NULL);
     TextStyle style = style_over(&panel_theme, SIZE_BODY, ALIGN_LEFT);
     style.bold = true;
     double top = bev->y + SIZE_BODY + 12;
-    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
-    pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,
-             text);
+    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice.text);
+    pen_text(view->pen, bev->x + 12, slice.text[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24,
+             &style, text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------ */
@@ -388,10 +388,6 @@ static bool has_chart(const WindowView *view) {
            view->live->job.config.kernel;
 }
 
-static void draw_strip_part(const WindowView *view) {
-    draw_sheet(view, view->layout.strip, STRIP_ROW, cameras_draw);
-}
-
 /* ---- the chart of the memory model: in the column, otherwise over the BEV -------------------- */
 
 enum { LEAST_SIDE_H = 320 };
@@ -404,11 +400,10 @@ static bool chart_fits_column(const WindowView *view) {
 static void draw_chart_over_part(const WindowView *view) {
     static const Panel *const panels[] = {&model_panel, NULL};
     const WindowLayout *at = &view->layout;
-    double right = at->w - WINDOW_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
+    double bottom = at->log.w > 0 ? at->log.y : at->h, under = at->keys.w > 0 ? at->keys.y : at->h;
+    Box box = {WINDOW_MARGIN, at->bev.y - 4, at->w - 2 * WINDOW_MARGIN, bottom - at->bev.y};
     if (!has_chart(view) || chart_fits_column(view))
         return;
-    Box box = {WINDOW_MARGIN, at->bev.y - 4, right - WINDOW_MARGIN, bottom - at->bev.y};
-    double under = at->keys.w > 0 ? at->keys.y : at->h;
     pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
     Sheet sheet = pen_sheet(view->pen, box, SHEET_ROW, view->spots);
     stack_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, panels, NULL, &view->data);
@@ -426,11 +421,12 @@ static void draw_race_part(const WindowView *view) {
     draw_sheet(view, box, fmax(box.h / ROWS, SHEET_ROW), race_page_draw);
 }
 
-/* ---- the column ----------------------------------------------------------------------------- */
+/* ---- the strip and the column ------------------------------------------------------------- */
 
-static void draw_side_part(const WindowView *view) {
+static void draw_panels_part(const WindowView *view) {
     enum { SMALL_H = 300, SMALL_ROWS = 16, SMALLEST_ROW = 14 };
     const Box side = view->layout.side;
+    draw_sheet(view, view->layout.strip, STRIP_ROW, cameras_draw);
     if (has_chart(view) && !chart_fits_column(view))
         return;
     const double small = fmin(fmax(side.h / SMALL_ROWS, SMALLEST_ROW), SHEET_ROW);
@@ -445,9 +441,11 @@ static Box row_in(Box box, double row_h, double margin) {
     return (Box){box.x + margin, box.y + (box.h - row_h) / 2, box.w - 2 * margin, row_h};
 }
 
-static void draw_header_part(const WindowView *view) {
+static void draw_rows_part(const WindowView *view) {
     draw_sheet(view, view->layout.header, WINDOW_LINE, title_draw);
     draw_sheet(view, view->layout.time, view->layout.time.h, time_bar_draw);
+    if (!view->state->caption[0])
+        draw_sheet(view, row_in(view->layout.log, WINDOW_LINE - 1, 0), WINDOW_LINE - 1, log_draw);
 }
 
 /* Draws a caption in large letters over log and key bar. False: the state has no caption. */
@@ -466,11 +464,6 @@ static bool draw_caption(const WindowView *view) {
     pen_fill(view->pen, band, ink_color(INK_SELECTED, sheet.light, true), 1);
     caption_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
     return true;
-}
-
-static void draw_log_part(const WindowView *view) {
-    if (!view->state->caption[0])
-        draw_sheet(view, row_in(view->layout.log, WINDOW_LINE - 1, 0), WINDOW_LINE - 1, log_draw);
 }
 
 static void draw_keys_part(const WindowView *view) {
@@ -552,35 +545,39 @@ static void note_places(Spots *spots, const State *state, const WindowLayout *at
         spots->wipe_x = wipe_x_of(at, state);
 }
 
-/* The parts in drawing order. Later parts cover earlier ones. */
+/* The parts in drawing order, those of the BEV first. Later parts cover earlier ones. */
+enum { BEV_PARTS = 2 };
 static void (*const parts[])(const WindowView *view) = {
-    draw_strip_part,      draw_bev_part,      draw_over_bev_part, draw_side_part,
-    draw_chart_over_part, frame_pointed_part, draw_race_part,     draw_header_part,
-    draw_log_part,        draw_keys_part,     draw_floats_part};
+    draw_bev_part,  draw_over_bev_part, draw_panels_part, draw_chart_over_part, frame_pointed_part,
+    draw_race_part, draw_rows_part,     draw_keys_part,   draw_floats_part};
+
+/* Draws the first `count` parts of the view. */
+static bool draw_parts(WindowView *view, cairo_t *cr, size_t count, const GiveUp *give_up,
+                       Err *err) {
+    Pen pen;
+    view->pen = &pen;
+    prepare_view(view);
+    pen_init(&pen, cr, view->visible.theme, NULL);
+    pen_fill(&pen, (Box){0, 0, view->layout.w, view->layout.h}, pen.theme->page, 1);
+    for (size_t i = 0; i < count; i++) {
+        if (given_up(give_up))
+            return false;
+        parts[i](view);
+    }
+    if (pen.failed)
+        *err = pen.err;
+    else if (cairo_status(cr) != CAIRO_STATUS_SUCCESS)
+        return err_set(err, ERR_FAILED, "picture", "choose a smaller window", "cairo: %s",
+                       cairo_status_to_string(cairo_status(cr)));
+    return !pen.failed;
+}
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                   const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err) {
-    Pen pen;
-    WindowView view = {
-        .state = state, .live = live, .picture = picture, .spots = spots, .pen = &pen};
+    WindowView view = {.state = state, .live = live, .picture = picture, .spots = spots};
     window_layout(state, live, w, h, &view.layout);
     note_places(spots, state, &view.layout);
-    prepare_view(&view);
-    pen_init(&pen, cr, view.visible.theme, NULL);
-    pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (given_up(give_up))
-            return false;
-        parts[i](&view);
-    }
-    if (pen.failed) {
-        *err = pen.err;
-        return false;
-    }
-    if (cairo_status(cr) == CAIRO_STATUS_SUCCESS)
-        return true;
-    return err_set(err, ERR_FAILED, "picture", "choose a smaller window", "cairo: %s",
-                   cairo_status_to_string(cairo_status(cr)));
+    return draw_parts(&view, cr, sizeof parts / sizeof *parts, give_up, err);
 }
 
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
@@ -596,8 +593,7 @@ bool window_image(int w, int h, double scale, const State *state, const LiveData
 
 bool window_bev_image(int w, int h, double scale, const State *state, const LiveData *live,
                       const Picture *picture, Image *image, Err *err) {
-    Pen pen;
-    WindowView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
+    WindowView view = {.state = state, .live = live, .picture = picture};
     const Box whole = {0, 0, w / scale, h / scale};
     cairo_t *cr = pen_begin(image, w, h, err);
     if (!cr)
@@ -605,9 +601,5 @@ bool window_bev_image(int w, int h, double scale, const State *state, const Live
     cairo_scale(cr, scale, scale);
     place_bev(state, &live->frame, whole, &view.layout);
     view.layout.bev = whole;
-    prepare_view(&view);
-    pen_init(&pen, cr, view.visible.theme, NULL);
-    draw_bev_part(&view);
-    draw_over_bev_part(&view);
-    return pen_finish(cr, !pen.failed && pen_status(cairo_status(cr), "picture", err), image);
+    return pen_finish(cr, draw_parts(&view, cr, BEV_PARTS, NULL, err), image);
 }

@@ -5,7 +5,7 @@
 
 #include "src/view/bev/picture.h"
 #include "src/view/draw/pen.h"
-#include "src/view/panel/spots.h"
+#include "src/view/panel/sheet.h"
 
 /* The places of all parts, in units of `scale` pixels. */
 typedef struct {
