@@ -293,8 +293,8 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
         ObjectBand *band = bands;
         while (error->range_m >= object_band_m[band - bands])
             band++;
-        if (!isfinite(error->share))
-            continue;
+        if (!isfinite(error->share) || error->right_share == 0)
+            continue; /* the right rig puts nothing of it into its box, either */
         band->count++;
         band->lost += error->lost;
         band->share += error->share;

@@ -131,7 +131,11 @@ unsigned control_escape(State *state, const Command *command) {
         state->cursor_shown = false;
         return control_probe(state);
     }
-    return state->lesson.open ? switch_off_control(state, ACTION_LESSON) : 0;
+    if (state->lesson.open)
+        return switch_off_control(state, ACTION_LESSON);
+    const bool all = state->all;
+    state->all = false;
+    return all ? STEP_REDRAW : 0;
 }
 
 unsigned control_quit(State *state, const Command *command) {

@@ -610,8 +610,10 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     const BevDtype dtype = live->job.config.dtype;
     const Gpu gpu = state_gpu(state);
     const BevGpuFacts facts = gpu_facts(&gpu);
-    if (predicted && predicted->kernel->is_default && bev_dtypes[dtype].bits < 16)
+    if (predicted && predicted->kernel->is_default && bev_dtypes[dtype].bits < 16) {
         snprintf(bar->more, sizeof bar->more, "decodes a pixel's features once for all its points");
+        snprintf(bar->short_more, sizeof bar->short_more, "decodes once for all points");
+    }
     if (!predicted || !strstr(bar->why, "cells of"))
         return;
     double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
@@ -622,7 +624,7 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     } else if (empty) {
         snprintf(bar->more, sizeof bar->more,
                  "points of the longest cell: probability 0, yet read");
-        snprintf(bar->short_more, sizeof bar->short_more, "longest cell: probability 0, yet read");
+        snprintf(bar->short_more, sizeof bar->short_more, "its points: probability 0, yet read");
     }
 }
 

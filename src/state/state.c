@@ -145,9 +145,11 @@ bool state_figure_command(const State *state, const Job *shown, char *text, size
         return false;
     snprintf(text, size, "bevscope snapshot %s", scene);
     if (scene_moves(&state->scene))
-        text_add(text, size, " -t %.10g", shown->time_s);
-    text_add(text, size, " --kernel %s --dtype %s", kernel_word(config->kernel),
-             bev_dtypes[config->dtype].name);
+        text_add(text, size, " -t %.7g", shown->time_s);
+    if (!config->kernel->is_default)
+        text_add(text, size, " --kernel %s", kernel_word(config->kernel));
+    if (config->dtype != BEV_FP16)
+        text_add(text, size, " --dtype %s", bev_dtypes[config->dtype].name);
     if (config->align != BEV_NEAREST)
         text_add(text, size, " --align %s", bev_aligns[config->align].name);
     if (state->view || !state->scene.has_world)

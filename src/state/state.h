@@ -380,7 +380,7 @@ void state_snapshot_name(const State *state, const Job *shown, const BevKernel *
                          char *text, size_t size);
 
 /* Writes the command that draws the picture alone, as a figure: "bevscope snapshot intersection
- * -t 14 --kernel v4 --dtype fp16 -o figure.png". False: no short command draws what the job
+ * -t 14 --kernel v3 --dtype fp8 -o figure.png". False: no short command draws what the job
  * changes. */
 bool state_figure_command(const State *state, const Job *shown, char *text, size_t size);
 

@@ -19,7 +19,7 @@ enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_ERROR, COL_ALONG, COL_ACROSS, COL_BA
 
 static const Column columns[COLUMNS] = {
     [COL_RANGE] = {"range", 12, 0, true},         [COL_COUNT] = {"objects", 10, 0, false},
-    [COL_SHARE] = {"in box", 10, 3, false},        [COL_ERROR] = {"error m", 7, 0, false},
+    [COL_SHARE] = {"in box", 13, 3, false},        [COL_ERROR] = {"error m", 7, 0, false},
     [COL_ALONG] = {"along", 6, 1, false},         [COL_ACROSS] = {"across", 6, 1, false},
     [COL_BASE_SHARE] = {"baseline", 8, 4, false}, [COL_BASE_ERROR] = {"error m", 7, 2, false},
 };
