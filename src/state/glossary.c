@@ -150,8 +150,8 @@ const GlossaryRow glossary[] = {
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "
      "addresses are neighbours, they share sectors."},
     {"working set", "", "The bytes of the arrays that a kernel touches (reads or writes), each "
-     "once, and its own sums in FP32. The footprint has all arrays whole. As %: of the L2. What is "
-     "read again may be far less: V4 hits in an L2 of 2 MiB."},
+     "once, with its own FP32 sums. The footprint has all arrays whole. What is read again may be "
+     "less: V4 hits in an L2 of 2 MiB."},
     {"zero point", "saturation", "The code that stands for 0: value = scale x (code - zero point). "
      "Here always 0, as depths have no sign. Saturation: a value above the range becomes the "
      "largest code."},
