@@ -79,9 +79,9 @@ const GlossaryRow glossary[] = {
      "scatter map, from number interval_starts[i] on."},
     {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
      "instructions or the L1 lines that they touch, whichever takes longer."},
-    {"kernel traffic", "GB/s, requests", "Bytes that a kernel's threads ask for, additions too; an "
-     "owner's equal addresses in a warp count once, caches not at all. GB/s: these over the "
-     "median."},
+    {"kernel traffic", "GB/s, requests", "Bytes of a kernel's requests: what its threads ask for, "
+     "additions too; an owner's equal addresses in a warp count once, caches not at all. GB/s: "
+     "these over the median."},
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
     {"ladder", "", "V2, V2+DO, V3 (the article's) and V4: each has one idea more."},
