@@ -154,7 +154,7 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
             ? short_text("%snothing goes to DRAM or comes from it", about)
             : short_text("%s%s%s go to DRAM, %s%s come, which takes %s", about, writes.text,
                          of.text, about, megabytes(there.dram_read_bytes).text,
-                         text_of_unit(UNIT_US, there.term_us[TERM_DRAM]).text);
+                         text_of_figure(UNIT_US, there.term_us[TERM_DRAM]).text);
     snprintf(text, sizeof text, "%s on %s: %s", predicted->title, prediction_gpu(data->state).text,
              moved.text);
     if (sheet_width(sheet, text) > area.w)
