@@ -592,8 +592,15 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
     const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
     const bool sums = strstr(reason, "atomics");
     snprintf(bar->why, sizeof bar->why, "%s%s", work, cuts ? brief : reason);
-    snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s",
-             cuts ? (tiles ? "tiles: " : "pieces: ") : "", !cuts && cell ? cell : brief);
+    if (!cuts && cell)
+        snprintf(bar->short_why, sizeof bar->short_why, "waits for %lld-point cells",
+                 (long long)live->model->formats[live->model->dtype].workload.longest);
+    else
+        snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s",
+                 !cuts   ? ""
+                 : tiles ? "tiles: "
+                         : "pieces: ",
+                 brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s",
              (int)(cuts || cell || sums ? sizeof bar->brief : strcspn(brief, ":")),
              cuts   ? "cuts long cells"

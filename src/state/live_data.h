@@ -438,7 +438,7 @@ typedef struct {
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
     double us, published_us; /* published_us NaN: none for the chosen GPU and the form of V3 */
     bool estimate;           /* replayed on a sample of the multiprocessors */
-    /* "latency-bound: cells of up to 352 points", "cells of up to 352 points", "latency-bound" */
+    /* "latency-bound: cells of up to 352 points", "waits for 352-point cells", "long cells wait" */
     char why[80], short_why[48], brief[40];
     /* "points of the longest cell: probability 0, yet read", without its first words; "": none */
     char more[64], short_more[40];

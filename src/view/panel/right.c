@@ -161,8 +161,7 @@ static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
                                                                             : SUMS_CORRECT;
 }
 
-/* Adds wordings about the kernel: "V4 is correct: it adds no error to that of FP16 (all three gates
- * pass)". */
+/* Adds wordings about the kernel: "V4 adds no error to that of FP16: all three gates pass". */
 static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
@@ -181,9 +180,9 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
                              accuracy->gate_a == LIVE_FAIL ? 'A' : 'C');
         break;
     case SUMS_CORRECT:
-        verdict = short_text("%s is correct: it adds no error to that of %s", name,
-                             bev_dtypes[config->dtype].title);
-        ADD_WORDING(wordings, "%s (%s)", verdict.text,
+        verdict =
+            short_text("%s adds no error to that of %s", name, bev_dtypes[config->dtype].title);
+        ADD_WORDING(wordings, "%s: %s", verdict.text,
                     !passes_kernel  ? "the gates that apply pass"
                     : passes_format ? "all three gates pass"
                                     : "gates A and C pass");
@@ -195,14 +194,14 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
 /* Writes what a wording of the error ends with: ", above NVIDIA's 1e-2", in brief " > 1e-2". */
 static const char *tolerance_text(const LiveAccuracy *accuracy, bool brief) {
     const LiveVerdict tolerance = live_tolerance(accuracy);
-    return tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2"
+    return tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2, no gate"
            : tolerance == LIVE_PASS ? brief ? " < 1e-2" : ", within NVIDIA's 1e-2"
                                     : "";
 }
 
 /* Adds wordings about the number format: "FP16 itself errs by up to 0.014 in values up to 57,
- * above NVIDIA's 1e-2", "FP8 itself errs by up to 3.2, by 3.3% over all values". None is added of
- * sums without a largest error. */
+ * above NVIDIA's 1e-2, no gate", "FP8 itself errs by up to 3.2, by 3.3% over all values". None is
+ * added of sums without a largest error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -230,7 +229,7 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     }
 }
 
-/* Adds wordings of both verdicts in a line: "V4 correct; FP16 itself errs by 0.014 > 1e-2". */
+/* Adds wordings of both verdicts in a line: "V4 right; FP16 itself errs by 0.014 > 1e-2". */
 static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
@@ -242,10 +241,10 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "itself errs";
     const ShortText error = short_text("%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
                                        tolerance_text(accuracy, true));
-    ADD_WORDING(wordings, "%s correct; %s %s by %s %s", kernel, name, verb, error.text,
+    ADD_WORDING(wordings, "%s right; %s %s by %s %s", kernel, name, verb, error.text,
                 live_judged_text(&data->state->scene, accuracy).text);
-    ADD_WORDING(wordings, "%s correct; %s %s by %s", kernel, name, verb, error.text);
-    ADD_WORDING(wordings, "%s correct; %s error %s", kernel, name, error.text);
+    ADD_WORDING(wordings, "%s right; %s %s by %s", kernel, name, verb, error.text);
+    ADD_WORDING(wordings, "%s right; %s's own: %s", kernel, name, error.text);
     ADD_WORDING(wordings, "%s", error.text);
 }
 
