@@ -13,7 +13,7 @@
 #define CPU_CLONES
 #endif
 
-/* A helper of such functions: inlined into each of the three versions. */
+/* A helper of a CPU_CLONES function, inlined into each of its three versions. */
 #define CPU_INLINE __attribute__((always_inline)) static inline
 
 /* The compiler vectorises the next loop: its iterations are independent. */

@@ -397,7 +397,8 @@ static const char *tiles_text(const MemoryModel *model, int *modelled) {
     return text;
 }
 
-/* Step 3: names the fastest kernel of the model, and the form that V4 takes. */
+/* Step 3 of the workflow, the map to the GPU: tells the cells' lengths, the kernel that the model
+ * finds fastest, and whether V4 takes tiles or pieces. */
 static void map_to_gpu(const Facts *facts, Finding *step) {
     Prediction least;
     int modelled;

@@ -324,8 +324,9 @@ static void read_scales(const OwnersReplay *replay, const Warp *warp, const Elem
 /* Instructions of a warp that adds merged sums, as disassembled. */
 enum { MERGED_INSTRUCTIONS = 44 };
 
-/* Returns the end of the segment's channels that no thread before it in the warp adds to. The loads
- * and stores of a plain += merge if cell and channel are the same. Atomics do not merge. */
+/* Returns the end of those channels of segment `s` that no earlier segment of the warp adds to.
+ * Only they are loaded and stored: a plain += to the same cell and channel merges, atomics do not.
+ */
 static int own_channels_end(const Warp *warp, int s) {
     const Segment *own = &warp->segments[s];
     int end = own->last;
@@ -447,19 +448,20 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     return warp->count > 0;
 }
 
-/* Returns the cycles of a warp's steps, one after the other. A short interval whose loads miss L1
- * may take longer than a long interval whose loads hit. The estimate must not depend on the GPU. */
+/* Returns the cycles of all steps of a warp in sequence. Misses of L1 count, because a short
+ * interval that misses may take longer than a long one that hits. No fact of a GPU enters, because
+ * the counts of a replay serve all GPUs. */
 static double warp_cycles(const OwnersReplay *replay, const Warp *warp) {
     const BevAccess *access = replay->access;
     const BevDtype dtype = replay->problem->dtype;
     const BevGpuFacts facts = {.converts_fp8 = true};
-    const double beyond = BEV_L2_CYCLES - BEV_L1_CYCLES;
-    double indices = BEV_L1_CYCLES * warp->steps + beyond * warp->indices.beyond;
-    double values = BEV_L1_CYCLES * warp->steps + beyond * warp->values.beyond;
+    const double miss_cycles = BEV_L2_CYCLES - BEV_L1_CYCLES;
+    double indices = BEV_L1_CYCLES * warp->steps + miss_cycles * warp->indices.beyond;
+    double values = BEV_L1_CYCLES * warp->steps + miss_cycles * warp->values.beyond;
+    double arithmetic =
+        BEV_CHAIN_CYCLES * warp->steps * bev_step_instructions(access, replay->tile, dtype, &facts);
     return indices / bev_indices_ahead(access, dtype) +
-           values / bev_points_in_flight(access, dtype) +
-           BEV_CHAIN_CYCLES * warp->steps *
-               bev_step_instructions(access, replay->tile, dtype, &facts);
+           values / bev_points_in_flight(access, dtype) + arithmetic;
 }
 
 /* Replays one step of a warp: the reads of its owners' next points, and the additions to sums in

@@ -2,9 +2,9 @@
 /* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A
  * turn is the work of a warp between two waits for loads. A warp finds its tile and reads the map
  * of its first step, does a step, adds the sums of another warp, or stores. If a tile has two
- * blocks, the replay assumes that the second one ends last. It leaves out that blocks of 128
- * channels (FP32: 64) read their cells after their steps. The reads of warps without a tile, and
- * the counters by which two blocks meet, are left out as well. */
+ * blocks, the replay assumes that the second block ends last. The replay leaves out three things:
+ * the cells that blocks of 128 channels (FP32: 64) read after their steps, the reads of warps
+ * without a tile, and the counters by which two blocks meet. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"

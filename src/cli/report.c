@@ -286,14 +286,15 @@ static void print_groups(const Report *report, FILE *out) {
     }
 }
 
-/* Prints a table. A table that is wider than the screen folds its columns. */
+/* Prints a table. One that is wider than the screen is printed by groups, where it has them;
+ * otherwise its columns fold. */
 static void print_table(const Report *report, bool markdown, FILE *out) {
-    bool narrow = !markdown && report_screen_columns &&
-                  lay_out(report, report->folds).width > report_screen_columns;
-    if (narrow && report->group)
+    bool too_wide = !markdown && report_screen_columns &&
+                    lay_out(report, report->folds).width > report_screen_columns;
+    if (too_wide && report->group)
         print_groups(report, out);
     else
-        print_whole(report, report->folds || narrow, markdown, out);
+        print_whole(report, report->folds || too_wide, markdown, out);
 }
 
 void report_text(const Report *report, FILE *out) {

@@ -26,8 +26,8 @@ const BevKernel *select_both_ways(const Options *options, unsigned where,
 const BevKernel *select_best(unsigned where);
 
 /* Makes a plan from --device, --kernel, --direction, --dtype, --align, --moments, the scenes and
- * the options of the workload. By default `dtypes` and `aligns` are the masks, and the `count`
- * scenes `usual` are the scenes. */
+ * the options of the workload. Without --dtype, --align or scenes, the plan takes `dtypes`,
+ * `aligns` and the `count` scenes of `usual`. */
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
                  int count, BenchPlan *plan, Err *err);
 

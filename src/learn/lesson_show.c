@@ -19,7 +19,7 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
         }
 }
 
-/* Adds the choices, and what was typed so far. */
+/* Adds the question's choices, the answer typed so far, and the range that is allowed. */
 static void add_input(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *typed = run->typed[0] ? run->typed : "_";
@@ -173,18 +173,20 @@ static void put_text(Plan *plan, int row, int column, const char *text) {
             plan->text[row][column + i] = text[i];
 }
 
-static int row_of(const Plan *plan, double ahead_m) {
+/* Returns the row of the drawing at so many metres ahead of the camera. */
+static int drawn_row(const Plan *plan, double ahead_m) {
     return (int)lround(plan->axes.max_m[0] - ahead_m);
 }
 
-static int column_of(const Plan *plan, double left_m) {
+/* Returns the column of the drawing at so many metres to the left of the camera. */
+static int drawn_column(const Plan *plan, double left_m) {
     return LEFT + (int)lround((plan->axes.max_m[1] - left_m) / plan->axes.cell_m[1] * CELL_W);
 }
 
 static void draw_borders(Plan *plan) {
     for (int x = 0; x <= plan->axes.count[0]; x++)
         for (int y = 0; y < plan->axes.count[1]; y++) {
-            int row = row_of(plan, plan->axes.min_m[0] + x * plan->axes.cell_m[0]);
+            int row = drawn_row(plan, plan->axes.min_m[0] + x * plan->axes.cell_m[0]);
             put_text(plan, row, LEFT + y * CELL_W, "+-----+");
             if (x < plan->axes.count[0])
                 put_text(plan, row - 1, LEFT + y * CELL_W, "|     |");
@@ -196,13 +198,13 @@ static void draw_ray(Plan *plan, const Pair *far) {
     for (int row = 0; row + 1 < plan->rows; row++) {
         double ahead_m = plan->axes.max_m[0] - row;
         const char *sign = far->left_m > 0.01 ? "\\" : far->left_m < -0.01 ? "/" : ":";
-        put_text(plan, row, column_of(plan, far->left_m / far->ahead_m * ahead_m), sign);
+        put_text(plan, row, drawn_column(plan, far->left_m / far->ahead_m * ahead_m), sign);
     }
 }
 
 static void draw_plane(Plan *plan, const Pair *of) {
     char label[40];
-    int row = row_of(plan, of->ahead_m);
+    int row = drawn_row(plan, of->ahead_m);
     for (int column = LEFT - CELL_W / 2; column < LEFT + plan->axes.count[1] * CELL_W; column += 2)
         if (plan->text[row][column] == ' ')
             put_text(plan, row, column, ".");
@@ -215,7 +217,7 @@ static void draw_plane(Plan *plan, const Pair *of) {
 static void draw_dots(Plan *plan, const Pairs *pairs, bool judged) {
     for (int i = 0; i < pairs->count; i++) {
         const Pair *pair = &pairs->pairs[i];
-        int row = row_of(plan, pair->ahead_m), column = column_of(plan, pair->left_m);
+        int row = drawn_row(plan, pair->ahead_m), column = drawn_column(plan, pair->left_m);
         bool second = plan->text[row][column] == 'o' || plan->text[row][column] == '*';
         put_text(plan, row, column + second, judged && pair->cell >= 0 ? "*" : "o");
     }
@@ -229,8 +231,8 @@ static void draw_counts(Plan *plan, const Pairs *pairs) {
             for (int i = 0; i < pairs->count; i++)
                 points += pairs->pairs[i].cell == cell;
             snprintf(text, sizeof text, "%d", points);
-            put_text(plan, row_of(plan, plan->axes.min_m[0] + (x + 0.5) * plan->axes.cell_m[0]),
-                     column_of(plan, plan->axes.min_m[1] + (y + 1) * plan->axes.cell_m[1]) + 1,
+            put_text(plan, drawn_row(plan, plan->axes.min_m[0] + (x + 0.5) * plan->axes.cell_m[0]),
+                     drawn_column(plan, plan->axes.min_m[1] + (y + 1) * plan->axes.cell_m[1]) + 1,
                      text);
         }
 }
@@ -239,7 +241,7 @@ static void draw_from_above(PaneText *pane, const Rig *rig, const Pairs *pairs,
                             LessonDrawing what) {
     Plan plan = {.axes = axes_of_grid(&rig->grid)};
     const BevShape shape = rig_shape(rig, 1);
-    plan.rows = row_of(&plan, 0) + 1;
+    plan.rows = drawn_row(&plan, 0) + 1;
     for (int row = 0; row < plan.rows; row++)
         memset(plan.text[row], ' ', WIDTH);
     if (what != DRAW_RAYS)
@@ -252,7 +254,7 @@ static void draw_from_above(PaneText *pane, const Rig *rig, const Pairs *pairs,
         draw_plane(&plan, &pairs->pairs[bin]);
     if (what == DRAW_CELLS)
         draw_counts(&plan, pairs);
-    put_text(&plan, plan.rows - 1, column_of(&plan, 0), "^ camera");
+    put_text(&plan, plan.rows - 1, drawn_column(&plan, 0), "^ camera");
     for (int row = 0; row < plan.rows; row++) {
         size_t length = WIDTH;
         while (length && plan.text[row][length - 1] == ' ')

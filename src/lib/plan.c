@@ -55,9 +55,13 @@ static bool offered_to(const BevKernel *row, const BevpoolPlan *plan) {
 }
 
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index) {
-    for (int i = 0; device >= BEVPOOL_CPU && bev_kernels[i]; i++)
-        if (is_offered(bev_kernels[i], device, direction, BEV_POOL) && index-- == 0)
+    int32_t offered = 0; /* the kernels offered so far */
+    for (int i = 0; device >= BEVPOOL_CPU && bev_kernels[i]; i++) {
+        if (!is_offered(bev_kernels[i], device, direction, BEV_POOL))
+            continue;
+        if (offered++ == index)
             return bev_kernels[i]->name;
+    }
     return NULL;
 }
 

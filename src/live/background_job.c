@@ -193,7 +193,8 @@ static bool pool_grid(BackgroundJob *job, Err *err) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Waits while the simulation is paused, unless it hurries. False: the simulation is to end. */
+/* Waits while the simulation is paused. It is not paused while the screen waits for the job
+ * (`hurry`). Returns false when the simulation has to end. */
 static bool simulation_goes_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;

@@ -52,7 +52,7 @@ void background_job_drop(BackgroundJob *job);
 
 typedef struct Background Background;
 
-/* Calls `wake` from the job's thread whenever a job is done. */
+/* Starts the background thread. The thread calls `wake(context)` whenever a job is done. */
 bool background_open(Background **background, void (*wake)(void *context), void *context, Err *err);
 
 /* Accepts NULL. A simulation and the gates end early; a launch is waited for. */

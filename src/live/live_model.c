@@ -267,7 +267,7 @@ static void refine_estimate(const LiveModel *live_model, Profile *profile) {
 
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {
     Replay replay;
-    Err err; /* a kernel that cannot be replayed has no curve; the views say n/a */
+    Err err; /* not reported: views show n/a for a kernel that cannot be replayed */
     if (!live_model->now || !next_replay(live_model, depth, &replay))
         return false;
     const BevProblem problem = problem_of(live_model, replay.dtype);

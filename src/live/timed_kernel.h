@@ -26,7 +26,7 @@ typedef struct {
     double own_bytes;  /* bytes of a launch by the traffic model; 0: not computed */
     uint64_t turn;     /* the number of its last turn among all kernels; 0: none yet */
     double done_ms;    /* when the figure was complete last; 0: not yet */
-    double settled_ms; /* when the figure settled last, undisturbed */
+    double settled_ms; /* when a certain figure was complete last, with no picture made meanwhile */
 } TimedKernel;
 
 /* Begins another problem: there is no sample, and figures become stale. The time of a launch is

@@ -30,13 +30,13 @@ typedef struct {
     Menu scenes;                     /* as scene_load takes them: the sizes (presets) first */
     const char *const *scene_titles; /* one for each scene; an unknown title is NULL or "" */
     const char *const *view_ideas, *const *lesson_ideas; /* a line about each view and lesson */
-    int preset_count;                /* how many of `scenes` are presets */
-    int operator_first;              /* first of `scenes` that is an operator */
+    int preset_count;                                    /* how many of `scenes` are presets */
+    int operator_first;                                  /* first of `scenes` that is an operator */
     int operator_count;
-    Menu views;                      /* src/view/bev/decode.h, in its order */
-    int error_view, channel_view;    /* positions in `views`; -1: none */
-    int rgb_view, plain_view;        /* views of three channels, and of what every scene can show */
-    unsigned world_views;            /* bit mask of the views that only rendered features have */
+    Menu views;                   /* src/view/bev/decode.h, in its order */
+    int error_view, channel_view; /* positions in `views`; -1: none */
+    int rgb_view, plain_view;     /* views of three channels, and of what every scene can show */
+    unsigned world_views;         /* bit i: views[i] needs features of a ray-cast world */
     Menu colormaps;     /* "auto" first: each view's usual one; then colormaps[] in its order */
     Menu lessons;       /* of the course, by number */
     const char *scales; /* a file of ranges; NULL: none */
@@ -90,10 +90,11 @@ void pane_append(PaneText *pane, const PaneText *more);
 /* The panels of the dashboard that a lesson can point at: PANEL_ID, and its word after `point at`
  * and `show`. */
 #define LESSON_PANELS(ROW)                                                                         \
-    ROW(NONE, "") ROW(HEADLINE, "headline") ROW(KERNELS, "kernels") ROW(MEMORY, "memory")          \
-    ROW(INTERVALS, "intervals") ROW(ACCURACY, "accuracy") ROW(PIPELINE, "pipeline")                \
-    ROW(MODEL, "model") ROW(BEV, "bev") ROW(STRIP, "strip") ROW(STEPS, "steps")                    \
-    ROW(BITS, "bits") ROW(LOG, "log")
+    ROW(NONE, "")                                                                                  \
+    ROW(HEADLINE, "headline")                                                                      \
+    ROW(KERNELS, "kernels") ROW(MEMORY, "memory") ROW(INTERVALS, "intervals")                      \
+        ROW(ACCURACY, "accuracy") ROW(PIPELINE, "pipeline") ROW(MODEL, "model") ROW(BEV, "bev")    \
+            ROW(STRIP, "strip") ROW(STEPS, "steps") ROW(BITS, "bits") ROW(LOG, "log")
 #define ID(id, word) PANEL_##id,
 typedef enum { LESSON_PANELS(ID) PANEL_COUNT } LessonPanel;
 #undef ID
@@ -198,7 +199,7 @@ typedef struct {
     uint64_t said; /* lines logged so far, forgotten lines included */
 } Log;
 
-enum { MOST_SHOWN_WARPS = 128 }; /* so many warps have their steps recorded */
+enum { MOST_SHOWN_WARPS = 128 }; /* at most so many warps have their steps recorded */
 
 /* The part of the grid that is in view, in cells. x grows forward and y to the left, as in the map.
  * The centre of a cell lies at +0.5. */
@@ -270,10 +271,10 @@ struct State {
     int64_t pixel;              /* the feature pixel under the mouse, for gradients; -1: none */
     bool pinned;
     int64_t pin_x, pin_y;
-    int step_at;           /* the recorded step that is shown, from 0 */
-    int step_lane;         /* the lane that steps are shown of; -1: all lanes */
-    double step_speed;     /* steps a second; below 0: backwards; 0: still */
-    double step_clock;     /* part of a step that has passed */
+    int step_at;       /* the recorded step that is shown, from 0 */
+    int step_lane;     /* the lane that steps are shown of; -1: all lanes */
+    double step_speed; /* steps a second; below 0: backwards; 0: still */
+    double step_clock; /* part of a step that has passed */
     BitsPage bits;
     RacePage race;
     bool race_paused; /* by `play`; a race runs when it opens, also where the world is paused */

@@ -542,9 +542,9 @@ static void print_panel(const Loop *loop, const char *name) {
     printf("show: no panel is called \"%s\"; there are:%s\n", name, names);
 }
 
-/* Prints the text of a word that would open a screen of the terminal. Returns false for other
+/* Prints as text the screen that a word would open in the terminal. Returns false for other
  * words, and for on and off, which mean the window's screen. */
-static bool print_text_of(const Loop *loop, const char *line) {
+static bool print_screen_of_word(const Loop *loop, const char *line) {
     char word[16] = "", argument[64] = "";
     sscanf(line, "%15s %63[^\n]", word, argument);
     if (!strcmp(argument, "on") || !strcmp(argument, "off"))
@@ -584,7 +584,7 @@ static void carry_out_line(Loop *loop) {
     print_new_lines(loop); /* the answer to the word before, even without its figures */
     loop->told = 0;
     loop->said_ms = clock_ms();
-    if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop, loop->line) &&
+    if (loop->line[strspn(loop->line, " \t")] && !print_screen_of_word(loop, loop->line) &&
         !app_words(&loop->app, loop->line, &err))
         app_note(&loop->app, err.what);
     loop_serve(loop);

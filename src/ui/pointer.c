@@ -147,12 +147,13 @@ bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double
 
 bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spots *spots,
                          const State *state, const LiveData *live, Event *event) {
-    bool outside = report->column >= state->columns || report->row >= state->rows;
+    bool outside = report->column < 0 || report->column >= state->columns || report->row < 0 ||
+                   report->row >= state->rows;
     pointer->in_terminal = true;
-    if (outside || report->column < 0 || report->row < 0) {
-        pointer->doing = report->kind == MOUSE_MOVE ? pointer->doing : POINTER_UP;
+    if (outside && report->kind != MOUSE_MOVE)
+        pointer->doing = POINTER_UP;
+    if (outside)
         return false;
-    }
     return pointer_follow(pointer, report->kind, report->column + 0.5, report->row + 0.5,
                           report->steps, spots, state, live, event);
 }

@@ -292,13 +292,13 @@ static bool is_block(PaneKind kind) {
     return kind == PANE_CODE || kind == PANE_DRAWING;
 }
 
-/* Prints a page without its rows of keys: plain lessons take words instead. */
+/* Prints a lesson's page as plain text, without the rows that list keys. */
 static void print_pane(const LessonPane *pane) {
     const PaneText *body = &pane->body;
     PaneKind before = PANE_KEYS;
     for (int i = 0; i < body->count; i++) {
         PaneKind kind = body->rows[i].kind;
-        bool inside = kind == PANE_CHOICE || is_block(kind) || kind == PANE_INPUT;
+        bool indented = kind == PANE_CHOICE || is_block(kind) || kind == PANE_INPUT;
         if (kind == PANE_KEYS)
             continue;
         if (kind != before || kind == PANE_TEXT)
@@ -310,7 +310,7 @@ static void print_pane(const LessonPane *pane) {
             text_put(pane_row(body, i), stdout);
             puts("");
         } else
-            print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
+            print_wrapped(pane_row(body, i), indented && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }
 }

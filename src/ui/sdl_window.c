@@ -85,7 +85,9 @@ static bool start_sdl(Err *err) {
  * density gives 1. The result is bounded, because televisions may claim anything. */
 double sdl_window_density(double dpi) {
     const double usual_dpi = 96, most = 3;
-    return fmax(1, fmin(floor(4 * dpi / usual_dpi + 0.1) / 4, most));
+    const double almost = 0.1; /* a display just below a step takes the step */
+    const double quarters = floor(4 * dpi / usual_dpi + almost);
+    return fmax(1, fmin(quarters / 4, most));
 }
 
 static double density_of(int display) {

@@ -49,9 +49,9 @@ MAY_LACK void term_resized(Term *term);
  * the cells of `place`; the function takes it over. w 0: no image. */
 MAY_LACK bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err);
 
-/* Whether the terminal takes pictures. Writes the size that a character cell has in them, in
- * pixels. `moves`: pictures follow each other; kitty and iTerm2 then get fewer pixels and enlarge
- * them. */
+/* Returns whether the terminal shows pictures, and writes the size of a character cell in their
+ * pixels. `moves`: an animation; kitty and iTerm2 then get smaller pictures and enlarge them, to
+ * save bytes. */
 MAY_LACK bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h);
 
 /* Returns the milliseconds until the next drawing may be sent. The bytes a second are limited. */

@@ -89,8 +89,8 @@ typedef struct {
     bool bare;         /* the sequence began without Escape, because that was taken for a key */
     bool escaped;      /* an Escape was taken for a key: the next '[' may begin a sequence */
     bool late;         /* the bytes read now have waited: Escape and a key may be two keys */
-    double now_ms;     /* the time of this code, */
-    double since_ms;   /* and of the last one that belongs to a sequence */
+    double now_ms;     /* when the current code was read */
+    double since_ms;   /* when the last code of a sequence was read */
     unsigned owed;     /* answers that are still to come, a mask of AnswerKind, */
     double until_ms;   /* until this time */
     bool moves;        /* the terminal has answered that it knows mode 1003 */

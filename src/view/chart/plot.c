@@ -230,15 +230,16 @@ static Ticks y_ticks(const Plot *plot) {
     return ticks_of(axis->log, axis->lo, axis->hi, (int)fmax(fmin(plot->chart.h / 36, 7), 2));
 }
 
-/* Returns the width of the y axis' labels. */
-static double labels_width(const Plot *plot) {
+/* Returns the width of the y axis' labels and of the gap beside them. */
+static double y_labels_width(const Plot *plot) {
+    const double gap_w = 8;
     const Ticks ticks = y_ticks(plot);
     double widest = 0;
     for (int i = 0; i < ticks.count; i++) {
         const ShortText label = tick_label(plot, &plot->spec->y, &ticks, i);
         widest = fmax(widest, small_width(plot, false, label.text));
     }
-    return widest + 8;
+    return widest + gap_w;
 }
 
 /* Draws the y axis. Its labels stand at the side that the names leave free, the title above them.
@@ -887,7 +888,7 @@ static void draw_lines(Plot *plot) {
     Box *chart = &plot->chart;
     top = plot->cells ? top : title_y + 14;
     *chart = (Box){whole.x, top, whole.w, whole.y + whole.h - top - below};
-    double labels_w = labels_width(plot);
+    double labels_w = y_labels_width(plot);
     choose_names_side(plot);
     chart->w -= labels_w + fmax(plot->names_w, 10);
     chart->x += plot->names_left ? plot->names_w : labels_w;

@@ -163,9 +163,10 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
         part);
     /* Where the note is too long, "measured" is left out: the marks need their explanations
      * more. */
-    const char *marks = strchr(note, ',');
-    *area = sheet_title(sheet, *area, title.text,
-                        sheet_note(sheet, *area, title.text, note, marks ? marks + 2 : note));
+    const char *comma = strchr(note, ',');
+    const char *marks = comma ? comma + strlen(", ") : note;
+    *area =
+        sheet_title(sheet, *area, title.text, sheet_note(sheet, *area, title.text, note, marks));
 }
 
 /* Leaves out the columns that no row has a figure for, as drawing the rows on a quiet sheet tells.

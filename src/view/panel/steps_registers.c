@@ -281,16 +281,17 @@ static void lane_row(StepPage *page) {
     page_label(page, short_text("lane %d", lane).text, NULL, cell_style(INK_OUTPUT), text.text);
 }
 
-/* Writes the sums of a tile. V4 shares a cell's sums out to four lanes, and a lane holds the sums
+/* Draws the sums of a tile. V4 shares a cell's sums out to four lanes, and a lane holds the sums
  * of two cells. */
-static void tile_rows(StepPage *page) {
-    const ShortText lower = short_text(
-        "lane 4g+q: cell g, channel %dq on%s", page->lanes[1].channel - page->lanes[0].channel,
-        page->step->phase == PHASE_STORE ? ", all the tile's warps together" : "");
-    for (int upper = 0; upper < 2 && page->left.h >= 1 + SUM_ROWS; upper++) {
-        page_label(page, upper ? "" : "sums", NULL, cell_style(INK_MUTED),
-                   upper ? "the same lanes: cell g + 8" : lower.text);
-        sum_rows(page, upper);
+static void draw_tile_sums(StepPage *page) {
+    const int channels_a_lane = page->lanes[1].channel - page->lanes[0].channel;
+    const ShortText lower =
+        short_text("lane 4g+q: cell g, channel %dq on%s", channels_a_lane,
+                   page->step->phase == PHASE_STORE ? ", all the tile's warps together" : "");
+    for (int half = 0; half < 2 && page->left.h >= 1 + SUM_ROWS; half++) {
+        page_label(page, half ? "" : "sums", NULL, cell_style(INK_MUTED),
+                   half ? "the same lanes: cell g + 8" : lower.text);
+        sum_rows(page, half);
     }
 }
 
@@ -302,7 +303,7 @@ void register_rows(StepPage *page) {
     if (!(WITH_SUMS >> page->step->phase & 1))
         return;
     if (is_tile(page)) {
-        tile_rows(page);
+        draw_tile_sums(page);
         return;
     }
     int columns = page->left.w / TABLE_W;
