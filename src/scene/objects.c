@@ -117,7 +117,7 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
 /* A pixel's ray: by the rig that took the picture, and by the wrong rig. A point at depth z is from
  * + z * along. `since_m`: how far the object has moved since the picture. */
 typedef struct {
-    double from_m[3], along[3], wrong_from_m[3], wrong_along[3], since_m[2];
+    double from_m[3], along[3], wrong_from_m[3], wrong_along[3], since_m[3];
 } PixelRay;
 
 /* Sums over the points of one object. `own` and `kept` count the mass that the right rig puts into
@@ -131,7 +131,6 @@ typedef struct {
     const Rig *right, *wrong;
     const float *depth;
     int64_t area, bins;
-    GridAxes axes;
     double margin_m; /* half a cell */
     PixelRay *rays;  /* [camera, h, w]; only pixels of objects are filled */
     Sums *sums;      /* [objects->count] */
@@ -160,36 +159,36 @@ static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
     return ray;
 }
 
+/* Writes where the right rig puts a pixel's point. */
+static void right_place(const Measure *measure, int64_t pixel, int64_t bin, double at_m[3]) {
+    const PixelRay *ray = &measure->rays[pixel];
+    const double depth_m = frustum_depth_m(&measure->right->frustum, (double)bin);
+    for (int axis = 0; axis < 3; axis++)
+        at_m[axis] = ray->from_m[axis] + depth_m * ray->along[axis] + ray->since_m[axis];
+}
+
 /* Whether the right rig puts a pixel's point into the box of its object. The point stands for a
  * whole cell and a whole bin, so it may lie half of these outside. */
 static bool point_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
-    const PixelRay *ray = &measure->rays[pixel];
     const Frustum *frustum = &measure->right->frustum;
-    double at_m[2], depth_m = frustum_depth_m(frustum, (double)bin),
-                    half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
+    double at_m[3], half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
                                   frustum_depth_m(frustum, (double)bin - 0.5)) /
                                  2;
-    for (int axis = 0; axis < 2; axis++)
-        at_m[axis] = ray->from_m[axis] + depth_m * ray->along[axis] + ray->since_m[axis];
+    right_place(measure, pixel, bin, at_m);
     return point_in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
                         fmax(measure->margin_m, half_bin_m));
 }
 
 /* Whether the right rig puts a pixel's point into a cell in the box of its object. */
 static bool cell_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
-    const PixelRay *ray = &measure->rays[pixel];
-    const GridAxes *axes = &measure->axes;
-    const double depth_m = frustum_depth_m(&measure->right->frustum, (double)bin);
-    double at_m[3];
-    for (int axis = 0; axis < 3; axis++) {
-        double place_m =
-            ray->from_m[axis] + depth_m * ray->along[axis] + (axis < 2 ? ray->since_m[axis] : 0);
-        if (place_m < axes->min_m[axis] || place_m >= axes->max_m[axis])
-            return false;
-        double cell = floor((place_m - axes->min_m[axis]) / axes->cell_m[axis]);
-        at_m[axis] = axes->min_m[axis] + (cell + 0.5) * axes->cell_m[axis];
-    }
-    return point_in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
+    const Grid *grid = &measure->right->grid;
+    double at_m[3], center_m[2];
+    right_place(measure, pixel, bin, at_m);
+    const int64_t cell = grid_cell(grid, at_m);
+    if (cell < 0)
+        return false;
+    grid_center(grid, cell, center_m);
+    return point_in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], center_m,
                         measure->margin_m);
 }
 
@@ -265,7 +264,6 @@ bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong,
                        .depth = depth,
                        .area = (int64_t)frustum->feat_h * frustum->feat_w,
                        .bins = frustum_depth_bins(frustum),
-                       .axes = axes,
                        .margin_m = fmax(axes.cell_m[0], axes.cell_m[1]) / 2};
     measure.rays = malloc((size_t)objects->pixel_count * sizeof *measure.rays);
     measure.sums = calloc((size_t)objects->count + 1, sizeof *measure.sums);

@@ -388,6 +388,11 @@ ShortText prediction_sectors(const PredictedKernel *predicted) {
                              : short_text("n/a sectors a request");
 }
 
+/* Returns the length of the longest interval of the model's map. */
+static int64_t model_longest(const MemoryModel *model) {
+    return model->formats[model->dtype].workload.longest;
+}
+
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
     if (!prediction_kernel(state, live))
         return 0;
@@ -400,9 +405,8 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
                                      : WORKFLOW_OPERATOR};
     IntervalLengths lengths = {0};
     if (live->intervals.known)
-        lengths =
-            (IntervalLengths){live->model->formats[live->model->dtype].workload.longest,
-                              stats->median, stats->cells, stats->intervals, live->frame.shape.nz};
+        lengths = (IntervalLengths){model_longest(live->model), stats->median, stats->cells,
+                                    stats->intervals, live->frame.shape.nz};
     int count = findings_of(live->model, kernel, state->gpu, &state->edit, &lengths, findings);
     if (kernel->direction == BEV_FORWARD)
         count += workflow_of(live->model, kernel, state->gpu, &state->edit, &lengths, &scene,
@@ -586,15 +590,13 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
                              : prune_is_off(&state->job.prune) ? "pieces, long cells cut: "
                                                                : "too few points for tiles: ";
     char reason[sizeof bar->why];
-    findings_reason(predicted, &prediction,
-                    live->model->formats[live->model->dtype].workload.longest, reason,
-                    sizeof reason);
+    findings_reason(predicted, &prediction, model_longest(live->model), reason, sizeof reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
     const bool sums = strstr(reason, "atomics");
     snprintf(bar->why, sizeof bar->why, "%s%s", work, cuts ? brief : reason);
     if (!cuts && cell)
         snprintf(bar->short_why, sizeof bar->short_why, "waits for %lld-point cells",
-                 (long long)live->model->formats[live->model->dtype].workload.longest);
+                 (long long)model_longest(live->model));
     else
         snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s",
                  !cuts   ? ""

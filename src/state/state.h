@@ -90,11 +90,10 @@ void pane_append(PaneText *pane, const PaneText *more);
 /* The panels of the dashboard that a lesson can point at: PANEL_ID, and its word after `point at`
  * and `show`. */
 #define LESSON_PANELS(ROW)                                                                         \
-    ROW(NONE, "")                                                                                  \
-    ROW(HEADLINE, "headline")                                                                      \
-    ROW(KERNELS, "kernels") ROW(MEMORY, "memory") ROW(INTERVALS, "intervals")                      \
-        ROW(ACCURACY, "accuracy") ROW(PIPELINE, "pipeline") ROW(MODEL, "model") ROW(BEV, "bev")    \
-            ROW(STRIP, "strip") ROW(STEPS, "steps") ROW(BITS, "bits") ROW(LOG, "log")
+    ROW(NONE, "") ROW(HEADLINE, "headline") ROW(KERNELS, "kernels") ROW(MEMORY, "memory")          \
+    ROW(INTERVALS, "intervals") ROW(ACCURACY, "accuracy") ROW(PIPELINE, "pipeline")                \
+    ROW(MODEL, "model") ROW(BEV, "bev") ROW(STRIP, "strip") ROW(STEPS, "steps")                    \
+    ROW(BITS, "bits") ROW(LOG, "log")
 #define ID(id, word) PANEL_##id,
 typedef enum { LESSON_PANELS(ID) PANEL_COUNT } LessonPanel;
 #undef ID
