@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- memory, points of pixels ------------------------------------------------------------------- */
+/* ---- memory, points of pixels ---------------------------------------------------------------- */
 
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config) {
     BevProblem problem = inputs_bare_problem(inputs, config);
