@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernels/bevpool.h"
-
+/* The formats, and what the contract says of a problem without running it: the rows that support
+ * it, the places and bytes of its arrays. Then the codes of each format. */
 #include "kernels/codec.h"
-#include "kernels/tiles.h"
 
+#include "kernels/cpu/cpu.h"
+
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -197,280 +199,304 @@ double bev_footprint_total(BevFootprint footprint) {
            footprint.grads;
 }
 
-double bev_traffic_total(BevTraffic traffic) {
-    return traffic.feat + traffic.depth + traffic.index + traffic.weight + traffic.out_read +
-           traffic.out_write + traffic.grad_read + traffic.grad_write;
+/* ---- codes of narrow floats ------------------------------------------------------------------ */
+
+CPU_INLINE uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits) {
-    double points = (double)problem->map.points;
-    double outputs = (double)problem->out.rows * (double)problem->out.row_len;
-    return (BevTraffic){
-        .feat =
-            points * (double)(bev_code_bytes(problem->feat.dtype, 1, problem->feat.row_len) +
-                              bev_block_scale_bytes(problem->feat.dtype, 1, problem->feat.row_len)),
-        .depth = points * bev_dtypes[problem->depth.dtype].bits / 8,
-        .index = points * 3 * sizeof(int32_t),
-        .weight = problem->map.weights ? points * sizeof(float) : 0,
-        .out_write = outputs * out_bits / 8,
-    };
+CPU_INLINE float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-/* ---- traffic that follows from accesses ------------------------------------------------------ */
+enum { FP32_FRACTION = 23, FP32_BIAS = 127 };
 
-enum { WARP = 32, WORD = 4 };
+/* A narrow format has a sign, an exponent and a fraction. The formats differ in these numbers. */
+typedef struct {
+    int width, fraction, bias;
+    uint32_t top;      /* code of an overflow: infinity, or the largest value */
+    uint32_t infinity; /* first code that is no finite number; 1 << width: none */
+    uint32_t nan;
+} Narrow;
 
-int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
-    bool sixteens = problem->dtype == BEV_NVFP4;
-    if (access->owner == BEV_OWNS_PIECE)
-        sixteens =
-            (sixteens || bev_dtypes[problem->dtype].bits == 8) && problem->shape.channels % 16 == 0;
-    return access->widens && sixteens ? 16 : access->tile;
+static const Narrow narrow[BEV_ELEMENT_COUNT] = {
+    [BEV_FP16] = {16, 10, 15, 0x7c00, 0x7c00, 0x7e00},
+    [BEV_BF16] = {16, 7, 127, 0x7f80, 0x7f80, 0x7fc0},
+    [BEV_FP8] = {8, 3, 7, 0x7e, 0x7f, 0x7f},
+    [BEV_NVFP4] = {4, 1, 1, 0x7, 1 << 4, 0x7},
+    [BEV_E5M2] = {8, 2, 15, 0x7b, 0x7c, 0x7e},
+};
+
+/* Returns `first ? a : b` without a branch, so that the compiler vectorises the loops that use
+ * it. */
+CPU_INLINE uint32_t select_bits(bool first, uint32_t a, uint32_t b) {
+    uint32_t mask = -(uint32_t)first;
+    return (a & mask) | (b & ~mask);
 }
 
-double bev_points_in_flight(const BevAccess *access, BevDtype dtype) {
-    float own = access->in_flight_of[dtype];
-    return own > 0 ? own : access->in_flight;
+/* Returns the code nearest to `value`, ties to even. There is no branch, so that the compiler
+ * vectorises the loops below. Normal results: the function adds just under half a unit, plus the
+ * lowest kept bit; a carry then rounds up exactly where it must. Subnormal results: the function
+ * adds a float whose last place is the format's smallest step, so that the addition itself
+ * rounds. */
+CPU_INLINE uint32_t narrow_encode(BevDtype dtype, float value) {
+    const Narrow *to = &narrow[dtype];
+    int shift = FP32_FRACTION - to->fraction;
+    uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
+    uint32_t sign = bits >> 31 << (to->width - 1);
+    uint32_t odd = magnitude >> shift & 1;
+    uint32_t rebias = (uint32_t)(FP32_BIAS - to->bias) << FP32_FRACTION;
+    uint32_t normal = (magnitude + (1u << (shift - 1)) - 1 + odd - rebias) >> shift;
+    uint32_t step = (uint32_t)(FP32_BIAS + 1 - to->bias + shift) << FP32_FRACTION;
+    uint32_t tiny = bits_of(float_of(magnitude) + float_of(step)) - step;
+    uint32_t least_normal = (uint32_t)(FP32_BIAS + 1 - to->bias) << FP32_FRACTION;
+    uint32_t code = select_bits(magnitude < least_normal, tiny, normal);
+    code = select_bits(code > to->top, to->top, code);
+    code = select_bits(magnitude > 0x7f800000, to->nan, code);
+    return sign | code;
 }
 
-double bev_indices_ahead(const BevAccess *access, BevDtype dtype) {
-    float own = access->indices_ahead_of[dtype];
-    return own > 0 ? own : access->indices_ahead;
+CPU_INLINE float narrow_decode(BevDtype dtype, uint32_t code) {
+    const Narrow *from = &narrow[dtype];
+    int shift = FP32_FRACTION - from->fraction;
+    uint32_t sign = code >> (from->width - 1) << 31;
+    uint32_t magnitude = code & ((1u << (from->width - 1)) - 1);
+    uint32_t rebias = (uint32_t)(FP32_BIAS - from->bias) << FP32_FRACTION;
+    uint32_t normal = (magnitude << shift) + rebias;
+    /* A subnormal result is the smallest value times a whole number. No subnormal float occurs,
+     * which would cost a hundred cycles. (BF16's subnormals are subnormal floats; BF16 has its own
+     * decoder.) */
+    float step = float_of((uint32_t)(FP32_BIAS + 1 - from->bias - from->fraction) << FP32_FRACTION);
+    uint32_t tiny = bits_of((float)(int32_t)magnitude * step);
+    uint32_t special = 0x7f800000 | (from->infinity == from->nan ? 1u << 22 : magnitude << shift);
+    uint32_t bits = select_bits(magnitude >> from->fraction, normal, tiny);
+    bits = select_bits(magnitude >= from->infinity, special, bits);
+    return float_of(sign | bits);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-    return b ? common_divisor(b, a % b) : a;
+float bev_fp16_decode(uint16_t code) {
+    return narrow_decode(BEV_FP16, code);
 }
 
-double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem) {
-    int tile = bev_access_tile(access, problem);
-    int64_t tiles = (problem->shape.channels + tile - 1) / tile;
-    if (access->tiles_outside)
-        return (double)tiles;
-    return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
+float bev_bf16_decode(uint16_t code) {
+    return float_of((uint32_t)code << 16);
 }
 
-/* Returns the index bytes that the kernel reads for its points. */
-static double access_rank_bytes(const BevAccess *access, const BevProblem *problem) {
-    double points = (double)problem->map.points;
-    if (access->owner == BEV_OWNS_SPLAT)
-        points /= BEV_SPLAT_CELLS; /* the four points of a splat share its record */
-    return WORD * access->ranks * points * bev_warps_an_owner(access, problem);
+/* Encodes every NaN as +6. */
+CPU_INLINE uint32_t e2m1_encode(float value) {
+    return value != value ? narrow[BEV_NVFP4].nan : narrow_encode(BEV_NVFP4, value);
 }
 
-/* Counts the pairs of a cell and a block of threads that holds points of this cell. */
-static double cells_of_blocks(const BevMap *map, int block) {
-    int64_t pairs = 0;
-    for (int64_t i = 0; i < map->intervals; i++) {
-        int64_t start = map->interval_starts[i], last = start + map->interval_lengths[i] - 1;
-        pairs += last / block - start / block + 1;
+/* ---- codes of whole numbers ------------------------------------------------------------------ */
+
+/* Rounds `value` to a whole number from `least` to `most`, ties to even: 2^23 + 2^22 is added and
+ * taken away. A NaN fails the first comparison and becomes 0. */
+CPU_INLINE int32_t whole_encode(float value, float least, float most) {
+    value = value > least ? value : value != value ? 0 : least;
+    value = value < most ? value : most;
+    return (int32_t)((value + 0x1.8p23f) - 0x1.8p23f);
+}
+
+/* ---- one element of any format --------------------------------------------------------------- */
+
+uint32_t bev_code(BevDtype dtype, float value) {
+    if (dtype == BEV_FP32)
+        return bits_of(value);
+    if (dtype == BEV_NVFP4)
+        return e2m1_encode(value);
+    if (narrow[dtype].width)
+        return narrow_encode(dtype, value);
+    return (uint8_t)(dtype == BEV_UINT8 ? whole_encode(value, 0, 255)
+                                        : whole_encode(value, -127, 127));
+}
+
+double bev_code_value(BevDtype dtype, uint32_t code) {
+    if (dtype == BEV_FP32 || dtype == BEV_BF16)
+        return float_of(dtype == BEV_FP32 ? code : code << 16);
+    if (narrow[dtype].width)
+        return narrow_decode(dtype, code);
+    return dtype == BEV_UINT8 ? (uint8_t)code : (int8_t)code;
+}
+
+/* ---- sizes and scales ------------------------------------------------------------------------ */
+
+static int64_t blocks_of(BevDtype dtype, int64_t row_len) {
+    int block = bev_dtypes[dtype].block;
+    return block ? (row_len + block - 1) / block : 0;
+}
+
+float bev_block_scale(const BevTensor *tensor, int64_t block) {
+    return narrow_decode(BEV_FP8, tensor->block_scales[block]);
+}
+
+size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
+    if (dtype == BEV_NVFP4)
+        return (size_t)rows * (size_t)blocks_of(dtype, row_len) * (BEV_BLOCK / 2);
+    assert(bev_dtypes[dtype].bits % 8 == 0);
+    return (size_t)rows * (size_t)row_len * (size_t)(bev_dtypes[dtype].bits / 8);
+}
+
+size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
+    return (size_t)rows * (size_t)blocks_of(dtype, row_len);
+}
+
+float bev_tensor_scale(BevDtype dtype, float largest_abs) {
+    bool single = bev_dtypes[dtype].bits == 8 && !bev_dtypes[dtype].block;
+    double reach = single               ? bev_dtypes[dtype].largest
+                   : dtype == BEV_NVFP4 ? bev_dtypes[BEV_FP8].largest * bev_dtypes[dtype].largest
+                                        : 0;
+    if (reach == 0 || !(largest_abs > 0) || largest_abs > FLT_MAX)
+        return 1;
+    float scale = (float)(largest_abs / reach);
+    return scale < FLT_MIN ? FLT_MIN : scale; /* a subnormal scale would have lost its precision */
+}
+
+/* ---- loops over spans ------------------------------------------------------------------------ */
+
+/* Encodes or decodes n elements. INT8 multiplies `scale` by `scales`, one an element; NULL: all are
+ * 1. Formats of 16 bits and more have no scale. */
+typedef void Span(void *to, const void *from, const float *restrict scales, float scale, int64_t n);
+
+/* Defines a Span that is compiled for each vector width. `assignment` is the value of out[i]. */
+#define SPAN(name, to, from, assignment)                                                           \
+    CPU_CLONES static void name(void *results, const void *given, const float *restrict scales,    \
+                                float scale, int64_t n) {                                          \
+        to *restrict out = results;                                                                \
+        const from *restrict in = given;                                                           \
+        (void)scale, (void)scales;                                                                 \
+        CPU_SIMD                                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = assignment;                                                                   \
     }
-    return (double)pairs;
+
+SPAN(fp32_copy, float, float, in[i])
+SPAN(fp16_encode, uint16_t, float, (uint16_t)narrow_encode(BEV_FP16, in[i]))
+SPAN(fp16_decode, float, uint16_t, narrow_decode(BEV_FP16, in[i]))
+SPAN(bf16_encode, uint16_t, float, (uint16_t)narrow_encode(BEV_BF16, in[i]))
+SPAN(bf16_decode, float, uint16_t, float_of((uint32_t)in[i] << 16))
+SPAN(e4m3_encode, uint8_t, float, (uint8_t)narrow_encode(BEV_FP8, in[i] / scale))
+SPAN(e4m3_decode, float, uint8_t, narrow_decode(BEV_FP8, in[i]) * scale)
+SPAN(uint8_encode, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
+SPAN(uint8_decode, float, uint8_t, (float)in[i] * scale)
+SPAN(int8_encode, int8_t, float,
+     (int8_t)whole_encode(in[i] / (scales ? scales[i] * scale : scale), -127, 127))
+SPAN(int8_decode, float, int8_t, (float)in[i] * (scales ? scales[i] * scale : scale))
+
+/* Without formats of single codes (E5M2) and those of blocks. */
+static const struct {
+    Span *encode, *decode;
+} spans[BEV_ELEMENT_COUNT] = {
+    [BEV_FP32] = {fp32_copy, fp32_copy},        [BEV_FP16] = {fp16_encode, fp16_decode},
+    [BEV_BF16] = {bf16_encode, bf16_decode},    [BEV_FP8] = {e4m3_encode, e4m3_decode},
+    [BEV_INT8] = {int8_encode, int8_decode},    [BEV_INT8_FP16] = {int8_encode, int8_decode},
+    [BEV_UINT8] = {uint8_encode, uint8_decode},
+};
+
+/* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
+
+/* Encodes up to 16 values as a block and returns the code of its scale. The block scale is the E4M3
+ * value nearest to largest / 6, both in units of the tensor scale. */
+static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
+                            float scale) {
+    float largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fabsf(values[i]) > largest ? fabsf(values[i]) : largest;
+    uint32_t block = narrow_encode(BEV_FP8, largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
+    float unit = narrow_decode(BEV_FP8, block) * scale;
+    memset(codes, 0, BEV_BLOCK / 2);
+    for (int64_t i = 0; unit > 0 && i < n; i++)
+        codes[i / 2] |= (uint8_t)(e2m1_encode(values[i] / unit) << (i % 2 * 4));
+    return (uint8_t)block;
 }
 
-/* Adds the traffic of sums in memory: they are cleared, each point (or each cell of a block) adds
- * to every channel, and the finished sums are encoded. */
-static void add_sums_traffic(const BevAccess *access, const BevProblem *problem,
-                             BevTraffic *traffic) {
-    double points = (double)problem->map.points, channels = (double)problem->shape.channels;
-    double cells = (double)(problem->shape.nx * problem->shape.ny), adds = points * channels;
-    double sums = cells * channels * WORD;
-    bool workspace = problem->out.dtype != BEV_FP32;
-    if (access->merges)
-        adds = cells_of_blocks(&problem->map, access->block) * channels;
-    traffic->atomics = access->sums == BEV_SUMS_ATOMIC ? adds : 0;
-    traffic->out_read = WORD * adds + (workspace ? sums : 0);
-    traffic->out_write =
-        WORD * adds + sums + (workspace ? (double)bev_tensor_bytes(&problem->out) : 0);
-}
-
-/* Counts V4's pieces. A cell of class k has 2^k pieces, and a cell without points has one piece. A
- * block holds the pieces of a cell, whose number is a power of two. */
-static double count_pieces(const BevAccess *access, const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    int tile = bev_access_tile(access, problem), largest = 0;
-    int portion = piece_points(map->points, problem->shape.channels);
-    int64_t lanes = (problem->shape.channels + tile - 1) / tile;
-    int64_t pieces = problem->shape.nx * problem->shape.ny - map->intervals;
-    while ((2 << largest) * lanes <= access->block)
-        largest++;
-    for (int64_t i = 0; i < map->intervals; i++)
-        pieces += (int64_t)1 << class_of(map->interval_lengths[i], portion, largest);
-    return (double)pieces;
-}
-
-/* Returns the bytes of a feature row that a kernel reads. NVFP4's padding to whole blocks of 16
- * channels is not read. */
-static double read_row_bytes(const BevTensor *feat) {
-    double codes = ceil((double)feat->row_len * bev_dtypes[feat->dtype].bits / 8);
-    return codes + (double)bev_block_scale_bytes(feat->dtype, 1, feat->row_len);
-}
-
-/* Returns the traffic that follows from a kernel's accesses. */
-static BevTraffic access_traffic(const BevAccess *access, const BevProblem *problem) {
-    double intervals = (double)problem->map.intervals, n = bev_warps_an_owner(access, problem);
-    double cells = (double)(problem->shape.nx * problem->shape.ny);
-    int out_bits = bev_dtypes[problem->out.dtype].bits;
-    BevTraffic traffic = bev_gather_traffic(problem, out_bits);
-    traffic.feat = (double)problem->map.points * read_row_bytes(&problem->feat);
-    traffic.depth *= n;
-    traffic.weight *= n;
-    traffic.index = access_rank_bytes(access, problem);
-    if (access->owner == BEV_OWNS_INTERVAL)
-        traffic.index += intervals * access->owner_bytes * n;
-    if (access->owner == BEV_OWNS_CELL)
-        traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * n;
-    if (access->owner == BEV_OWNS_PIECE)
-        traffic.index += count_pieces(access, problem) * access->owner_bytes * n;
-    /* A splat stands for BEV_SPLAT_CELLS points of the map, each with its weight. The feature row
-     * and the depth of a splat are read once. */
-    if (access->owner == BEV_OWNS_SPLAT) {
-        traffic.feat /= BEV_SPLAT_CELLS;
-        traffic.depth /= BEV_SPLAT_CELLS;
+/* Encodes channels [first, first + count) of a row, block by block. */
+static void nvfp4_encode_span(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                              const float *values) {
+    assert(first % BEV_BLOCK == 0);
+    for (int64_t c = 0; c < count; c += BEV_BLOCK) {
+        int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + (first + c) / BEV_BLOCK;
+        int64_t n = count - c < BEV_BLOCK ? count - c : BEV_BLOCK;
+        tensor->block_scales[block] = block_encode(
+            (uint8_t *)tensor->data + block * (BEV_BLOCK / 2), values + c, n, tensor->scale);
     }
-    if (access->sums)
-        add_sums_traffic(access, problem, &traffic);
-    else if (access->clears) /* the output is cleared, and each cell with points is written again */
-        traffic.out_write += intervals * (double)problem->shape.channels * out_bits / 8;
-    return traffic;
 }
 
-/* ---- V4's traffic ---------------------------------------------------------------------------- */
-
-/* Returns the index bytes of one step of a tile. A step says where its column's slab begins, and
- * has one entry a cell. With weights each cell has the place of its weights besides. */
-static double step_bytes(const BevProblem *problem) {
-    return WORD * (2 + TILE_CELLS * (problem->map.weights ? 2 : 1));
-}
-
-/* Counts the depths that the lanes of a warp request in one pass over the channels: one depth a
- * point. From a transposed depth lane q reads the image rows q, q + 4, q + 8 and q + 12 together.
- * The lane requests all four as soon as one of them has a point. */
-static double count_tile_depths(const TileDraft *draft) {
-    const BevMap *map = &draft->problem->map;
-    int64_t lanes = 0;
-    if (!draft->transposed)
-        return (double)map->points;
-    for (int32_t e = 0; e < draft->entry_starts[map->intervals]; e++)
-        for (int lane = 0; lane < 4; lane++)
-            lanes += (draft->entries[e].code & 0x1111u << lane) != 0;
-    return 4 * (double)lanes;
-}
-
-/* Returns V4's traffic with tiles. */
-static BevTraffic tile_traffic(const TileDraft *draft) {
-    const BevProblem *problem = draft->problem;
-    const BevMap *map = &problem->map;
-    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    /* A tile's map is read once a pass over the channels. */
-    double passes = (double)draft->schedule.passes, steps = (double)draft->steps;
-    double empties = (double)(problem->shape.nx * problem->shape.ny - map->intervals);
-    double owners = (double)draft->schedule.workers * (TILE_WORK_WORDS + TILE_CELLS) + empties;
-    double sums =
-        (double)(draft->schedule.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) * WORD;
-    traffic.index = passes * (steps * step_bytes(problem) + WORD * owners);
-    traffic.out_write += 2 * sums; /* both blocks of a pair write their sums; one reads the
-                                      other's */
-    traffic.out_read += sums;
-    traffic.feat *= SLAB * steps / (double)map->points;
-    traffic.depth *= passes * count_tile_depths(draft) / (double)map->points;
-    if (draft->transposed)
-        traffic.depth +=
-            (double)(bev_tensor_bytes(&problem->depth) + tile_transposed_bytes(problem));
-    if (map->weights) /* each step reads weights for each cell, even without an entry */
-        traffic.weight = passes * steps * TILE_CELLS * SLAB * WORD;
-    return traffic;
-}
-
-/* Drafts V4's tiles for the traffic formula. Returns false where the map's arrays are NULL or
- * memory is short. A map without points needs no draft. */
-static bool make_v4_draft(const BevProblem *problem, TileDraft *draft) {
-    *draft = (TileDraft){0};
-    return problem->map.points == 0 ||
-           (problem->map.ranks_depth && problem->map.interval_lengths &&
-            tile_draft_make(problem, BEV_MULTIPROCESSORS, draft));
-}
-
-/* Returns V4's traffic. `*transposes` tells whether V4 transposes the depths first; the traffic
- * then includes that pass. */
-static BevTraffic v4_bytes(const BevKernel *kernel, const BevProblem *problem, bool *transposes) {
-    TileDraft draft;
-    BevTraffic traffic = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    if (make_v4_draft(problem, &draft))
-        traffic = draft.serves ? tile_traffic(&draft) : access_traffic(&kernel->fallback, problem);
-    *transposes = draft.serves && draft.transposed;
-    tile_draft_free(&draft);
-    return traffic;
-}
-
-static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
-    TileDraft draft;
-    double bytes = NAN;
-    if (make_v4_draft(problem, &draft))
-        bytes = draft.serves ? (double)(draft.schedule.passes * draft.steps) * step_bytes(problem)
-                             : access_rank_bytes(&kernel->fallback, problem);
-    tile_draft_free(&draft);
-    return bytes;
-}
-
-/* The first kernel of a view reads logits and writes depths. Where V4 transposes depths, the first
- * kernel does it in the same pass, which V4's traffic includes already. */
-BevTraffic bev_view_traffic(const BevProblem *problem) {
-    bool transposes;
-    BevTraffic traffic = v4_bytes(bev_kernel_find("v4"), problem, &transposes);
-    traffic.depth += transposes ? 0 : 2 * (double)bev_tensor_bytes(&problem->depth);
-    traffic.feat += 2 * (double)bev_tensor_bytes(&problem->feat);
-    if (problem->out_samples) { /* the rows of cells with points are read and written again */
-        double rows = (double)problem->map.intervals / (double)problem->out.rows;
-        traffic.out_read += rows * (double)bev_tensor_bytes(&problem->out);
-        traffic.out_write += rows * (double)bev_tensor_bytes(&problem->out);
+static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values) {
+    for (int64_t c = 0; c < tensor->row_len; c += BEV_BLOCK) {
+        int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + c / BEV_BLOCK;
+        int64_t n = tensor->row_len - c < BEV_BLOCK ? tensor->row_len - c : BEV_BLOCK;
+        const uint8_t *codes = (const uint8_t *)tensor->data + block * (BEV_BLOCK / 2);
+        float unit = narrow_decode(BEV_FP8, tensor->block_scales[block]) * tensor->scale;
+        for (int64_t i = 0; i < n; i++)
+            values[c + i] = narrow_decode(BEV_NVFP4, codes[i / 2] >> (i % 2 * 4) & 0xf) * unit;
     }
-    return traffic;
 }
 
-/* Returns the traffic of a view transform that runs as several kernels around the row `pools`.
- * Logits are read three times and written once. Features are read and written once more than by
- * pooling alone. So is the grid where its channels come first. */
-static BevTraffic parts_traffic(const BevKernel *pools, const BevProblem *problem) {
-    BevProblem pooling = *problem;
-    pooling.stage = BEV_POOL;
-    BevTraffic traffic = bev_traffic(pools, &pooling);
-    traffic.depth += 4 * (double)bev_tensor_bytes(&problem->depth);
-    traffic.feat += 2 * (double)bev_tensor_bytes(&problem->feat);
-    if (problem->out_samples) {
-        traffic.out_read += (double)bev_tensor_bytes(&problem->out);
-        traffic.out_write += (double)bev_tensor_bytes(&problem->out);
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+/* Returns where an element lies, in a format without blocks. */
+static char *place_of(const BevTensor *tensor, int64_t row, int64_t column) {
+    return (char *)tensor->data + bev_code_bytes(tensor->dtype, row, tensor->row_len) +
+           bev_code_bytes(tensor->dtype, 1, column);
+}
+
+void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                     const float *values) {
+    const float *scales = tensor->channel_scales;
+    assert(bev_dtypes[tensor->dtype].bits <= 8 || tensor->scale == 1);
+    if (tensor->dtype == BEV_NVFP4)
+        nvfp4_encode_span(tensor, row, first, count, values);
+    else
+        spans[tensor->dtype].encode(place_of(tensor, row, first), values,
+                                    scales ? scales + first : NULL, tensor->scale, count);
+}
+
+void bev_tensor_encode(const BevTensor *tensor, const float *values) {
+    for (int64_t row = 0; row < tensor->rows; row++)
+        bev_span_encode(tensor, row, 0, tensor->row_len, values + row * tensor->row_len);
+}
+
+void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values) {
+    int64_t n = tensor->row_len;
+    if (!tensor->channel_scales && tensor->dtype != BEV_NVFP4)
+        spans[tensor->dtype].decode(values, place_of(tensor, first, 0), NULL, tensor->scale,
+                                    count * n);
+    else
+        for (int64_t row = first; row < first + count; row++, values += n)
+            if (tensor->dtype == BEV_NVFP4)
+                nvfp4_decode_row(tensor, row, values);
+            else
+                spans[tensor->dtype].decode(values, place_of(tensor, row, 0),
+                                            tensor->channel_scales, tensor->scale, n);
+}
+
+float bev_tensors_factor(const BevProblem *problem) {
+    return problem->depth.scale * problem->feat.scale / problem->out.scale;
+}
+
+float bev_sum_factor(const BevProblem *problem, int64_t channel) {
+    float factor = bev_tensors_factor(problem);
+    return problem->feat.channel_scales ? factor * problem->feat.channel_scales[channel] : factor;
+}
+
+double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
+    const BevDtype dtype = tensor->dtype;
+    size_t at = (size_t)(row * tensor->row_len + column);
+    if (dtype == BEV_FP32)
+        return ((const float *)tensor->data)[at];
+    if (dtype == BEV_NVFP4) {
+        int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + column / BEV_BLOCK;
+        uint8_t pair =
+            ((const uint8_t *)tensor->data)[(block * BEV_BLOCK + column % BEV_BLOCK) / 2];
+        return bev_code_value(dtype, pair >> (column % 2 * 4) & 0xf) *
+               bev_block_scale(tensor, block) * tensor->scale;
     }
-    return traffic;
-}
-
-/* ---- the traffic of any kernel --------------------------------------------------------------- */
-
-bool bev_traffic_counts(const BevKernel *kernel) {
-    return kernel->skips ? bev_traffic_counts(bev_kernel_find(kernel->skips))
-                         : kernel->access.owner == BEV_OWNS_TILE;
-}
-
-double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
-    if (kernel->direction == BEV_BACKWARD)
-        return bev_traffic(kernel, problem).index;
-    /* V4 reads arrays that it has made of the ranks. */
-    if (bev_traffic_counts(kernel))
-        return v4_rank_bytes(kernel, problem);
-    return access_rank_bytes(&kernel->access, problem);
-}
-
-BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
-    if (kernel->bytes)
-        return kernel->bytes(problem);
-    if (kernel->pools)
-        return parts_traffic(bev_kernel_find(kernel->pools), problem);
-    if (kernel->skips)
-        return bev_traffic(bev_kernel_find(kernel->skips), problem);
-    if (kernel->large_l2) /* the traffic of V3 is that of its large-L2 form */
-        return bev_traffic(kernel->large_l2, problem);
-    bool transposes;
-    if (bev_traffic_counts(kernel))
-        return v4_bytes(kernel, problem, &transposes);
-    return access_traffic(&kernel->access, problem);
+    uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[at]
+                                                : ((const uint16_t *)tensor->data)[at];
+    return bev_code_value(dtype, code) * tensor->scale *
+           (tensor->channel_scales ? tensor->channel_scales[column] : 1);
 }

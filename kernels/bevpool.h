@@ -43,22 +43,22 @@ typedef enum {
     BEV_ELEMENT_COUNT
 } BevDtype;
 
-/* A row of the format table. To add a format, write its name above, its row in bevpool.c and its
- * codes in codec.c. Give it the same number in src/lib/bevpool.h, behind the last format of
- * kernels. UINT8 and E5M2 then move: count up the soname in src/lib/local.mk, since linked
- * programs know UINT8's number. Then change what depends on formats elsewhere: the masks of
- * formats below, gate_b_limits (src/accuracy/gates.c) and a case of bev_channel_instructions
- * (regime.c). For GPUs change besides Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), and the list
- * of with_dtype (cuda/common.cuh), for packed blocks that of with_dtype_or_fp4. For packed blocks
- * change on CPUs too bev_code_bytes, bev_tensor_scale, bev_block_scale and bev_tensor_at
- * (codec.c), fill_blocks() where their scales are no powers of two (src/accuracy/gate_exact.c),
- * and what `grep BEV_NVFP4` finds. test_gates, checkbev and test_bits.c go through all rows;
- * test_codec.c and tests/data/test_bits.sh have lists of their own. Screens list all formats: run
- * `make goldens`. kernels/README.md and src/accuracy/README.md list them by hand. Codes are 8, 16
- * or 32 bits wide; codes of another width are packed in blocks, as NVFP4's are. `depth` and `out`
- * are the element formats that go with features of this format. NVFP4 features go with FP8 depth
- * and output, as in the published kernels. INT8 features go with UINT8 depth and an INT8 output,
- * INT8_FP16 features with an FP16 output. */
+/* A row of the format table. To add a format, write its name above, its row and its codes in
+ * bevpool.c. Give it the same number in src/lib/bevpool.h, behind the last format of kernels. UINT8
+ * and E5M2 then move: count up the soname in src/lib/local.mk, since linked programs know UINT8's
+ * number. Then change what depends on formats elsewhere: the masks of formats below, gate_b_limits
+ * (src/accuracy/gates.c) and a case of bev_channel_instructions (regime.c). For GPUs change besides
+ * Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), and the list of with_dtype (cuda/common.cuh), for
+ * packed blocks that of with_dtype_or_fp4. For packed blocks change on CPUs too bev_code_bytes,
+ * bev_tensor_scale, bev_block_scale and bev_tensor_at (bevpool.c), fill_blocks() where their scales
+ * are no powers of two (src/accuracy/gate_exact.c), and what `grep BEV_NVFP4` finds. test_gates,
+ * checkbev and test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have lists
+ * of their own. Screens list all formats: run `make goldens`. kernels/README.md and
+ * src/accuracy/README.md list them by hand. Codes are 8, 16 or 32 bits wide; codes of another width
+ * are packed in blocks, as NVFP4's are. `depth` and `out` are the element formats that go with
+ * features of this format. NVFP4 features go with FP8 depth and output, as in the published
+ * kernels. INT8 features go with UINT8 depth and an INT8 output, INT8_FP16 features with an FP16
+ * output. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
@@ -254,7 +254,7 @@ typedef struct {
  * piece is a share of a cell's points. A cell tile is 16 cells that see the same image columns. The
  * cache model replays pieces and cell tiles as V4 builds them; the other owners are general. A new
  * kind of owner needs code in src/cachesim/trace_owners.c, or a replay of its own beside
- * trace_tiles.c with a branch in trace.c. It also needs its index bytes in bevpool.c and its word
+ * trace_tiles.c with a branch in trace.c. It also needs its index bytes in traffic.c and its word
  * in src/view/panel/steps_page.c. */
 typedef enum {
     BEV_OWNS_NOTHING, /* the row describes no accesses */

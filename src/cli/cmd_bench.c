@@ -570,8 +570,8 @@ static bool measure_rows(Bench *bench, Err *err) {
     const Options *options = records->options;
     for (int i = 0; i < preset_count && i < MAX_PRESETS; i++)
         configurations[i] = presets[i].name;
-    if (!records_plan(records, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, configurations,
-                      preset_count, &plan, err))
+    if (!select_plan_with_files(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST,
+                                configurations, preset_count, &plan, err))
         return false;
     plan.moments = 1; /* of a clip too */
     plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);

@@ -3,7 +3,6 @@
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/base/json_fields.h"
-#include "src/cli/selection.h"
 #include "src/run/recorded.h"
 
 #include <errno.h>
@@ -13,8 +12,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-
-enum { SCENES_MAX_BYTES = 16 << 20 };
 
 static bool is_format(const Records *records, const char *name) {
     return !strcmp(records->options->format, name);
@@ -321,43 +318,6 @@ static bool open_record_lines(Records *records, Err *err) {
         return err_set(err, ERR_FAILED, path, "give each shard a file",
                        "another process writes it");
     return lseek(records->fd, 0, SEEK_END) <= 0 || resume_records(records, err);
-}
-
-/* Reads the scenes of the plan from the file of --scenes. Empty lines are left out. */
-static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
-    static char *listed;
-    static const char **names; /* in `listed` */
-    const char *path = records->options->scenes;
-    size_t length, lines = 1;
-    plan->scene_count = 0;
-    if (records->options->argument_count)
-        return err_set(err, ERR_USAGE, "--scenes", "leave the others out",
-                       "scenes are named twice");
-    if (!data_read(path, SCENES_MAX_BYTES, &listed, &length, err))
-        return false;
-    for (size_t i = 0; i < length; i++)
-        lines += listed[i] == '\n';
-    if (!(names = calloc(lines, sizeof *names)))
-        return err_no_memory(err, path, "");
-    plan->scenes = names;
-    for (char *rest = listed, *name; (name = strtok_r(rest, "\r\n", &rest));)
-        names[plan->scene_count++] = name;
-    return plan->scene_count > 0 || err_set(err, ERR_FAILED, path, "", "names no scene");
-}
-
-bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char *const *usual,
-                  int count, BenchPlan *plan, Err *err) {
-    static GradOutFile grad_out;
-    const Options *options = records->options;
-    if (!select_plan(options, dtypes, aligns, usual, count, plan, err) ||
-        (!(plan->directions >> BEV_BACKWARD & 1) &&
-         !options_refuse(options, "grad-out", "add --direction backward",
-                         "only backward has a gradient of the output", err)) ||
-        !select_grad_out(options, &grad_out, err))
-        return false;
-    if (options->grad_out)
-        plan->grad_file = &grad_out;
-    return !options->scenes || read_scenes(records, plan, err);
 }
 
 bool records_open(Records *records, BenchPlan *plan, Err *err) {

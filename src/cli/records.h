@@ -56,11 +56,6 @@ typedef struct {
     bool ended; /* the file says that an earlier run reached the end of the plan */
 } Records;
 
-/* Makes the plan of the options with select_plan(), and reads the files of --grad-out and of
- * --scenes. */
-bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char *const *usual,
-                  int count, BenchPlan *plan, Err *err);
-
 /* Begins the records of a plan, and sets `plan->each`; NULL: there is no plan. With --format jsonl
  * and --output the records that the file has already are added. */
 bool records_open(Records *records, BenchPlan *plan, Err *err);

@@ -368,6 +368,43 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const
     return true;
 }
 
+/* Reads the scenes of the plan from the file of --scenes. Empty lines are left out. */
+static bool read_scenes(const Options *options, BenchPlan *plan, Err *err) {
+    enum { MOST_BYTES = 16 << 20 };
+    static char *listed;
+    static const char **names; /* in `listed` */
+    const char *path = options->scenes;
+    size_t length, lines = 1;
+    plan->scene_count = 0;
+    if (options->argument_count)
+        return err_set(err, ERR_USAGE, "--scenes", "leave the others out",
+                       "scenes are named twice");
+    if (!data_read(path, MOST_BYTES, &listed, &length, err))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        lines += listed[i] == '\n';
+    if (!(names = calloc(lines, sizeof *names)))
+        return err_no_memory(err, path, "");
+    plan->scenes = names;
+    for (char *rest = listed, *name; (name = strtok_r(rest, "\r\n", &rest));)
+        names[plan->scene_count++] = name;
+    return plan->scene_count > 0 || err_set(err, ERR_FAILED, path, "", "names no scene");
+}
+
+bool select_plan_with_files(const Options *options, unsigned dtypes, unsigned aligns,
+                            const char *const *usual, int count, BenchPlan *plan, Err *err) {
+    static GradOutFile grad_out;
+    if (!select_plan(options, dtypes, aligns, usual, count, plan, err) ||
+        (!(plan->directions >> BEV_BACKWARD & 1) &&
+         !options_refuse(options, "grad-out", "add --direction backward",
+                         "only backward has a gradient of the output", err)) ||
+        !select_grad_out(options, &grad_out, err))
+        return false;
+    if (options->grad_out)
+        plan->grad_file = &grad_out;
+    return !options->scenes || read_scenes(options, plan, err);
+}
+
 /* ---- one kernel run ------------------------------------------------------------------------- */
 
 bool pool_workload(Workload *workload, Pooled *pooled, Err *err) {

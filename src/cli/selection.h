@@ -31,6 +31,10 @@ const BevKernel *select_best(unsigned where);
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
                  int count, BenchPlan *plan, Err *err);
 
+/* Makes a plan with select_plan(), and reads the files of --grad-out and of --scenes. */
+bool select_plan_with_files(const Options *options, unsigned dtypes, unsigned aligns,
+                            const char *const *usual, int count, BenchPlan *plan, Err *err);
+
 /* Refuses a list in --dtype or --align. `says` is the text of the error before ", not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 

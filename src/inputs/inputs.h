@@ -10,12 +10,17 @@
 #include "src/scene/objects.h"
 #include "src/scene/scene.h"
 
-/* ---- the moments of a clip, loaded.c --------------------------------------------------------- */
+/* ---- the moments of a clip, moments.c -------------------------------------------------------- */
 
 /* The most memory of loaded moments. A thread loads moments before they are shown. */
 #define MOMENTS_BYTES ((size_t)384 << 20)
 
 typedef struct Moments Moments;
+
+/* Starts the loading thread. `first` is the first moment, with its clip, which must outlive the
+ * thread. `ahead`: moments are loaded before anything asks for them. */
+bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err);
+void moments_close(Moments *moments); /* accepts NULL */
 
 /* Waits for a moment and returns it, reference counted. The moments after it are loaded next.
  * NULL: it could not be loaded, or `give_up` was set, which leaves `err` as it is. */

@@ -7,19 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-ScaleMethod scales_method(int scales) {
-    bool has_one = scales >= SCALES_METHODS && scales < SCALES_FILE;
-    return has_one ? (ScaleMethod)((scales - SCALES_METHODS) % SCALE_METHOD_COUNT) : SCALE_MAX;
-}
-
-BevDtype scales_dtype(const Job *job) {
-    ScaleMethod method = scales_method(job->scales);
-    BevDtype dtype = job->config.dtype;
-    if (method != SCALE_ENTROPY && method != SCALE_MSE)
-        return BEV_FP32;
-    return scale_is_single(dtype) ? dtype : BEV_FP8;
-}
-
 bool rig_state_equal(const RigState *a, const RigState *b) {
     bool same = a->temperature == b->temperature && a->balance == b->balance &&
                 prune_equal(&a->prune, &b->prune) && a->outlier == b->outlier &&

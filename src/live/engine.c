@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* The engine: a request comes in, its frame is rendered, and the frame goes out. */
 #include "src/live/engine_internal.h"
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
+#include "src/live/timed_kernel.h"
+#include "src/run/backend.h"
 #include "src/run/machine.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -170,6 +174,280 @@ static void engine_wait(Engine *engine) {
         worker_wait_ms(&mailbox->worker, LOOK_AROUND_MS);
     mailbox->woken = false;
     worker_unlock(&mailbox->worker);
+}
+
+/* ---- rendering: what idle work uses, too ----------------------------------------------------- */
+
+/* The frame of a key that has waited so long is not given up for the next key. */
+enum { GIVE_WAY_MS = 50 };
+
+void engine_report_error(Engine *engine, const Err *err) {
+    if (engine->now.device_lost)
+        return; /* later errors are mere consequences of the lost device */
+    err_line(err, engine->now.live.error_text, (int)sizeof engine->now.live.error_text);
+    engine->now.err = *err;
+    engine->now.errors++;
+    engine->news = true;
+    engine->now.device_lost = err->kind == ERR_DEVICE;
+}
+
+void engine_use_model(Engine *engine, MemoryModel *model) {
+    ref_drop(engine->now.model);
+    engine->now.live.model = engine->now.model = ref_keep(model);
+    engine->now.live.model_of_before = false;
+}
+
+void engine_use_race(Engine *engine, LiveRace *race) {
+    ref_drop(engine->now.race);
+    engine->now.race = ref_keep(race);
+    engine->now.live.race = race && race->made ? &race->race : NULL;
+}
+
+KernelSet wanted_kernels(const State *state) {
+    return (state->lesson.open ? state->lesson.model_kernels : 0) |
+           (state->race || state->tours ? race_kernels() : 0);
+}
+
+/* ---- what a new frame means for the figures -------------------------------------------------- */
+
+/* Begins the simulation again for another problem or another kernel. The model of the same problem
+ * stays on the screen. */
+static void aim_simulation(Engine *engine, const FrameInputs *inputs, const KernelConfig *config) {
+    const FrameInputs *shown = &engine->shown;
+    const KernelConfig *before = &engine->shown_config;
+    bool same_problem = shown->map == inputs->map && before->dtype == config->dtype &&
+                        before->align == config->align && shown->features &&
+                        shown->features->shape.channels == inputs->features->shape.channels;
+    if (same_problem && before->kernel == config->kernel)
+        return;
+    const BevKernel *row = model_row(config->kernel);
+    bool same_bars = same_problem && engine->simulated > DEPTH_ESTIMATE && row && story_tells(row);
+    engine->model_tag++;
+    engine->simulated = same_bars ? DEPTH_ESTIMATE + 1 : 0;
+    background_give_up(engine->judging);
+    if (same_problem)
+        return; /* the running simulation is of use for this kernel, too */
+    background_give_up(engine->background);
+    engine_use_race(engine, NULL);
+    if (shown->scene != inputs->scene) /* otherwise the old model stays until a new one is there */
+        engine_use_model(engine, NULL);
+    engine->now.live.model_of_before = engine->now.model != NULL;
+}
+
+bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
+    return a->shape.channels == b->shape.channels && a->temperature == b->temperature &&
+           a->outlier == b->outlier && a->scales == b->scales && a->scales_scene == b->scales_scene;
+}
+
+/* Compares the new inputs with the last ones. Figures of other inputs are forgotten, or marked. */
+static void update_figures(Engine *engine) {
+    FrameInputs borrowed = *pipeline_inputs(engine->pipeline), *inputs = &borrowed;
+    const KernelConfig *config = &engine->now.state.job.config;
+    const bool moves = engine->now.state.playing && !engine->options.script;
+    if (moves && maps_differ_by_moment(engine->shown.map, inputs->map))
+        inputs->map = engine->shown.map;
+    if (inputs->scene != engine->shown.scene) {
+        engine->now.loads++;
+        frame_inputs_hold(&engine->judged, inputs);
+    }
+    engine_aim_accuracy(engine, inputs);
+    if (engine->measure)
+        measure_aim(engine->measure, inputs, &engine->now.state.job, &engine->now.live);
+    if (engine->background)
+        aim_simulation(engine, inputs, config);
+    frame_inputs_hold(&engine->shown, inputs);
+    engine->shown_config = *config;
+    if (inputs->map->pruned_by)
+        engine->now.live.pruned_s = inputs->map->pruned_by->time_s;
+}
+
+/* ---- contents -------------------------------------------------------------------------------- */
+
+/* Whether the frame is given up for a newer request. Never are two frames in a row given up, so
+ * that something is always shown. */
+static bool gives_way(void *context) {
+    Engine *engine = context;
+    return !engine->given_up && engine_request_waits(engine, engine->give_way_ms);
+}
+
+/* Returns the kernel that pools in place of a kernel that takes longer than a key can wait. The
+ * CPU's default kernel does so until the background thread has pooled the slow kernel's grid. NULL:
+ * the kernel is fast enough. */
+static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
+    const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);
+    bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;
+    bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != fast &&
+                measure_is_slow(engine->measure, config);
+    return slow && fits ? fast : NULL;
+}
+
+/* Returns what the pipeline must make for this frame besides the pooled grid. */
+static PipelineNeeds needs_of(Engine *engine) {
+    const State *state = &engine->now.state;
+    const KernelConfig pools = inputs_forward_config(&state->job.config);
+    return (PipelineNeeds){
+        .draft = engine->quality == QUALITY_ROUGH,
+        .fp64_original = state_shows_errors(state),
+        .stand_in = stand_in_for(engine, &pools),
+        .baseline_stand_in = state->job.pool_baseline && !state->job.other
+                                 ? stand_in_for(engine, &state->job.baseline)
+                                 : NULL,
+        .gradients_later = engine->measure && state->job.config.kernel->where == BEV_CPU &&
+                           measure_is_slow(engine->measure, &state->job.config),
+        .give_up = {gives_way, engine},
+        .doing = &engine->doing,
+    };
+}
+
+/* ---- the figures of a script, the same on every machine -------------------------------------- */
+
+/* Checks the accuracy of the selection's format at this moment of the world, unless it is known. A
+ * script checks no other format: stale figures of other formats become unknown. */
+static bool check_accuracy(Engine *engine, Err *err) {
+    const KernelConfig *config = &engine->now.state.job.config;
+    LiveAccuracy *accuracy = engine->now.live.accuracy;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (accuracy[dtype].stale)
+            accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
+    if (accuracy[config->dtype].source)
+        return true;
+    return background_accuracy(&engine->shown, config, &accuracy[config->dtype], err);
+}
+
+/* Fills in a device without facts of this machine: a script gives the same pictures everywhere. */
+static void fill_script_device(Engine *engine) {
+    const LiveKernel *row = live_kernel(&engine->now.live, engine->now.state.job.config.kernel);
+    engine->cpu = (LiveDevice){.where = BEV_CPU};
+    if (row && row->recorded_on[0])
+        snprintf(engine->cpu.name, sizeof engine->cpu.name, "recorded on %.80s", row->recorded_on);
+    else
+        snprintf(engine->cpu.name, sizeof engine->cpu.name, "script, nothing measured");
+    memset(engine->now.live.stages_us, 0, sizeof engine->now.live.stages_us);
+}
+
+static bool fill_model(Engine *engine, Err *err) {
+    const FrameInputs *inputs = &engine->shown;
+    const State *state = &engine->now.state;
+    if (!live_model_aim(engine->live_model, &inputs->features->shape, inputs->map,
+                        &state->job.config, wanted_kernels(state), err))
+        return false;
+    while (live_model_step(engine->live_model, live_model_depth(state), NULL)) {
+    }
+    engine_use_model(engine, live_model_known(engine->live_model));
+    return true;
+}
+
+static bool fill_race(Engine *engine, Err *err) {
+    const EngineFrame *now = &engine->now;
+    LiveRace *race =
+        now->state.race ? live_race_new(&now->state, &engine->shown, &now->live) : NULL;
+    bool same = race && live_race_same(race, now->race);
+    bool ok = !race || same || live_race_make(race, now->model, err);
+    if (ok && !same)
+        engine_use_race(engine, race);
+    ref_drop(race);
+    return ok;
+}
+
+static bool fill_script(Engine *engine, Err *err) {
+    if (!check_accuracy(engine, err))
+        return false;
+    timed_kernel_fill_recorded(&engine->recorded, &engine->shown, &engine->now.state.job,
+                               &engine->now.live);
+    fill_script_device(engine);
+    return fill_model(engine, err) && fill_race(engine, err);
+}
+
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+/* Makes the picture of the frame, if pictures are wanted. After an error the last picture stays.
+ * False: the picture was given up. */
+static bool make_picture(Engine *engine) {
+    const EngineOptions *options = &engine->options;
+    const GiveUp give_up = {gives_way, engine};
+    EngineFrame *now = &engine->now;
+    Err err = {.kind = ERR_FAILED};
+    if (!options->make_picture)
+        return true;
+    double begun = clock_ms();
+    engine->doing = "picture";
+    Picture *picture = options->make_picture(&now->state, &now->live, now->picture, &give_up, &err);
+    if (!picture && given_up(&give_up))
+        return false;
+    if (!picture) {
+        engine_report_error(engine, &err);
+        return true;
+    }
+    if (picture != now->picture && !options->script)
+        now->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
+    ref_drop(now->picture);
+    now->picture = picture;
+    return true;
+}
+
+/* Updates the frames a second, averaged over about the last second. */
+static void count_frame(Engine *engine) {
+    double now = clock_ms(), gap = now - engine->frame_ms;
+    engine->frame_ms = now;
+    if (gap > 1000 || gap <= 0) {
+        engine->now.live.fps = (Reading){.value = 0};
+        return;
+    }
+    double before = engine->now.live.fps.value, weight = 1 - exp(-gap / 500);
+    double rate = 1000 / gap;
+    engine->now.live.fps =
+        reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
+}
+
+/* Makes the contents and the picture of a frame. PIPELINE_GIVEN_UP: neither may be shown. */
+static PipelineEnd make_frame(Engine *engine, Quality quality) {
+    Err err = {.kind = ERR_FAILED};
+    engine->quality = quality;
+    PipelineEnd end = pipeline_run(engine->pipeline, &engine->now.state, needs_of(engine),
+                                   &engine->now.live, &err);
+    if (end == PIPELINE_FAILED)
+        engine_report_error(engine, &err);
+    if (end == PIPELINE_DONE) {
+        engine->now.live.error_text[0] = '\0';
+        engine->now.live.complete = false;
+        update_figures(engine);
+        if (engine->options.script && !fill_script(engine, &err)) {
+            engine_report_error(engine, &err);
+            return PIPELINE_FAILED;
+        }
+    }
+    engine->given_up = end == PIPELINE_GIVEN_UP ||
+                       (end == PIPELINE_DONE && (gives_way(engine) || !make_picture(engine)));
+    return engine->given_up ? PIPELINE_GIVEN_UP : end;
+}
+
+/* ---- from a request to a frame --------------------------------------------------------------- */
+
+PipelineEnd engine_render_again(Engine *engine, Quality quality) {
+    engine->give_way_ms = INFINITY;
+    PipelineEnd end = make_frame(engine, quality);
+    if (end != PIPELINE_GIVEN_UP)
+        engine_publish(engine);
+    return end;
+}
+
+void engine_render(Engine *engine, const State *request) {
+    bool moved = request->job.time_s != engine->now.state.job.time_s;
+    engine_free_retired(&engine->mailbox);
+    engine->now.state = *request;
+    engine->request_ms = clock_ms();
+    bool key = !moved || engine->taken > 1; /* requests of moments alone are further apart */
+    engine->give_way_ms = key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
+    engine->now.device_lost &= request->job.config.kernel->where == BEV_CUDA;
+    background_pause(engine->background, true); /* a simulation would take cores from rendering */
+    if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
+        return;
+    if (moved)
+        count_frame(engine);
+    else if (!request->playing)
+        engine->now.live.fps = (Reading){.value = 0};
+    engine_publish(engine);
+    background_pause(engine->background, false);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */

@@ -102,8 +102,6 @@ void engine_free_retired(Mailbox *mailbox);
 /* Hands a new frame with all known figures to the caller. */
 void engine_publish(Engine *engine);
 
-/* ---- engine_render.c: from a request to a frame ---------------------------------------------- */
-
 /* Renders a rough frame of this request, and publishes it unless a newer request came. */
 void engine_render(Engine *engine, const State *request);
 

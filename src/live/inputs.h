@@ -95,6 +95,10 @@ BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *co
 /* Returns why the kernel cannot run on these inputs. NULL: the kernel can run. */
 const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *config);
 
+/* Returns the kernel that pools the picture: the selection, or the default kernel where the
+ * selection goes backward. */
+KernelConfig inputs_forward_config(const KernelConfig *config);
+
 /* ---- inputs_grids.c -------------------------------------------------------------------------- */
 
 /* An encoded problem and the session that runs it. */
@@ -153,10 +157,6 @@ bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err
 int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
 
 /* ---- inputs_gradients.c ---------------------------------------------------------------------- */
-
-/* Returns the kernel that pools the picture: the selection, or the default kernel where the
- * selection goes backward. */
-KernelConfig inputs_forward_config(const KernelConfig *config);
 
 /* Returns the bytes of a selection that goes backward. */
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config);

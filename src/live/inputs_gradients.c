@@ -8,14 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- kernels and memory ---------------------------------------------------------------------- */
-
-KernelConfig inputs_forward_config(const KernelConfig *config) {
-    KernelConfig forward = *config;
-    if (config->kernel->direction == BEV_BACKWARD)
-        forward.kernel = bev_default(config->kernel->where, BEV_FORWARD);
-    return forward;
-}
+/* ---- memory, points of pixels ---------------------------------------------------------------- */
 
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config) {
     BevProblem problem = inputs_bare_problem(inputs, config);

@@ -41,6 +41,13 @@ const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *co
     return bev_unsupported(config->kernel, &problem);
 }
 
+KernelConfig inputs_forward_config(const KernelConfig *config) {
+    KernelConfig forward = *config;
+    if (config->kernel->direction == BEV_BACKWARD)
+        forward.kernel = bev_default(config->kernel->where, BEV_FORWARD);
+    return forward;
+}
+
 /* Returns the distance, seen from above, between a point of a camera's optical axis and the same
  * point by the other calibration. */
 static double moved_m(const Rig *a, const Rig *b, int camera) {

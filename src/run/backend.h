@@ -28,7 +28,6 @@ typedef struct {
                  Err *err);
 } SessionBackend;
 
-extern const SessionBackend session_cpu_backend;  /* session_cpu.c */
 extern const SessionBackend session_cuda_backend; /* session_cuda.cu, only in builds with CUDA */
 
 /* Takes options->samples samples and summarizes them. After at least 5 samples it stops early if

@@ -168,7 +168,7 @@ const Preset *preset_find(const char *name);
 /* Changes a loaded scene of preset_world to the sizes of a preset. */
 void preset_apply(const Preset *preset, Scene *scene);
 
-/* Describes one array of a .npz scene for help texts (scene_arrays.c). */
+/* Describes one array of a .npz scene for help texts (scene_npz.c). */
 typedef struct {
     const char *name, *group, *meaning; /* meaning: "" where no text is written yet */
     const char *types;                  /* "float16 or float32" */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arrays of a tensor scene. A table has their names, element types, shapes and bounds. A reader
- * checks an archive against the table. scene_arrays.c, scene_npz.c and
- * scene_load.c share this header. */
+ * checks an archive against the table. The files scene_*.c share this header. */
 #pragma once
 
 #include "src/base/json_fields.h"
@@ -110,9 +109,6 @@ typedef struct {
 /* Returns an array of this type that has shape `which` of its row for these sizes. */
 NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t sizes[SIZE_COUNT]);
 
-/* Returns the number of elements of each camera. 0: one row serves all cameras. */
-int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
-
 /* Opens an archive, checks it against the table, and has `read` read it. The headers are checked
  * first: names, types, shapes, bounds of sizes, and sizes that differ between arrays. Takes over
  * `file`; NULL: `err` says already why. */
@@ -130,9 +126,8 @@ void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type);
  * and within the row's bounds. */
 bool arrays_read_numbers(ArrayReader *reader, ArrayId id);
 
-/* Whether an array has few numbers: no axis of pixels or points. Reads the numbers of all these. */
+/* Whether an array has few numbers: no axis of pixels or points. */
 bool arrays_is_small(ArrayId id);
-bool arrays_read_small(ArrayReader *reader);
 
 /* Whether the archive has the array. */
 static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
@@ -142,6 +137,9 @@ static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
 /* Checks that `value`, element i of an array, lies between the bounds. */
 bool arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
                           double max);
+
+/* Reads photographs, boxes, LiDAR and time. The rig is known, and small arrays are read. */
+bool scene_read_recorded(ArrayReader *reader, Scene *scene);
 
 /* Compares a map that has one cell for each point with the rig's nearest map. A point on a cell's
  * edge agrees with the cells on both sides. The edge is as wide as the rounding of FP32

@@ -1,183 +1,339 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads tensor scenes from .npz, and writes them. */
-#include "kernels/threads.h"
+/* Reads tensor scenes from .npz: checks the archive against the table of arrays, then makes the
+ * scene. */
+#include "src/scene/scene_internal.h"
+
+#include "src/base/nearest.h"
 #include "src/base/units.h"
 #include "src/scene/scatter.h"
-#include "src/scene/scene_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- photographs ----------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
-/* The part of a camera's image that is kept. Pixel x of the network's input lies at pixel (x +
- * from) / scale of the image. Index 0 is for rows, 1 for columns. */
-typedef struct {
-    int64_t size[2]; /* size of the image */
-    double from[2], scale[2];
-} ImagePart;
+#define ARRAY_ROW(id, name, group, types, written, ...)                                            \
+    {name, GROUP_##group, types, NPY_##written, __VA_ARGS__},
+const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
-typedef struct {
-    int64_t h, w; /* rows and columns of the array */
-    double input[2];
-    bool padded; /* images begin in the upper left corner */
-} Images;
+static const char letters[] = "NDhwCPIHWBLK"; /* indexed by ArraySize */
 
-/* Chooses the part of an image. An image with the proportions of the network's input shows that
- * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`, and
- * must hold the resized crop. */
-static bool choose_part(const ArrayReader *reader, const Camera *camera, const Images *images,
-                        ImagePart *part) {
-    const ImageCut *own = &camera->cut;
-    const double h = (double)images->h, w = (double)images->w;
-    *part = (ImagePart){.size = {images->h, images->w},
-                        .scale = {images->input[0] / h, images->input[1] / w}};
-    if (!images->padded && fabs(part->scale[0] - part->scale[1]) <= 0.01 * part->scale[0])
-        return true;
-    REFUSE_IF(h + 2 < own->image_h || w + 2 < own->image_w, ARRAY_IMAGES,
-              "save what the network saw, or the camera's whole image; a crop that "
-              "goes beyond it needs own_size",
-              "%lld x %lld pixels, must have the shape of image_size, %g x %g, or "
-              "hold the %d x %d that resize and crop take of %s",
-              (long long)images->h, (long long)images->w, images->input[0], images->input[1],
-              own->image_h, own->image_w, camera->name);
-    *part = (ImagePart){.size = {images->padded ? own->image_h : images->h,
-                                 images->padded ? own->image_w : images->w},
-                        .from = {own->crop_y, own->crop_x},
-                        .scale = {own->resize_y, own->resize_x}};
+/* `name` is the name of the axis in shapes, `title` what its elements are in messages. */
+static const struct {
+    const char *name, *title;
+    int64_t min, max;
+} sizes[SIZE_COUNT] = {
+    [SIZE_CAMERAS] = {"camera", "cameras", 1, RIG_MAX_CAMERAS},
+    [SIZE_BINS] = {"D", "depth bins", 1, SCENE_MAX_BINS},
+    [SIZE_ROWS] = {"h", "feature rows", 1, SCENE_MAX_FEATURES},
+    [SIZE_COLUMNS] = {"w", "feature columns", 1, SCENE_MAX_FEATURES},
+    [SIZE_CHANNELS] = {"C", "channels", 1, SCENE_MAX_CHANNELS},
+    [SIZE_POINTS] = {"point", "points", 0, INT32_MAX},
+    [SIZE_INTERVALS] = {"interval", "intervals", 0, INT32_MAX},
+    [SIZE_IMAGE_ROWS] = {"H", "image rows", 1, PHOTOS_MAX_PIXELS},
+    [SIZE_IMAGE_COLUMNS] = {"W", "image columns", 1, PHOTOS_MAX_PIXELS},
+    [SIZE_BOXES] = {"box", "boxes", 0, PHOTOS_MAX_BOXES},
+    [SIZE_SWEEP] = {"point", "LiDAR points", 0, PHOTOS_MAX_SWEEP},
+    [SIZE_SWEEP_COLUMNS] = {"3 or more", "LiDAR columns", 3, 16},
+};
+
+/* Returns the ArraySize of a letter. -1: the character is a digit. */
+static int size_of_letter(char letter) {
+    const char *at = strchr(letters, letter);
+    return at ? (int)(at - letters) : -1;
+}
+
+NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values[SIZE_COUNT]) {
+    NpyArray array = {.type = type, .count = 1, .characters = type == NPY_U ? NPZ_TEXT : 1};
+    for (const char *s = scene_arrays[id].shapes[which]; *s; s++) {
+        int64_t axis = size_of_letter(*s) >= 0 ? values[size_of_letter(*s)] : *s - '0';
+        array.shape[array.rank++] = axis;
+        array.count *= axis;
+    }
+    return array;
+}
+
+/* ---- headers --------------------------------------------------------------------------------- */
+
+static bool refuse_unknown(const ArrayReader *reader) {
+    const char *names[ARRAY_COUNT];
+    for (int id = 0; id < ARRAY_COUNT; id++)
+        names[id] = scene_arrays[id].name;
+    for (int m = 0; m < reader->npz.count; m++) {
+        const char *name = reader->npz.members[m].name;
+        const char *nearest = nearest_name(name, names, ARRAY_COUNT);
+        char hint[256];
+        if (nearest && strcmp(name, nearest) == 0)
+            continue;
+        nearest_hint(name, names, ARRAY_COUNT, NULL, hint, sizeof hint);
+        return data_refuse(reader->err, reader->npz.where, name, hint, "unknown array");
+    }
     return true;
 }
 
-/* Describes the images. They are padded where the file has the array own_size and all images have
- * the largest of these sizes. */
-static Images describe_images(const ArrayReader *reader, const Scene *scene) {
-    const Rig *rig = &scene->rig;
-    Images images = {.h = reader->size[SIZE_IMAGE_ROWS], .w = reader->size[SIZE_IMAGE_COLUMNS]};
-    int h = 0, w = 0;
-    for (int i = 0; i < rig->camera_count; i++) {
-        const ImageCut *own = &rig->cameras[i].cut;
-        h = own->image_h > h ? own->image_h : h;
-        w = own->image_w > w ? own->image_w : w;
-    }
-    images.padded = arrays_has(reader, ARRAY_OWN_SIZE) && images.h == h && images.w == w;
-    images.input[0] = scene->has_rig ? rig->frustum.input_h : (double)images.h;
-    images.input[1] = scene->has_rig ? rig->frustum.input_w : (double)images.w;
-    return images;
-}
-
-/* Finds the image's pixels under pixel `at` of the `kept` pixels of an axis. Inside the image there
- * is at least one pixel; outside, `range` is empty. A rounding error of 1e-6 adds no pixel. */
-static void pixels_under(const Images *images, const ImagePart *part, int axis, int64_t at,
-                         int64_t kept, int64_t range[2]) {
-    double step = images->input[axis] / (double)kept;
-    double low = ((double)at * step + part->from[axis]) / part->scale[axis];
-    double high = ((double)(at + 1) * step + part->from[axis]) / part->scale[axis];
-    range[0] = (int64_t)fmax(0, floor(low + 1e-6));
-    range[1] = (int64_t)fmin((double)part->size[axis],
-                             fmax(ceil(high - 1e-6), high > 0 ? (double)range[0] + 1 : 0));
-}
-
-static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_t rows[2],
-                       const int64_t columns[2], uint8_t *pixel) {
-    uint32_t sum[3] = {0};
-    int64_t count = (rows[1] - rows[0]) * (columns[1] - columns[0]);
-    for (int64_t y = rows[0]; y < rows[1]; y++)
-        for (const unsigned char *p = image + 3 * (y * image_w + columns[0]),
-                                 *end = image + 3 * (y * image_w + columns[1]);
-             p < end; p += 3)
-            for (int i = 0; i < 3; i++)
-                sum[i] += p[i];
-    for (int i = 0; i < 3; i++)
-        pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
-}
-
-static void reduce_image(const Images *images, const ImagePart *part, const uint8_t *image,
-                         const Photos *photos, uint8_t *kept) {
-    int64_t columns[PHOTOS_KEPT_W][2]; /* the image's columns under each kept column */
-    for (int64_t x = 0; x < photos->w; x++)
-        pixels_under(images, part, 1, x, photos->w, columns[x]);
-#pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (int64_t y = 0; y < photos->h; y++) {
-        int64_t rows[2];
-        pixels_under(images, part, 0, y, photos->h, rows);
-        for (int64_t x = 0; x < photos->w; x++)
-            mean_pixel(image, images->w, rows, columns[x], kept + 3 * (y * photos->w + x));
+/* Writes "() or (camera, 2)": the shapes that an array may have. */
+static void shapes_text(int id, char *text, size_t size) {
+    text[0] = '\0';
+    for (const char *const *shape = scene_arrays[id].shapes; *shape; shape++) {
+        text_add(text, size, text[0] ? " or (" : "(");
+        for (const char *s = *shape; *s; s++) {
+            const char digit[2] = {*s, '\0'};
+            int axis = size_of_letter(*s);
+            text_add(text, size, "%s%s", s == *shape ? "" : ", ",
+                     axis >= 0 ? sizes[axis].name : digit);
+        }
+        text_add(text, size, ")");
     }
 }
 
-static bool read_images(ArrayReader *reader, Scene *scene) {
-    enum { MOST_PIXELS = 1 << 24 };
-    Photos *photos = &scene->photos;
-    const Images images = describe_images(reader, scene);
-    if (!arrays_has(reader, ARRAY_IMAGES))
-        return true;
-    REFUSE_IF(images.h * images.w > MOST_PIXELS, ARRAY_IMAGES, "save smaller ones",
-              "%lld x %lld pixels, must be at most %d in all", (long long)images.h,
-              (long long)images.w, MOST_PIXELS);
-    photos->cameras = reader->size[SIZE_CAMERAS];
-    photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
-    const int64_t kept = photos->h * photos->w * 3;
-    photos->srgb = malloc((size_t)(photos->cameras * kept));
-    if (!photos->srgb)
-        return err_no_memory(reader->err, "images", "");
-    uint8_t *pixels = arrays_take(reader, ARRAY_IMAGES, NPY_U1);
-    bool ok = pixels;
-    for (int64_t i = 0; ok && i < photos->cameras; i++) {
-        ImagePart part;
-        ok = choose_part(reader, &scene->rig.cameras[i], &images, &part);
-        if (ok)
-            reduce_image(&images, &part, pixels + 3 * images.h * images.w * i, photos,
-                         photos->srgb + kept * i);
+/* Returns what to do about a wrong shape, where there is one clear answer. */
+static const char *shape_hint(const ArrayReader *reader, int id) {
+    const NpyArray *array = &reader->array[id];
+    const char *shape = scene_arrays[id].shapes[0];
+    const int axes = (int)strlen(shape);
+    const int64_t cameras = reader->size[SIZE_CAMERAS];
+    if (id == ARRAY_INTRINSICS && array->rank == 3 && array->shape[1] >= 3 && array->shape[2] == 4)
+        return "save intrinsics[:, :3, :3]";
+    if (id == ARRAY_CAM2EGO && array->rank == 3 && array->shape[1] == 3 && array->shape[2] == 4)
+        return "add the row 0 0 0 1";
+    if (array->rank == axes + 1 && array->shape[0] == 1)
+        return "save one sample, without a batch axis";
+    if (array->rank == axes + 1 && array->shape[0] == cameras && shape[0] != 'N')
+        return "one for all cameras";
+    if (array->rank == axes - 1 && shape[0] == 'N')
+        return "the camera axis is missing";
+    return "";
+}
+
+/* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
+static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
+    REFUSE_IF(value < sizes[e].min || value > sizes[e].max, id, "", "%lld %s, must be %lld to %lld",
+              (long long)value, sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
+    REFUSE_IF(reader->size[e] >= 0 && reader->size[e] != value, id,
+              id == ARRAY_FEAT ? "depth is (camera, D, h, w), feat (camera, h, w, C)" : "",
+              "%lld %s, but %s has %lld", (long long)value, sizes[e].title, reader->first[e],
+              (long long)reader->size[e]);
+    if (reader->size[e] < 0) {
+        reader->size[e] = value;
+        reader->first[e] = scene_arrays[id].name;
     }
-    free(pixels);
+    return true;
+}
+
+static bool shape_matches(const NpyArray *array, const char *shape) {
+    if (array->rank != (int)strlen(shape))
+        return array->rank == 0 && !strcmp(shape, "1"); /* a number counts as a list of one */
+    for (int i = 0; i < array->rank; i++)
+        if (shape[i] >= '0' && shape[i] <= '9' && array->shape[i] != shape[i] - '0')
+            return false;
+    return true;
+}
+
+static bool check_shape(ArrayReader *reader, int id) {
+    const NpyArray *array = &reader->array[id];
+    const char *const *shape = scene_arrays[id].shapes;
+    const ShortText found = npy_shape_text(array);
+    char wanted[96];
+    /* moments of a clip, or a batch */
+    REFUSE_IF(id == ARRAY_DEPTH && array->rank == 5, id,
+              array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
+                                    "clip/00001.npz"
+                                  : "save one sample, depth[0] and feat[0]",
+              "shape %s: %lld moments or samples in one file; a clip is a folder of files",
+              found.text, (long long)array->shape[0]);
+    while (*shape && !shape_matches(array, *shape))
+        shape++;
+    shapes_text(id, wanted, sizeof wanted);
+    REFUSE_IF(!*shape, id, shape_hint(reader, id), "shape %s, must be %s", found.text, wanted);
+    for (int i = 0; i < array->rank; i++) {
+        int size = size_of_letter((*shape)[i]);
+        if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
+            return false;
+    }
+    return true;
+}
+
+static const char *types_text(unsigned types) {
+    return types == NUMBERS   ? "any number"
+           : types == FLOATS  ? "float16, float32 or float64"
+           : types == PRECISE ? "float32 or float64"
+           : types == WHOLE   ? "any whole number"
+           : types == BYTES   ? "uint8"
+                              : "bytes or str";
+}
+
+/* Returns what to do about a wrong type, where there is one clear answer. No conversion may lose
+ * data. */
+static const char *type_hint(int id, NpyType found) {
+    const unsigned wanted = scene_arrays[id].types;
+    const bool number = 1u << found & NUMBERS;
+    if (id == ARRAY_IMAGES && npy_is_float(found))
+        return "of 0 to 1: save (255 * images).round().astype(numpy.uint8)";
+    if (wanted == TEXTS && number)
+        return "save names, numpy.array([\"car\", ...])";
+    if (wanted == WHOLE && npy_is_float(found))
+        return "save whole numbers; float32 is exact up to 16777216 only";
+    if (wanted & 1u << NPY_F4 && number)
+        return "save array.astype(numpy.float32)";
+    return "";
+}
+
+static bool read_header(ArrayReader *reader, int id, int member) {
+    if (!npz_read_array(&reader->npz, member, &reader->array[id], reader->err))
+        return false;
+    NpyType type = reader->array[id].type;
+    REFUSE_IF(!(scene_arrays[id].types & 1u << type), id, type_hint(id, type),
+              "dtype %s, must be %s", npy_types[type].name, types_text(scene_arrays[id].types));
+    return check_shape(reader, id);
+}
+
+/* Returns the number of elements of each camera. 0: one row serves all cameras. */
+static int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
+    const NpyArray *array = &reader->array[id];
+    const bool one = array->rank < (id == ARRAY_RESIZE ? 1 : 2) ||
+                     (array->rank == 1 && array->count == 1 && reader->size[SIZE_CAMERAS] > 1);
+    return one ? 0 : array->count / reader->size[SIZE_CAMERAS];
+}
+
+/* Checks that the arrays of a group are either all present or all missing. */
+static bool check_group(const ArrayReader *reader, ArrayGroup group, const char *others,
+                        bool *present) {
+    int missing = -1;
+    *present = false;
+    for (int id = ARRAY_COUNT - 1; id >= 0; id--) {
+        if (scene_arrays[id].group != group)
+            continue;
+        if (arrays_has(reader, (ArrayId)id))
+            *present = true;
+        else if (id != ARRAY_DEPTH_RANGE || !arrays_has(reader, ARRAY_DEPTH_BINS))
+            missing = id;
+    }
+    REFUSE_IF(*present && missing >= 0, missing, others, "is missing");
+    return true;
+}
+
+static bool check_groups(ArrayReader *reader) {
+    if (!check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present",
+                     &reader->has_calibration) ||
+        !check_group(reader, GROUP_INDEX, "other index arrays are present", &reader->has_index))
+        return false;
+    REFUSE_IF(!arrays_has(reader, ARRAY_DEPTH), ARRAY_DEPTH, "a scene needs both depth and feat",
+              "is missing");
+    REFUSE_IF(!arrays_has(reader, ARRAY_FEAT) &&
+                  !(arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration),
+              ARRAY_FEAT,
+              "a scene needs both depth and feat; feat may be missing where images "
+              "and a calibration are there",
+              "is missing");
+    REFUSE_IF(!reader->has_calibration && !reader->has_index, ARRAY_INTRINSICS,
+              "save the calibration, or the five index arrays and bev_shape",
+              "is missing: neither a calibration nor index arrays");
+    REFUSE_IF(arrays_has(reader, ARRAY_WEIGHTS) && !reader->has_index, ARRAY_WEIGHTS,
+              "save the index arrays too", "weights without index arrays");
+    REFUSE_IF(arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES),
+              ARRAY_BOX_LABELS, "save the boxes too", "labels without boxes");
+    return true;
+}
+
+static bool check_headers(ArrayReader *reader) {
+    for (int e = 0; e < SIZE_COUNT; e++)
+        reader->size[e] = -1;
+    if (!refuse_unknown(reader))
+        return false;
+    for (int id = 0; id < ARRAY_COUNT; id++) {
+        int member = npz_find(&reader->npz, scene_arrays[id].name);
+        if (member >= 0 && !read_header(reader, id, member))
+            return false;
+    }
+    return check_groups(reader);
+}
+
+/* ---- the archive ----------------------------------------------------------------------------- */
+
+bool arrays_read_file(FILE *file, const char *where, bool (*read)(ArrayReader *, void *), void *to,
+                      Err *err) {
+    ArrayReader reader = {.err = err};
+    if (!file || !npz_open(&reader.npz, file, where, err))
+        return false;
+    bool ok = check_headers(&reader) && read(&reader, to);
+    for (int id = 0; id < ARRAY_COUNT; id++)
+        free(reader.numbers[id]);
+    npz_close(&reader.npz);
     return ok;
 }
 
-/* ---- boxes, LiDAR, time ---------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
-static bool read_boxes(ArrayReader *reader, Photos *photos) {
-    if (!arrays_has(reader, ARRAY_BOXES))
-        return true;
-    const int64_t columns = reader->array[ARRAY_BOXES].shape[1];
-    photos->box_count = reader->size[SIZE_BOXES];
-    photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
-    if (!photos->boxes)
-        return err_no_memory(reader->err, "boxes", "");
-    const double *row = reader->numbers[ARRAY_BOXES];
-    for (int64_t i = 0; i < photos->box_count; i++, row += columns) {
-        for (int k = 3; k < 6; k++)
-            if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
-                return false;
-        memcpy(&photos->boxes[i], row, TRUE_BOX_NUMBERS * sizeof *row);
-    }
-    return arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
+void *arrays_take(ArrayReader *reader, ArrayId id, NpyType type) {
+    const NpyArray *array = &reader->array[id];
+    void *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
+    if (!elements)
+        err_no_memory(reader->err, scene_arrays[id].name, "");
+    else if (npz_read(&reader->npz, array, type, elements, reader->err))
+        return elements;
+    free(elements);
+    return NULL;
 }
 
-/* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
-static bool read_lidar(ArrayReader *reader, Photos *photos) {
-    const NpyArray *array = &reader->array[ARRAY_LIDAR];
-    if (!arrays_has(reader, ARRAY_LIDAR))
-        return true;
-    float *values = photos->sweep_m = arrays_take(reader, ARRAY_LIDAR, NPY_F4);
-    for (int64_t i = 0; values && i < array->shape[0]; i++) {
-        const float *p = values + i * array->shape[1];
-        if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))
-            memmove(values + 3 * photos->sweep_count++, p, 3 * sizeof *values);
-    }
-    if (!values)
+bool arrays_read_texts(ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
+    return !arrays_has(reader, id) ||
+           npz_read_texts(&reader->npz, &reader->array[id], texts, stride, reader->err);
+}
+
+bool arrays_read_numbers(ArrayReader *reader, ArrayId id) {
+    const ArrayRow *row = &scene_arrays[id];
+    const double *values = NULL;
+    if (arrays_has(reader, id) && !(values = reader->numbers[id] = arrays_take(reader, id, NPY_F8)))
         return false;
-    float *less = realloc(values, (size_t)photos->sweep_count * 3 * sizeof *values + 1);
-    photos->sweep_m = less ? less : values;
+    for (int64_t i = 0; i < reader->array[id].count; i++) {
+        REFUSE_ELEMENT_IF(!isfinite(values[i]), id, i, "%g, must be finite", values[i]);
+        if (row->max > row->min &&
+            !arrays_check_between(reader, id, i, values[i], row->min, row->max))
+            return false;
+    }
     return true;
 }
 
-static void set_time(const ArrayReader *reader, Photos *photos) {
-    const int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
-    photos->has_time = count > 0;
-    for (int64_t i = 0; i < count; i++)
-        photos->time_s += reader->numbers[ARRAY_TIMESTAMPS][i] / (double)count;
+bool arrays_is_small(ArrayId id) {
+    return scene_arrays[id].types != TEXTS && !strpbrk(scene_arrays[id].shapes[0], "hHPIL");
+}
+
+/* Reads the numbers of all small arrays. */
+static bool arrays_read_small(ArrayReader *reader) {
+    for (ArrayId id = 0; id < ARRAY_COUNT; id++)
+        if (arrays_is_small(id) && !arrays_read_numbers(reader, id))
+            return false;
+    return true;
+}
+
+bool arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
+                          double max) {
+    bool late = id == ARRAY_TIMESTAMPS && value > max;
+    REFUSE_ELEMENT_IF(!(value >= min && value <= max), id, i, "%.9g is outside %.9g to %.9g%s",
+                      value, min, max,
+                      late ? " seconds (of microseconds save timestamps / 1e6)" : "");
+    return true;
+}
+
+static const char *const groups[] = {
+    [GROUP_TENSORS] = "Tensors",
+    [GROUP_CALIBRATION] = "Calibration, all of it or none",
+    [GROUP_INDEX] = "Index arrays, all of them or none; a file without a calibration needs them",
+    [GROUP_EXTRA] = "May be missing",
+};
+
+bool scene_array_help(int i, SceneArrayHelp *help) {
+    if (i < 0 || i >= ARRAY_COUNT)
+        return false;
+    const ArrayRow *row = &scene_arrays[i];
+    *help = (SceneArrayHelp){.name = row->name,
+                             .group = groups[row->group],
+                             .meaning = row->meaning,
+                             .types = types_text(row->types)};
+    shapes_text(i, help->shapes, sizeof help->shapes);
+    return true;
 }
 
 /* ---- calibration: the terms of BEVDet and CUDA-BEVFusion ------------------------------------- */
@@ -226,17 +382,17 @@ static bool set_cameras(ArrayReader *reader, Rig *rig) {
  * for each camera. */
 static bool set_input(ArrayReader *reader, Rig *rig) {
     Frustum *frustum = &rig->frustum;
-    const double *sizes = reader->numbers[ARRAY_IMAGE_SIZE];
+    const double *input = reader->numbers[ARRAY_IMAGE_SIZE];
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
-        REFUSE_ELEMENT_IF(sizes[i] != floor(sizes[i]), ARRAY_IMAGE_SIZE, i,
-                          "%.9g, must be a whole number", sizes[i]);
-        REFUSE_IF(sizes[i] != sizes[i % 2], ARRAY_IMAGE_SIZE,
+        REFUSE_ELEMENT_IF(input[i] != floor(input[i]), ARRAY_IMAGE_SIZE, i,
+                          "%.9g, must be a whole number", input[i]);
+        REFUSE_IF(input[i] != input[i % 2], ARRAY_IMAGE_SIZE,
                   "sizes of the cameras' own images are the array own_size",
                   "%s has %g, but %s has %g: a network takes inputs of one size",
-                  rig->cameras[i / 2].name, sizes[i], rig->cameras[0].name, sizes[i % 2]);
+                  rig->cameras[i / 2].name, input[i], rig->cameras[0].name, input[i % 2]);
     }
-    frustum->input_h = (int)sizes[0];
-    frustum->input_w = (int)sizes[1];
+    frustum->input_h = (int)input[0];
+    frustum->input_w = (int)input[1];
     frustum->feat_h = (int)reader->size[SIZE_ROWS];
     frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
     return true;
@@ -483,13 +639,11 @@ static bool read_scene(ArrayReader *reader, void *to) {
         (reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz.where, reader->err) ||
-        (reader->has_index && !read_map(reader, scene)) || !read_boxes(reader, &scene->photos) ||
-        !read_lidar(reader, &scene->photos) || !read_images(reader, scene) ||
+        (reader->has_index && !read_map(reader, scene)) || !scene_read_recorded(reader, scene) ||
         !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
         (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
                   : !scene_use_photo_features(scene, reader->err)))
         return false;
-    set_time(reader, &scene->photos);
     remark_rig(scene);
     remark_depth(scene);
     scene->non_finite =
@@ -504,111 +658,4 @@ bool scene_read_npz(FILE *file, const char *where, Scene *scene, Err *err) {
         return true;
     scene_free(scene);
     return false;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-/* Whether any camera has a name of its own, unlike "camera 0". */
-static bool cameras_have_names(const Scene *scene) {
-    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
-        if (strncmp(scene->rig.cameras[i].name, "camera ", 7))
-            return true;
-    return false;
-}
-
-/* The arrays of a calibration that the rig holds in another form. */
-typedef struct {
-    double cam2ego[RIG_MAX_CAMERAS * 16], crop[RIG_MAX_CAMERAS * 4], own_size[RIG_MAX_CAMERAS * 2];
-    double image_size[2], grid[9];
-    bool sizes_differ; /* own_size is needed: the cameras' images have several sizes */
-} WrittenRig;
-
-/* Fills a zeroed struct. */
-static void fill_written_rig(const Rig *rig, WrittenRig *written) {
-    const Frustum *f = &rig->frustum;
-    const GridAxes axes = axes_of_grid(&rig->grid);
-    written->image_size[0] = f->input_h;
-    written->image_size[1] = f->input_w;
-    for (int i = 0; i < rig->camera_count; i++) {
-        const Camera *camera = &rig->cameras[i];
-        const ImageCut *cut = &camera->cut;
-        const double crop[] = {cut->crop_x, cut->crop_y, cut->crop_x + f->input_w,
-                               cut->crop_y + f->input_h};
-        double *m = written->cam2ego + 16 * i, *size = written->own_size + 2 * i;
-        for (int row = 0; row < 3; row++) {
-            memcpy(m + 4 * row, &camera->rotation[3 * row], 3 * sizeof *m);
-            m[4 * row + 3] = camera->position_m[row];
-        }
-        m[15] = 1;
-        memcpy(written->crop + 4 * i, crop, sizeof crop);
-        size[0] = cut->image_h;
-        size[1] = cut->image_w;
-        written->sizes_differ |= memcmp(size, written->own_size, 2 * sizeof *size) != 0;
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        const double row[] = {axes.min_m[axis], axes.max_m[axis], axes.cell_m[axis]};
-        memcpy(written->grid + 3 * axis, row, sizeof row);
-    }
-}
-
-bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
-                     const BevMap *map, bool half, Err *err) {
-    const BevShape *s = &scene->shape;
-    const Photos *photos = &scene->photos;
-    const int64_t sizes[SIZE_COUNT] = {s->cameras,        s->depth_bins,       s->feat_h,
-                                       s->feat_w,         s->channels,         map->points,
-                                       map->intervals,    photos->h,           photos->w,
-                                       photos->box_count, photos->sweep_count, 3};
-    const Rig *rig = &scene->rig;
-    const Camera *first = rig->cameras;
-    const bool by_camera = !rig_has_one_cut(rig) || first->cut.resize_x != first->cut.resize_y;
-    const double nz = (double)shape_slices(s);
-    const double bev_shape[] = {1, nz, (double)s->ny / nz, (double)s->nx, (double)s->channels};
-    const char truncate[NPZ_TEXT] = "truncate";
-    WrittenRig written = {.sizes_differ = false};
-    if (scene->has_rig)
-        fill_written_rig(rig, &written);
-    /* clang-format off */
-    const void *const elements[ARRAY_COUNT] = {
-        [ARRAY_DEPTH] = features->depth, [ARRAY_FEAT] = features->feat,
-        [ARRAY_INTRINSICS] = first->intrinsics, [ARRAY_CAM2EGO] = written.cam2ego,
-        [ARRAY_IMAGE_SIZE] = written.image_size, [ARRAY_RESIZE] = &first->cut.resize_x,
-        [ARRAY_CROP] = written.crop, [ARRAY_DEPTH_RANGE] = &rig->frustum.depth_start_m,
-        [ARRAY_GRID] = written.grid, [ARRAY_BEV_SHAPE] = bev_shape + (nz > 1 ? 0 : 2),
-        [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
-        [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
-        [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
-        [ARRAY_DEPTH_BINS] = rig->frustum.bins.count ? rig->frustum.bins.m : NULL,
-        [ARRAY_OWN_SIZE] = written.sizes_differ ? written.own_size : NULL,
-        [ARRAY_IMAGES] = photos->srgb,
-        [ARRAY_CAMERA_NAMES] = cameras_have_names(scene) ? first->name : NULL,
-        [ARRAY_BOXES] = photos->box_count ? photos->boxes : NULL,
-        [ARRAY_BOX_LABELS] = photos->box_count ? photos->boxes->label : NULL,
-        [ARRAY_LIDAR] = photos->sweep_count ? photos->sweep_m : NULL,
-        [ARRAY_TIMESTAMPS] = photos->has_time ? &photos->time_s : NULL,
-        [ARRAY_ROUNDING] = rig->grid.truncate ? truncate : NULL,
-    };
-    /* The index of each array's shape in the table. A grid with slices has BEVDet's shape. */
-    const int which[ARRAY_COUNT] = {
-        [ARRAY_RESIZE] = by_camera ? 3 : 0, [ARRAY_CROP] = by_camera ? 2 : 0,
-        [ARRAY_BEV_SHAPE] = nz > 1, [ARRAY_ROUNDING] = 1,
-    };
-    const size_t strides[ARRAY_COUNT] = {
-        [ARRAY_INTRINSICS] = sizeof(Camera), [ARRAY_RESIZE] = sizeof(Camera),
-        [ARRAY_CAMERA_NAMES] = sizeof(Camera),
-        [ARRAY_BOXES] = sizeof(TrueBox), [ARRAY_BOX_LABELS] = sizeof(TrueBox),
-    };
-    /* clang-format on */
-    NpzEntry entries[ARRAY_COUNT];
-    int count = 0;
-    for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
-        const ArrayRow *row = &scene_arrays[id];
-        if ((row->group == GROUP_CALIBRATION && !scene->has_rig) ||
-            (row->group == GROUP_EXTRA && !elements[id]))
-            continue;
-        NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
-        entries[count++] = (NpzEntry){row->name, arrays_layout(id, which[id], type, sizes),
-                                      elements[id], arrays_is_small(id), strides[id]};
-    }
-    return npz_write(path, entries, count, err);
 }

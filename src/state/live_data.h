@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
- * engine fills it, and views only read it. A script measures nothing (engine_render.c). Every
- * figure names its source. An unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure
- * of an earlier selection may stay, marked stale. */
+ * engine fills it, and views only read it. A script measures nothing (engine.c). Every figure names
+ * its source. An unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure of an
+ * earlier selection may stay, marked stale. */
 #pragma once
 
 #include "src/inputs/inputs.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/pen.c \
 	%D%/draw/ticks.c
-libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/raster.c %D%/bev/stats.c %D%/bev/strip.c
+libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/stats.c %D%/bev/strip.c
 libfigure_a_SOURCES = %D%/figure/figure.c %D%/figure/overlay.c
 libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/plot.c
 libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/camera.c %D%/panel/frame.c %D%/panel/headline.c %D%/panel/intervals.c \

@@ -2,6 +2,7 @@
 #include "src/view/bev/strip.h"
 
 #include "kernels/threads.h"
+#include "src/base/ref.h"
 #include "src/scene/splat.h"
 #include "src/view/bev/stats.h"
 
@@ -378,4 +379,79 @@ bool strip_camera(const StripInput *input, Strip strip, const float *values,
     if (own && over)
         lay_over(size, strip, own, range, image);
     return !input->lidar || add_lidar(input, camera, image, err);
+}
+
+/* ---- the strip of a picture ------------------------------------------------------------------ */
+
+static void sweep_destroy(void *contents) {
+    photos_free(contents);
+}
+
+/* Takes the sweep of a world's moment, that of the picture before where the moment is the same. */
+static bool take_sweep(const LiveFrame *frame, const Picture *previous, Picture *picture,
+                       Err *err) {
+    if (previous && previous->sweep && previous->strip_content == picture->strip_content) {
+        picture->sweep = ref_keep(previous->sweep);
+        return true;
+    }
+    picture->sweep = ref_new(sizeof *picture->sweep, sweep_destroy);
+    if (!picture->sweep)
+        return err_no_memory(err, "picture", "");
+    return photos_world_sweep(frame->world, frame->time_s, picture->sweep, err);
+}
+
+Frustum frame_frustum(const LiveFrame *frame) {
+    int w = (int)frame->shape.feat_w, h = (int)frame->shape.feat_h;
+    Frustum plain = {.input_w = w, .input_h = h, .feat_w = w, .feat_h = h};
+    return frame->rig ? frame->rig->frustum : plain;
+}
+
+int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen) {
+    Err ignored; /* then no pixel is marked */
+    if (!frame->gradients.grad_feat)
+        return -1;
+    float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
+    int64_t pixel = strength ? gradient_shown(&frame->shape, strength, chosen) : -1;
+    free(strength);
+    return pixel;
+}
+
+bool strip_decode(const LiveFrame *frame, const Picture *previous, int64_t most_w, Picture *picture,
+                  Err *err) {
+    bool ok = true, of_values = picture->strip != STRIP_IMAGE;
+    bool world_sweep = frame->world && !frame->photos->sweep_count;
+    if (!frame->rig && (of_values || picture->lidar))
+        return true;
+    if (previous && previous->camera_count && previous->strip == picture->strip &&
+        previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
+        ((!picture->lidar && picture->strip != STRIP_DROPPED) ||
+         previous->content == picture->content)) { /* points follow the rig, too */
+        picture->camera_count = previous->camera_count;
+        picture->camera_range = previous->camera_range;
+        for (int i = 0; i < picture->camera_count; i++)
+            picture->cameras[i] = image_keep(&previous->cameras[i]);
+        return true;
+    }
+    const Frustum frustum = frame_frustum(frame);
+    const float *grad_feat = of_values ? NULL : frame->gradients.grad_feat;
+    StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras,
+                        NULL,       &frustum};
+    float *values = NULL;
+    const int64_t cameras = frame->rig       ? frame->rig->camera_count
+                            : frame->cameras ? frame->cameras->cameras
+                                             : 0;
+    picture->camera_count = (int)(cameras < RIG_MAX_CAMERAS ? cameras : RIG_MAX_CAMERAS);
+    if (grad_feat) /* the pixels that feed the loss */
+        ok = (values = gradient_strengths(&frame->shape, grad_feat, err));
+    else if (of_values)
+        ok = (values = strip_values(&input, picture->strip, &picture->camera_range, err));
+    if (ok && picture->lidar && !grad_feat) {
+        ok = !world_sweep || take_sweep(frame, previous, picture, err);
+        input.lidar = world_sweep ? picture->sweep : frame->photos;
+    }
+    for (int i = 0; ok && i < picture->camera_count; i++)
+        ok = strip_camera(&input, picture->strip, values, &picture->camera_range, i,
+                          grad_feat ? STRIP_WHOLE_W : most_w, &picture->cameras[i], err);
+    free(values);
+    return ok;
 }

@@ -5,8 +5,7 @@
  * shows which feature pixels feed a loss. */
 #pragma once
 
-#include "src/state/live_data.h"
-#include "src/view/bev/raster.h"
+#include "src/view/bev/picture.h"
 
 typedef struct {
     const Rig *rig;
@@ -38,6 +37,13 @@ Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range);
  * at most `most_w` wide. A small picture with points becomes larger. */
 bool strip_camera(const StripInput *input, Strip strip, const float *values,
                   const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err);
+
+enum { STRIP_MOST_W = 360, STRIP_WHOLE_W = INT16_MAX }; /* columns of a photograph in the strip */
+
+/* Draws the strip of cameras into `picture`, or takes that of `previous` (may be NULL) where it
+ * shows the same. */
+bool strip_decode(const LiveFrame *frame, const Picture *previous, int64_t most_w, Picture *picture,
+                  Err *err);
 
 /* ---- points of camera pixels outside of the BEV grid: pooling drops them, and what the camera saw
  * there is lost ------------------------------------------------------------------------------- */
