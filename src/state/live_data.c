@@ -611,8 +611,17 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
                     : brief);
 }
 
-/* Writes what adds to the reason: points that bring nothing, and a format that is slow to decode.
- * `empty`: all points of the longest interval have probability 0. */
+/* Writes how many points of a long cell the kernel loads together: "8 points at a time". "": their
+ * number is no whole one. */
+static ShortText points_together(const PredictedKernel *predicted, BevDtype dtype) {
+    const double points = bev_points_in_flight(predicted->profile.counts.form, dtype);
+    if (points != floor(points))
+        return (ShortText){""};
+    return short_text("%.0f %s at a time", points, points > 1 ? "points" : "point");
+}
+
+/* Writes what adds to the reason: how a format is decoded, how many points are loaded together, and
+ * points that bring nothing. `empty`: all points of the longest interval have probability 0. */
 static void say_more(const State *state, const LiveData *live, bool empty, StoryBar *bar) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
     const double slow = 2; /* instructions a value; an FP32 value takes one */
@@ -625,15 +634,19 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     }
     if (!predicted || !strstr(bar->why, "cells of"))
         return;
-    double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
+    const double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
+    const ShortText together = points_together(predicted, dtype);
+    const char *comma = together.text[0] && (empty || each > slow) ? ", " : "";
     if (each > slow) {
-        snprintf(bar->more, sizeof bar->more, "decoding %s: %.1f instructions a value",
-                 bev_dtypes[dtype].title, each);
-        snprintf(bar->short_more, sizeof bar->short_more, "decoding %s", bev_dtypes[dtype].title);
-    } else if (empty) {
-        snprintf(bar->more, sizeof bar->more,
-                 "points of the longest cell: probability 0, yet read");
-        snprintf(bar->short_more, sizeof bar->short_more, "its points: probability 0, yet read");
+        snprintf(bar->more, sizeof bar->more, "%s%sdecoding %s: %.1f instructions a value",
+                 together.text, comma, bev_dtypes[dtype].title, each);
+        snprintf(bar->short_more, sizeof bar->short_more, "%s%sdecoding %s", together.text, comma,
+                 bev_dtypes[dtype].title);
+    } else {
+        snprintf(bar->more, sizeof bar->more, "%s%s%s", together.text, comma,
+                 empty ? "all of probability 0 in the longest" : "");
+        snprintf(bar->short_more, sizeof bar->short_more, "%s%s%s", together.text, comma,
+                 empty ? "of probability 0" : "");
     }
 }
 

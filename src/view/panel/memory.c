@@ -134,35 +134,48 @@ static void draw_keys(const Table *table) {
 /* What stays in the L2 from launch to launch of the selection. */
 typedef enum { STAYS_UNKNOWN, STAYS_ALL, STAYS_INPUTS, STAYS_NOT } Stays;
 
-/* Draws how much of the output goes to DRAM, and what comes from there: "V4 on RTX A6000: 5.38 MB
- * of the output's 6.40 MB go to DRAM, 0 B come, which takes 7.96 us". False: the model does not
- * know it yet. */
+/* Writes in the words that have room what goes to DRAM, and why, or what comes from there: "V4 on
+ * RTX A6000: 5.38 of 6.40 MB of output go to DRAM in 7.96 us: each new line evicts the oldest". */
+static ShortText moved_text(const Sheet *sheet, int w, const ShortText *gpu,
+                            const PredictedKernel *kernel, const Prediction *there,
+                            double output_bytes) {
+    const char *title = kernel->title, *about = prediction_about(kernel);
+    const ShortText us = text_of_figure(UNIT_US, there->term_us[TERM_DRAM]);
+    ShortText bytes = megabytes(there->dram_write_bytes), more = {""};
+    const bool is_output = there->dram_write_bytes <= 1.01 * output_bytes; /* more: FP32 sums */
+    if (is_output)
+        text_add(bytes.text, sizeof bytes.text, " of %s of output", megabytes(output_bytes).text);
+    if (there->dram_read_bytes >= 1)
+        more = short_text(", %s%s come", about, megabytes(there->dram_read_bytes).text);
+    else if (is_output)
+        more = short_text(": each new line evicts the oldest");
+    const ShortText texts[] = {
+        short_text("%s on %s: %s%s go to DRAM in %s%s", title, gpu->text, about, bytes.text,
+                   us.text, more.text),
+        short_text("%s: %s%s go to DRAM in %s%s", title, about, bytes.text, us.text, more.text),
+        short_text("%s: %s%s go to DRAM%s", title, about, bytes.text, more.text),
+        short_text("%s: %s%s go to DRAM", title, about, bytes.text),
+    };
+    const size_t last = sizeof texts / sizeof *texts - 1;
+    size_t fitting = 0;
+    while (fitting < last && sheet_width(sheet, texts[fitting].text) > w)
+        fitting++;
+    return texts[fitting];
+}
+
+/* Draws how much goes to DRAM and comes from there. False: the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    ShortText of = {""};
-    char text[400];
     if (!predicted)
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
-    const double out = data->live->memory.footprint.out;
-    const char *about = prediction_about(predicted);
-    const ShortText writes = megabytes(there.dram_write_bytes);
-    if (there.dram_write_bytes <= 1.01 * out) /* more: sums in FP32 */
-        of = short_text(" of the output's %s", megabytes(out).text);
-    const ShortText moved =
-        prediction_dram_bytes(there) < 1
-            ? short_text("%snothing goes to DRAM or comes from it", about)
-            : short_text("%s%s%s go to DRAM, %s%s come, which takes %s", about, writes.text,
-                         of.text, about, megabytes(there.dram_read_bytes).text,
-                         text_of_figure(UNIT_US, there.term_us[TERM_DRAM]).text);
-    snprintf(text, sizeof text, "%s on %s: %s", predicted->title, prediction_gpu(data->state).text,
-             moved.text);
-    if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "%s: %s", predicted->title, moved.text);
-    if (sheet_width(sheet, text) - (int)strlen(moved.text + strcspn(moved.text, ",")) > area.w)
-        snprintf(text, sizeof text, "%s: %s%s go to DRAM", predicted->title, about, writes.text);
+    const ShortText gpu = prediction_gpu(data->state);
+    ShortText text = short_text("%s on %s: %snothing goes to DRAM or comes from it",
+                                predicted->title, gpu.text, prediction_about(predicted));
+    if (prediction_dram_bytes(there) >= 1)
+        text = moved_text(sheet, area.w, &gpu, predicted, &there, data->live->memory.footprint.out);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    sheet_figures(sheet, area, INK_MUTED, text);
+    sheet_figures(sheet, area, INK_MUTED, text.text);
     return true;
 }
 
