@@ -134,48 +134,51 @@ static void draw_keys(const Table *table) {
 /* What stays in the L2 from launch to launch of the selection. */
 typedef enum { STAYS_UNKNOWN, STAYS_ALL, STAYS_INPUTS, STAYS_NOT } Stays;
 
-/* Writes in the words that have room what goes to DRAM, and why, or what comes from there: "V4 on
- * RTX A6000: 5.38 of 6.40 MB of output go to DRAM in 7.96 us: each new line evicts the oldest". */
-static ShortText moved_text(const Sheet *sheet, int w, const ShortText *gpu,
-                            const PredictedKernel *kernel, const Prediction *there,
-                            double output_bytes) {
-    const char *title = kernel->title, *about = prediction_about(kernel);
-    const ShortText us = text_of_figure(UNIT_US, there->term_us[TERM_DRAM]);
-    ShortText bytes = megabytes(there->dram_write_bytes), more = {""};
-    const bool is_output = there->dram_write_bytes <= 1.01 * output_bytes; /* more: FP32 sums */
-    if (is_output)
-        text_add(bytes.text, sizeof bytes.text, " of %s of output", megabytes(output_bytes).text);
-    if (there->dram_read_bytes >= 1)
-        more = short_text(", %s%s come", about, megabytes(there->dram_read_bytes).text);
-    else if (is_output)
-        more = short_text(": each new line evicts the oldest");
-    const ShortText texts[] = {
-        short_text("%s on %s: %s%s go to DRAM in %s%s", title, gpu->text, about, bytes.text,
-                   us.text, more.text),
-        short_text("%s: %s%s go to DRAM in %s%s", title, about, bytes.text, us.text, more.text),
-        short_text("%s: %s%s go to DRAM%s", title, about, bytes.text, more.text),
-        short_text("%s: %s%s go to DRAM", title, about, bytes.text),
-    };
-    const size_t last = sizeof texts / sizeof *texts - 1;
-    size_t fitting = 0;
-    while (fitting < last && sheet_width(sheet, texts[fitting].text) > w)
-        fitting++;
-    return texts[fitting];
+/* What the DRAM transfers: "5.38 MB of 6.40 MB of output go to DRAM", "5.38 MB go to DRAM", and the
+ * reason, which may be "". */
+typedef struct {
+    ShortText whole, brief;
+    const char *reason;
+} Moved;
+
+static Moved moved_of(const Prediction *there, double output_bytes, const char *about) {
+    const ShortText writes = megabytes(there->dram_write_bytes);
+    const ShortText reads = megabytes(there->dram_read_bytes);
+    const ShortText output = megabytes(output_bytes);
+    const bool sums_fp32 = there->dram_write_bytes > 1.01 * output_bytes;
+    Moved moved = {.brief = short_text("%s%s go to DRAM", about, writes.text), .reason = ""};
+    if (prediction_dram_bytes(*there) < 1) {
+        moved.whole = short_text("%snothing goes to DRAM or comes from it", about);
+        moved.brief = short_text("%snothing goes to DRAM", about);
+    } else if (there->dram_read_bytes >= 1 || sums_fp32) {
+        moved.whole = short_text("%s, %s%s come", moved.brief.text, about, reads.text);
+    } else {
+        moved.whole =
+            short_text("%s%s of %s of output go to DRAM", about, writes.text, output.text);
+        moved.reason = ": each new line evicts the oldest";
+    }
+    return moved;
 }
 
-/* Draws how much goes to DRAM and comes from there. False: the model does not know it yet. */
+/* Draws how much goes to DRAM, and why, or what comes from there, in the words that have room: "V4
+ * on RTX A6000: 5.38 MB of 6.40 MB of output go to DRAM: each new line evicts the oldest". False:
+ * the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     if (!predicted)
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
+    const Moved moved =
+        moved_of(&there, data->live->memory.footprint.out, prediction_about(predicted));
     const ShortText gpu = prediction_gpu(data->state);
-    ShortText text = short_text("%s on %s: %snothing goes to DRAM or comes from it",
-                                predicted->title, gpu.text, prediction_about(predicted));
-    if (prediction_dram_bytes(there) >= 1)
-        text = moved_text(sheet, area.w, &gpu, predicted, &there, data->live->memory.footprint.out);
+    const char *kernel = predicted->title, *whole = moved.whole.text;
+    const ShortText on_gpu = short_text("%s on %s: %s%s", kernel, gpu.text, whole, moved.reason);
+    const ShortText with_reason = short_text("%s: %s%s", kernel, whole, moved.reason);
+    const ShortText without = short_text("%s: %s", kernel, whole);
+    const ShortText brief = short_text("%s: %s", kernel, moved.brief.text);
+    const char *const texts[] = {on_gpu.text, with_reason.text, without.text, brief.text, NULL};
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    sheet_figures(sheet, area, INK_MUTED, text.text);
+    sheet_line(sheet, area, cell_style(INK_MUTED), sheet_shortened(sheet, area.w, texts));
     return true;
 }
 

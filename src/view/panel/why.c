@@ -174,24 +174,26 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
 static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story,
                            double scale_us) {
     const char *note = gpus[data->state->gpu].note;
-    char text[256] = "";
+    char times[160] = "", whole[288], shorter[192];
     for (int i = 0; i < story->count; i++) {
         const StoryBar *bar = &story->bars[i];
         const double us = bar->published_us;
         if (isnan(us))
             continue;
-        text_add(text, sizeof text, "%s %s %s \u00b5s%s",
-                 text[0] ? "," : "published for the article's own map:", bar->kernel->title,
+        text_add(times, sizeof times, "%s %s %s \u00b5s%s", times[0] ? "," : "", bar->kernel->title,
                  us < 100 ? short_text("%.1f", us).text : text_of_unit(UNIT_COUNT, us).text,
                  us > scale_us ? ", beyond the scale" : "");
     }
-    if (!text[0])
+    if (!times[0])
         return false;
-    text_add(text, sizeof text, "%s%.*s", note ? ", " : "", note ? (int)strcspn(note, ";") : 0,
-             note ? note : "");
+    snprintf(whole, sizeof whole, "published for the article's own map:%s%s%.*s", times,
+             note ? ", " : "", note ? (int)strcspn(note, ";") : 0, note ? note : "");
+    snprintf(shorter, sizeof shorter, "published:%s", times);
+    const char *const texts[] = {whole, shorter, NULL};
     sheet_origin(sheet, ORIGIN_PUBLISHED, NULL);
     sheet_sign(sheet, row.x, row.y, 0x2506, cell_bold(INK_TITLE));
-    sheet_figures(sheet, area_behind(row, MARK_W), INK_MUTED, text);
+    row = area_behind(row, MARK_W);
+    sheet_line(sheet, row, cell_style(INK_MUTED), sheet_shortened(sheet, row.w, texts));
     return true;
 }
 
