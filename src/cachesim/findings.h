@@ -37,7 +37,7 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
 /* Writes what limits a launch: "latency-bound: cells of up to 352 points", or of two long terms
- * "DRAM, L2 alike". `longest`: points of the longest interval; 0: not known. */
+ * "limited by DRAM and L2 alike". `longest`: points of the longest interval; 0: not known. */
 void findings_reason(const PredictedKernel *kernel, const Prediction *prediction, int64_t longest,
                      char *text, size_t size);
 

@@ -58,10 +58,6 @@ static void take_snapshot(Loop *loop) {
     const LiveData *live = app_live(&loop->app);
     State bare = loop->app.state;
     bare.bare = true;
-    if (!loop->app.frame) {
-        app_note(&loop->app, "snapshot: the first picture is not there yet, try again");
-        return;
-    }
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     write_picture(loop, &bare, name);
     char command[256], note[320];
@@ -69,6 +65,17 @@ static void take_snapshot(Loop *loop) {
         return;
     snprintf(note, sizeof note, "alone: %s", command);
     app_note(&loop->app, note);
+}
+
+/* Takes the snapshot that the user asked for, once the picture answers all keys before. Who quits
+ * gets the picture that is there. */
+static void take_due_snapshot(Loop *loop) {
+    const EngineFrame *frame = loop->app.frame;
+    const bool answered = frame && frame->request >= loop->snapshot_request;
+    if (!loop->snapshot_due || !frame || !(answered || loop->quit))
+        return;
+    loop->snapshot_due = false;
+    take_snapshot(loop);
 }
 
 /* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */
@@ -121,8 +128,11 @@ unsigned loop_serve(Loop *loop) {
         loop->term_dirty = loop->window_dirty = true;
     if (bits & STEP_QUIT)
         loop->quit = true;
-    if (bits & STEP_SNAPSHOT)
-        take_snapshot(loop);
+    if (bits & STEP_SNAPSHOT) {
+        loop->snapshot_due = true;
+        loop->snapshot_request = loop->app.request;
+    }
+    take_due_snapshot(loop);
     if (bits & STEP_RECORD)
         switch_recording(loop);
     if (bits & STEP_FULLSCREEN && loop->window)

@@ -96,12 +96,14 @@ typedef struct {
     double tick_ms, moment_ms; /* the last tick; the next moment of the world */
     double polled_ms, pumped_ms; /* the last look for keys in the terminal; in the window */
     double typed_ms;             /* the next input of the terminal was typed after this time */
-    char recording[64];          /* folder of the recording; "": none */
-    int64_t recorded;            /* number of the frame written last */
-    bool frame_lost;             /* the user knows that a picture could not be written */
-    bool picture_lost;           /* the newest picture could not be written */
-    char written[320];           /* what became of it: the line of the log */
-    char line[512];              /* a line of standard input, so far */
+    bool snapshot_due;           /* a snapshot waits for the picture of snapshot_request */
+    uint64_t snapshot_request;
+    char recording[64]; /* folder of the recording; "": none */
+    int64_t recorded;   /* number of the frame written last */
+    bool frame_lost;    /* the user knows that a picture could not be written */
+    bool picture_lost;  /* the newest picture could not be written */
+    char written[320];  /* what became of it: the line of the log */
+    char line[512];     /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */
     uint64_t printed_said;    /* the number of log lines at that time */

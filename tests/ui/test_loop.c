@@ -246,12 +246,25 @@ static void test_first_words(void) {
             loop_serve(&loop);
         loop_record_frame(&loop);
         dashboard_draw(&loop.cells, &loop.app.state, app_live(&loop.app), NULL, &loop.spots);
-        shown += !loop.app.frame && (strcmp(line, "snapshot") || log_says("not there yet"));
+        shown += !loop.app.frame && loop.snapshot_due == !strcmp(line, "snapshot");
         cells_free(&loop.cells);
         app_close(&loop.app, PATIENCE_MS);
     }
     tap_ok(words > ACTION_COUNT && shown == words, "%d words as the first one, before any picture",
            words);
+}
+
+/* A snapshot that follows a key at once has the picture that answers the key. */
+static void test_snapshot_waits(void) {
+    Err err;
+    begin_loop("toy", true);
+    loop.app.state.job.config.kernel = bev_kernel_find("cpu_v4");
+    need(app_words(&loop.app, "dtype fp8", &err) && app_words(&loop.app, "snapshot", &err), &err);
+    loop_serve(&loop);
+    const bool early = log_says("wrote");
+    tap_ok(!early && wait_for_frame() && log_says("wrote toy-cpu_v4-fp8"),
+           "a snapshot waits for the picture of the key before");
+    end_loop();
 }
 
 TAP_WAITING_SUITE(loop) {
@@ -269,6 +282,7 @@ TAP_WAITING_SUITE(loop_first_words) {
     if (chdir(folder) < 0)
         tap_skip_suite("no temporary folder");
     test_first_words();
-    tap_ok(system("rm -r recording-*") == 0, "record begins a recording");
+    test_snapshot_waits();
+    tap_ok(system("rm -r recording-* toy-*.png") == 0, "record begins a recording");
     folder_close();
 }
