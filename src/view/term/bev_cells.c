@@ -416,7 +416,10 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
     const char *waiting = data->state->waiting;
     char title[176], note[300];
+    sheet_origin(sheet, ORIGIN_PICTURE, NULL);
     sheet_figure(sheet, area);
+    if (area.h > 0)
+        sheet_spot(sheet, (Area){area.x, area.y, area.w, 1}, ACTION_COMMANDS, 0, "view ");
     title_text(data->state, title, sizeof title);
     note_text(data, note, sizeof note);
     area = sheet_title(sheet, area, title, note);
@@ -432,11 +435,4 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
                                            : "computing the first picture");
 }
 
-const Panel bev_panel = {.origin = ORIGIN_PICTURE,
-                         .menu = "view ",
-                         .point = PANEL_BEV,
-                         .fold = 7,
-                         .grow = 1,
-                         .height = 10,
-                         .want = bev_want,
-                         .draw = bev_draw};
+const Panel bev_panel = {.want = bev_want, .draw = bev_draw};

@@ -36,14 +36,14 @@ static void frame_pointed(Sheet *sheet, Area area, LessonPanel panel, const Pane
 
 /* Draws the BEV, in a frame where a lesson points at it. */
 static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
-    panel_draw(sheet, area, &bev_panel, data);
+    bev_panel.draw(sheet, area, data);
     frame_pointed(sheet, area, PANEL_BEV, data);
 }
 
 /* Draws the BEV alone, and what is known about it: beside a picture that is high, under a wide one.
  * A camera's view has room whatever the picture needs. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const int want = panel_want(sheet, &bev_panel, data, area.w);
+    const int want = bev_panel.want(sheet, data, area.w);
     const int high = want > BEV_TEXTS ? want - BEV_TEXTS : 1;
     const int most = area.w - COLUMN_GAP - FACTS_LEAST_W;
     const bool under = area.h - want - GAP >= FACTS_LEAST_H;
