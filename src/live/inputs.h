@@ -82,9 +82,6 @@ void frame_inputs_drop(FrameInputs *inputs);
 /* Replaces the inputs in `held` by scene, features and map of `inputs`. */
 void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs);
 
-/* Compares the selection's grid with the baseline's, where there is one. */
-void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
-
 /* Fills a frame that borrows these inputs. Its `baseline_fp64` is the FP64 grid of the selection: a
  * caller with a baseline of another rig or scene must clear it. */
 void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame);
@@ -98,8 +95,6 @@ const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *co
 /* Returns the kernel that pools the picture: the selection, or the default kernel where the
  * selection goes backward. */
 KernelConfig inputs_forward_config(const KernelConfig *config);
-
-/* ---- inputs_grids.c -------------------------------------------------------------------------- */
 
 /* An encoded problem and the session that runs it. */
 typedef struct {
@@ -138,16 +133,27 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 /* Whether the display's grids fit into LIVE_BUDGET_MB. If not, `err` has the sizes. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
 
-/* Measures by range how far faults of the calibration move the objects in the grid. False: no
- * memory. */
-bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]);
-
 /* Reads the grid back that the runner's session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err);
 
+/* Returns the number of values of a grid, (cell, c). */
+size_t inputs_grid_values(const BevShape *shape);
+
+/* ---- grid_facts.c ---------------------------------------------------------------------------- */
+
+/* Compares the selection's grid with the baseline's, where there is one. */
+void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
+
+/* Measures by range how far faults of the calibration move the objects in the grid. False: no
+ * memory. */
+bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]);
+
 /* Pools the grid of `next` in FP64. */
 bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
+
+/* Frees the memory that is kept for more FP64 grids of the last size. */
+void inputs_free_fp64_memory(void);
 
 /* Fills `probe` for a cell (-1: none): the points of the cell, and its pooled value beside its
  * value in FP64. */
@@ -185,8 +191,3 @@ bool inputs_gradients(Runner *runner, Gradients *made, Err *err);
 /* Records the steps of the selection, and of a pinned baseline, if the state asks for steps. Takes
  * a few ms; the longest cell of block_atomic takes 30. */
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err);
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* Frees the memory that is kept for more grids of the last size. */
-void inputs_free_grid_memory(void);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* A run makes anew only what the job has changed. A runner keeps its tensors and its session, and
+ * the pipeline keeps maps and grids, for the runs that follow. */
 #include "src/live/pipeline.h"
 
+#include "kernels/regime.h"
 #include "src/base/clock.h"
+#include "src/base/mem_pool.h"
 #include "src/base/ref.h"
 #include "src/live/live_gpu.h"
 
@@ -48,50 +52,6 @@ KernelConfig inputs_forward_config(const KernelConfig *config) {
     return forward;
 }
 
-/* Returns the distance, seen from above, between a point of a camera's optical axis and the same
- * point by the other calibration. */
-static double moved_m(const Rig *a, const Rig *b, int camera) {
-    const Frustum *frustum = &a->frustum;
-    double u = frustum->input_w / 2.0, v = frustum->input_h / 2.0, from[3], along[3], other[3],
-           other_along[3];
-    camera_ray(&a->cameras[camera], u, v, from, along);
-    camera_ray(&b->cameras[camera], u, v, other, other_along);
-    double x = from[0] - other[0] + LIVE_MOVED_AT_M * (along[0] - other_along[0]);
-    double y = from[1] - other[1] + LIVE_MOVED_AT_M * (along[1] - other_along[1]);
-    return hypot(x, y);
-}
-
-/* Counts the cells that differ, and finds the largest difference of a value. */
-static void count_differences(const PooledGrid *a, const PooledGrid *b, LiveDifference *found) {
-    const BevShape *shape = &a->features->shape;
-    float most = 0;
-    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++) {
-        const float *x = a->values + cell * shape->channels,
-                    *y = b->values + cell * shape->channels;
-        if (!memcmp(x, y, (size_t)shape->channels * sizeof *x))
-            continue;
-        found->cells++;
-        for (int64_t c = 0; c < shape->channels; c++) {
-            float apart = fabsf(x[c] - y[c]);
-            most = apart > most ? apart : most;
-        }
-    }
-    found->most = most;
-}
-
-void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
-    const PooledGrid *ours = inputs->pooled, *theirs = inputs->baseline;
-    *difference = (LiveDifference){.known = theirs != NULL, .moved_m = NAN};
-    if (!theirs)
-        return;
-    difference->alike = ours == theirs;
-    if (!difference->alike)
-        count_differences(ours, theirs, difference);
-    const Rig *a = &ours->map->rig, *b = &theirs->map->rig;
-    for (int i = 0; inputs->scene->scene.has_rig && i < a->camera_count && i < b->camera_count; i++)
-        difference->moved_m = fmax(difference->moved_m, moved_m(a, b, i));
-}
-
 void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
     const Fp64Grid *fp64 = inputs->fp64_original;
     const SeenFeatures *features = inputs->features;
@@ -133,6 +93,187 @@ void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
     if (made)
         frame->gradients =
             (LiveGradients){&made->loss, made->grad_depth, made->grad_feat, made->text};
+}
+
+/* ---- the session of a configuration ---------------------------------------------------------- */
+
+void runner_clear(Runner *runner) {
+    session_close(runner->session);
+    problem_free(&runner->problem);
+    ref_drop(runner->map);
+    ref_drop(runner->features);
+    *runner = (Runner){.session = NULL};
+}
+
+static bool same_shape(const BevShape *a, const BevShape *b) {
+    return !memcmp(a, b, sizeof *a);
+}
+
+bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
+                   const KernelConfig *config, Err *err) {
+    if (!problem_encode(problem, &features->shape, config->dtype, config->align, &features->values,
+                        &map->map, err))
+        return false;
+    if (config->kernel->direction == BEV_FORWARD || problem_turn_backward(problem, err))
+        return true;
+    problem_free(problem);
+    return false;
+}
+
+/* Encodes the values of `with`, unless the runner's problem has them already. Existing tensors of
+ * the same size are used again. */
+static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelConfig *config,
+                          Err *err) {
+    const bool forward = config->kernel->direction == BEV_FORWARD;
+    bool ok, encoded = runner->features != NULL;
+    bool same_values = encoded && runner->features == with->features && runner->map == with->map;
+    bool same_size = encoded && runner->config.dtype == config->dtype &&
+                     runner->problem.view.direction == config->kernel->direction &&
+                     same_shape(&runner->features->shape, &with->features->shape);
+    if (same_values && same_size)
+        return true;
+    double begun = clock_us();
+    if (same_size && forward) {
+        runner->problem.view.align = config->align;
+        runner->problem.view.map = with->map->map;
+        ok = problem_update(&runner->problem, &with->features->values, err);
+    } else {
+        problem_free(&runner->problem);
+        ok = forward && config->kernel->where == BEV_CUDA
+                 ? problem_encode_for_gpu(&runner->problem, &with->features->shape, config->dtype,
+                                          config->align, &with->features->values, &with->map->map,
+                                          err)
+                 : inputs_encode(&runner->problem, with->features, with->map, config, err);
+    }
+    runner->us[STAGE_ENCODE] += clock_us() - begun;
+    FrameInputs held = {.features = runner->features, .map = runner->map};
+    runner->features = ref_keep(with->features);
+    runner->map = ref_keep(with->map);
+    frame_inputs_drop(&held);
+    return ok;
+}
+
+bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelConfig *config) {
+    return runner->session && runner->map == with->map &&
+           kernel_config_equal(&runner->config, config) &&
+           same_shape(&runner->features->shape, &with->features->shape);
+}
+
+bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig *config,
+                    const GiveUp *give_up, Err *err) {
+    bool goes_on = runner_goes_on(runner, with, config);
+    if (goes_on && runner->features == with->features)
+        return true;
+    if (!goes_on || config->kernel->direction == BEV_BACKWARD) {
+        session_close(runner->session);
+        runner->session = NULL;
+    }
+    if (!runner_encode(runner, with, config, err) || given_up(give_up))
+        return false;
+    double encoded = clock_us();
+    runner->config = *config;
+    bool ok = runner->session
+                  ? session_update(runner->session, err)
+                  : session_open(&runner->session, config->kernel, &runner->problem.view, err);
+    runner->us[STAGE_UPLOAD] += clock_us() - encoded;
+    return ok;
+}
+
+bool runner_launch(const Runner *runner, double *us, double *busy_us, Err *err) {
+    const TeamTime team = clock_team();
+    double begun = clock_us();
+    bool ok = session_run(runner->session, err);
+    *us = clock_us() - begun;
+    *busy_us = clock_team_since_us(team);
+    return ok;
+}
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+static MemPool grids = MEM_POOL;
+
+size_t inputs_grid_values(const BevShape *shape) {
+    return (size_t)(shape->nx * shape->ny * shape->channels);
+}
+
+/* Bytes that the display holds for a value: two pooled grids, the FP64 grid, and the codes of two
+ * runners. */
+enum { SHOWN_BYTES = 4 + 4 + 8 + 4 + 4 };
+
+bool inputs_fit(const BevShape *shape, const char *scene, Err *err) {
+    double mb = (double)inputs_grid_values(shape) * SHOWN_BYTES / 1e6;
+    return mb <= LIVE_BUDGET_MB ||
+           err_set(err, ERR_FAILED, scene,
+                   "choose fewer channels (--channels), or a command: snapshot, verify, bench",
+                   "the display would take %.0f MB for its grids, of a budget of %d MB", mb,
+                   LIVE_BUDGET_MB);
+}
+
+static void pooled_destroy(void *contents) {
+    PooledGrid *pooled = contents;
+    mem_pool_give(&grids, pooled->values,
+                  inputs_grid_values(&pooled->features->shape) * sizeof *pooled->values);
+    ref_drop(pooled->map);
+    ref_drop(pooled->features);
+}
+
+/* Returns the scale of each tensor, and the smallest and largest scale of a feature channel. */
+static LiveScales scales_of(const BevProblem *view) {
+    LiveScales scales = {.known = true,
+                         .dtype = view->dtype,
+                         .tensor = {[BITS_FEATURES] = view->feat.scale,
+                                    [BITS_DEPTH] = view->depth.scale,
+                                    [BITS_OUTPUT] = view->out.scale},
+                         .channel_least = 1,
+                         .channel_most = 1};
+    const float *channels = view->feat.channel_scales;
+    for (int64_t c = 0; channels && c < view->shape.channels; c++) {
+        scales.channel_least = c ? fminf(scales.channel_least, channels[c]) : channels[c];
+        scales.channel_most = c ? fmaxf(scales.channel_most, channels[c]) : channels[c];
+    }
+    return scales;
+}
+
+PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
+                             Err *err) {
+    const BevProblem *view = &runner->problem.view;
+    PooledGrid *pooled = ref_new(sizeof *pooled, pooled_destroy);
+    const void *codes;
+    if (pooled) {
+        pooled->features = ref_keep(from->features);
+        pooled->map = ref_keep(from->map);
+        pooled->config = *config;
+        pooled->values =
+            mem_pool_take(&grids, inputs_grid_values(&view->shape) * sizeof *pooled->values);
+    }
+    if (!pooled || !pooled->values)
+        err_no_memory(err, "pooled grid", "choose a smaller scene");
+    else if (session_output(runner->session, &codes, err)) {
+        tensor_decode(&view->out, codes, pooled->values);
+        pooled->footprint = bev_footprint(view);
+        pooled->scales = scales_of(view);
+        pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
+        return pooled;
+    }
+    ref_drop(pooled);
+    return NULL;
+}
+
+bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                 const GiveUp *give_up, PooledGrid **pooled, Err *err) {
+    bool ok = runner_prepare(runner, next, config, give_up, err) && !given_up(give_up);
+    double start = clock_us();
+    ok = ok && session_run(runner->session, err);
+    double pooled_at = clock_us();
+    if (ok) {
+        runner->us[STAGE_POOL] += pooled_at - start;
+        *pooled = inputs_read_grid(runner, next, config, err);
+        runner->us[STAGE_READ] += clock_us() - pooled_at;
+        ok = *pooled != NULL;
+    }
+    if (!ok)
+        runner_clear(runner);
+    return ok;
 }
 
 /* ---- the pipeline ---------------------------------------------------------------------------- */
@@ -348,7 +489,8 @@ static bool make_scene(Run *run, State *state) {
         return false;
     if (next->scene != made->scene) {
         inputs_free_feature_memory();
-        inputs_free_grid_memory();
+        mem_pool_empty(&grids);
+        inputs_free_fp64_memory();
     }
     unsigned aligns = next->scene->facts.aligns;
     kernel_config_make_valid(&state->job.config, aligns, NULL, 0);
