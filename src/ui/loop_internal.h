@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the live display share. Private to loop.c and pace.c. */
+/* What the parts of the live display share. Private to loop.c, pace.c and plain.c. */
 #pragma once
 
 #include "src/ui/loop.h"
@@ -119,3 +119,17 @@ unsigned loop_serve(Loop *loop);
 
 void loop_take_frame(Loop *loop);
 void loop_record_frame(Loop *loop); /* writes the picture, while a recording runs */
+
+/* ---- plain.c: lines where there is no terminal ----------------------------------------------- */
+
+/* Says what the program is, which words work, and on a terminal why there is no dashboard. */
+void plain_greet(void);
+
+/* Reads lines from standard input and carries out their words. */
+void plain_read(Loop *loop);
+
+/* One turn of the main loop where there is no terminal. */
+void plain_step(Loop *loop);
+
+/* Prints the selection's figures in one line. */
+void plain_put_figures(const Loop *loop, FILE *out);
