@@ -578,6 +578,7 @@ static bool measure_rows(Bench *bench, Err *err) {
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
     plan.once = options->once;
+    plan.each = &records->each;
     bench->backward = plan.directions >> BEV_BACKWARD & 1;
     json_t *machine = this_machine();
     bool ok = records_open(records, &plan, err);

@@ -418,9 +418,11 @@ bool verify_results(const Options *options, RecordFile *files, int count, Err *e
         add_verify_columns(&records->row, &none);
         return records_open_files(records, files, count, err) && judge_rows(&verified, NULL, err);
     }
-    return select_plan_with_files(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1,
-                                  usual, 3, &plan, err) &&
-           records_open(records, &plan, err) && verify_run(&plan, add_verify_row, &verified, err) &&
+    if (!select_plan_with_files(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1,
+                                usual, 3, &plan, err))
+        return false;
+    plan.each = &records->each;
+    return records_open(records, &plan, err) && verify_run(&plan, add_verify_row, &verified, err) &&
            records_end(records, err) && judge_rows(&verified, &plan, err);
 }
 

@@ -320,8 +320,7 @@ static bool open_record_lines(Records *records, Err *err) {
     return lseek(records->fd, 0, SEEK_END) <= 0 || resume_records(records, err);
 }
 
-bool records_open(Records *records, BenchPlan *plan, Err *err) {
-    static PlanMoments each;
+bool records_open(Records *records, const BenchPlan *plan, Err *err) {
     const char *text = records->options->shard; /* "I/N"; NULL: there is one shard */
     char options[1024];
     int used = 0;
@@ -336,8 +335,7 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
         return err_set(err, ERR_USAGE, "--shard", "such as 1/16, the first of 16",
                        "'%s' is no part I/N of the moments", text);
     if (plan) {
-        each = (PlanMoments){wants_moment, end_moment, records};
-        plan->each = &each;
+        records->each = (PlanMoments){wants_moment, end_moment, records};
         records->scenes = plan->scenes;
         records->scene_count = plan->scene_count;
     }

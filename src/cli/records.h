@@ -40,6 +40,7 @@ typedef struct {
     void *context;
     const char *const *scenes; /* the scenes of the plan */
     int scene_count;
+    PlanMoments each; /* makes a record of each moment of the plan: plan->each points here */
 
     Report row;    /* the columns, and the row that is being added */
     json_t *rows;  /* the rows of the current moment */
@@ -56,9 +57,9 @@ typedef struct {
     bool ended; /* the file says that an earlier run reached the end of the plan */
 } Records;
 
-/* Begins the records of a plan, and sets `plan->each`; NULL: there is no plan. With --format jsonl
- * and --output the records that the file has already are added. */
-bool records_open(Records *records, BenchPlan *plan, Err *err);
+/* Begins the records of a plan, and fills records->each; NULL: there is no plan. With --format
+ * jsonl and --output the records that the file has already are added. */
+bool records_open(Records *records, const BenchPlan *plan, Err *err);
 
 /* Ends the row that was added to records->row. Returns the row as JSON, borrowed. */
 json_t *records_row(Records *records);
