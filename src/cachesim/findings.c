@@ -142,8 +142,8 @@ static bool limiter_stands_out(const Prediction *p) {
     return gain_with_term(p, p->limiter, p->term_us[next_longest_term(p)]) >= LEAST_GAIN;
 }
 
-void findings_reason(const PredictedKernel *kernel, const Prediction *prediction, int64_t longest,
-                     char *text, size_t size) {
+LimitReason findings_reason(const PredictedKernel *kernel, const Prediction *prediction,
+                            int64_t longest, char *text, size_t size) {
     const LatencyTerm term = prediction->limiter;
     const char *name = limit_names[term];
     if (!limiter_stands_out(prediction))
@@ -152,11 +152,15 @@ void findings_reason(const PredictedKernel *kernel, const Prediction *prediction
     else if (term == TERM_DEPENDENT_LOADS && !waits_for_interval(kernel->kernel))
         snprintf(text, size, "%s: a warp waits %lld times", name,
                  (long long)kernel->profile.counts.longest);
-    else if (term == TERM_DEPENDENT_LOADS && longest)
+    else if (term == TERM_DEPENDENT_LOADS && longest) {
         snprintf(text, size, "%s: cells of up to %lld points", name, (long long)longest);
-    else
-        snprintf(text, size, "%s%s", name,
-                 term == TERM_L2 && kernel->kernel->access.sums ? ": atomics" : "");
+        return REASON_LONG_CELLS;
+    } else if (term == TERM_L2 && kernel->kernel->access.sums) {
+        snprintf(text, size, "%s: atomics", name);
+        return REASON_ATOMICS;
+    } else
+        snprintf(text, size, "%s", name);
+    return REASON_OTHER;
 }
 
 /* Finds the longest term of the latency. Its gain is the latency over that without the term. */

@@ -36,10 +36,14 @@ typedef struct {
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
+/* The reasons that screens tell more about: the longest cells, and atomics in the L2. */
+typedef enum { REASON_OTHER, REASON_LONG_CELLS, REASON_ATOMICS } LimitReason;
+
 /* Writes what limits a launch: "latency-bound: cells of up to 352 points", or of two long terms
- * "limited by DRAM and L2 alike". `longest`: points of the longest interval; 0: not known. */
-void findings_reason(const PredictedKernel *kernel, const Prediction *prediction, int64_t longest,
-                     char *text, size_t size);
+ * "limited by DRAM and L2 alike". `longest`: points of the longest interval; 0: not known. Returns
+ * which reason it is. */
+LimitReason findings_reason(const PredictedKernel *kernel, const Prediction *prediction,
+                            int64_t longest, char *text, size_t size);
 
 /* Returns the fastest correct kernel that has code, and writes its prediction to *prediction. NULL:
  * no such kernel has been replayed. */

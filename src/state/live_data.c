@@ -590,9 +590,10 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
                              : prune_is_off(&state->job.prune) ? "pieces, long cells cut: "
                                                                : "too few points for tiles: ";
     char reason[sizeof bar->why];
-    findings_reason(predicted, &prediction, model_longest(live->model), reason, sizeof reason);
-    const char *brief = limit_brief(reason), *cell = strstr(reason, "cells of");
-    const bool sums = strstr(reason, "atomics");
+    bar->reason =
+        findings_reason(predicted, &prediction, model_longest(live->model), reason, sizeof reason);
+    const char *brief = limit_brief(reason);
+    const bool cell = bar->reason == REASON_LONG_CELLS, sums = bar->reason == REASON_ATOMICS;
     snprintf(bar->why, sizeof bar->why, "%s%s", work, cuts ? brief : reason);
     if (!cuts && cell)
         snprintf(bar->short_why, sizeof bar->short_why, "waits for %lld-point cells",
@@ -632,7 +633,7 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         snprintf(bar->more, sizeof bar->more, "decodes a pixel's features once for all its points");
         snprintf(bar->short_more, sizeof bar->short_more, "decodes once for all points");
     }
-    if (!predicted || !strstr(bar->why, "cells of"))
+    if (!predicted || bar->reason != REASON_LONG_CELLS)
         return;
     const double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
     const ShortText together = points_together(predicted, dtype);

@@ -127,7 +127,7 @@ static bool is_bar(const Story *story, const BevKernel *kernel) {
 static ShortText beside_text(const State *state, const Story *story, const BevKernel *beside) {
     const KernelConfig *config = &state->job.config;
     const StoryBar *slow = story->bars;
-    while (slow < story->bars + story->count && !strstr(slow->why, "cells of"))
+    while (slow < story->bars + story->count && slow->reason != REASON_LONG_CELLS)
         slow++;
     const bool faster = slow < story->bars + story->count && config->dtype == BEV_FP16 &&
                         config->align == BEV_NEAREST;
