@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error of each number format, and whether the selected kernel passes the gates in it. One
- * number of the selected format, bit by bit: its parts, its value, its neighbours, its scale. */
+/* Two panels. Accuracy: the error of each number format, and whether the selected kernel passes the
+ * gates in that format. Bits: one number of a format, bit by bit, with its value and its scale. */
 #include "kernels/codec.h"
 #include "src/view/panel/panel.h"
 
@@ -28,7 +28,8 @@ static const Column columns[COL_COUNT] = {
     [COL_ATOL] = {"at 1e-2", 7, 2, true},
 };
 
-/* A verdict of a gate. NVIDIA's tolerance has no colours: healthy formats of few bits exceed it. */
+/* The words for a gate's verdict, and for NVIDIA's tolerance. The tolerance has no colours: healthy
+ * formats of few bits exceed it. */
 static const struct {
     const char *gate, *tolerance;
     Ink ink;
@@ -37,7 +38,7 @@ static const struct {
                 [LIVE_FAIL] = {"FAIL", "above", INK_BAD},
                 [LIVE_SKIP] = {"skip", "skip", INK_MUTED}};
 
-static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
+static void draw_verdict_cell(Table *table, int column, LiveVerdict verdict) {
     CellStyle style = table->style;
     table->style.ink = verdicts[verdict].ink;
     if (verdict == LIVE_FAIL)
@@ -46,29 +47,28 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
     table->style = style;
 }
 
-static void error_cell(Table *table, int column, double value) {
+static void draw_error_cell(Table *table, int column, double value) {
     table_cell(table, column, isnan(value) ? "" : text_of_unit(UNIT_ERROR, value).text);
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
-    verdict_cell(table, COL_A, accuracy->gate_a);
-    verdict_cell(table, COL_B, accuracy->gate_b);
-    verdict_cell(table, COL_C, accuracy->gate_c);
-    error_cell(table, COL_MAX, accuracy->max_abs);
-    error_cell(table, COL_REL, accuracy->rel_l2);
+    draw_verdict_cell(table, COL_A, accuracy->gate_a);
+    draw_verdict_cell(table, COL_B, accuracy->gate_b);
+    draw_verdict_cell(table, COL_C, accuracy->gate_c);
+    draw_error_cell(table, COL_MAX, accuracy->max_abs);
+    draw_error_cell(table, COL_REL, accuracy->rel_l2);
     table_number(table, COL_COSINE, "%.6f", accuracy->cosine);
     table_number(table, COL_SPECIAL, "%.0f",
                  (double)(accuracy->nan_count + accuracy->inf_count + accuracy->left_out));
-    const bool placed = accuracy->worst_cell >= 0 && data->state->scene.nx > 0;
-    table_cell(table, COL_WORST,
-               accuracy->output ? accuracy->output
-               : placed         ? state_cell_place(data->state, accuracy->worst_cell).text
-                                : "none");
+    ShortText worst = short_text("%s", accuracy->output ? accuracy->output : "none");
+    if (!accuracy->output && accuracy->worst_cell >= 0 && data->state->scene.nx > 0)
+        worst = state_cell_place(data->state, accuracy->worst_cell);
+    table_cell(table, COL_WORST, worst.text);
     table_cell(table, COL_ATOL, verdicts[live_tolerance(accuracy)].tolerance);
 }
 
-/* Returns why the format has no figures. NULL: it has some. */
-static const char *reason_of(const PanelData *data, BevDtype dtype) {
+/* Returns why the format has no figures; NULL: the format has figures. */
+static const char *reason_of_no_figures(const PanelData *data, BevDtype dtype) {
     const KernelConfig *config = &data->state->job.config;
     bool supported = config->kernel->dtypes >> dtype & 1;
     if (supported && data->live->accuracy[dtype].source != SOURCE_UNKNOWN)
@@ -79,7 +79,7 @@ static const char *reason_of(const PanelData *data, BevDtype dtype) {
 
 static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dtype) {
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const char *reason = reason_of(data, dtype);
+    const char *reason = reason_of_no_figures(data, dtype);
     const Area row = {area.x, table->y, area.w, 1};
     bool selected = dtype == data->state->job.config.dtype;
     if (selected)
@@ -101,14 +101,21 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table->y++;
 }
 
-/* Writes at which moment all rows are judged, and what the mark of a row means, if any has it. */
+/* Writes the moment at which all rows are judged, ", at t 14.00 s", and what the mark "!" of a row
+ * means, where a row has the mark. */
 static ShortText marks_text(const PanelData *data) {
-    const int dtype = data->state->job.config.dtype;
-    const ShortText at = live_judged_text(&data->state->scene, &data->live->accuracy[dtype]);
-    bool stale = false;
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
-        stale |= !reason_of(data, (BevDtype)i) && live_accuracy_mark(data->live, (BevDtype)i)[0];
-    return short_text("%s%s%s", at.text[0] ? ", " : "", at.text, stale ? ", ! stale" : "");
+    const int selected = data->state->job.config.dtype;
+    const ShortText at = live_judged_text(&data->state->scene, &data->live->accuracy[selected]);
+    bool any_stale = false;
+    for (BevDtype dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        any_stale |= !reason_of_no_figures(data, dtype) && live_accuracy_mark(data->live, dtype)[0];
+    return short_text("%s%s%s", at.text[0] ? ", " : "", at.text, any_stale ? ", ! stale" : "");
+}
+
+/* Returns the first row where not all fit: the selected row stands in the middle if possible. */
+static int first_row(int selected, int room) {
+    const int last_first = BEV_DTYPE_COUNT - room;
+    return (int)fmax(fmin(selected - room / 2, last_first), 0);
 }
 
 void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -124,23 +131,23 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         !source ? short_text("not checked")
                 : short_text("%s%s%s%s", backward ? "" : by.text, source_names[source],
                              backward ? " against FP64" : "", marks.text);
+    const char *brief_note = marks.text[0] ? marks.text + strlen(", ") : note.text;
     sheet->origin.dtype = config->dtype;
-    area = sheet_title(
-        sheet, area, title.text,
-        sheet_note(sheet, area, title.text, note.text, marks.text[0] ? marks.text + 2 : note.text));
+    area = sheet_title(sheet, area, title.text,
+                       sheet_note(sheet, area, title.text, note.text, brief_note));
     Table table;
     Column shown[COL_COUNT];
     memcpy(shown, columns, sizeof shown);
     if (backward)
         shown[COL_WORST].title = "worst in";
     table_begin(&table, sheet, area, shown, COL_COUNT, NULL);
-    /* Where not all rows fit: those around the selected one. */
-    int room = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
-    int first = (int)config->dtype - room / 2;
-    first = first > BEV_DTYPE_COUNT - room ? BEV_DTYPE_COUNT - room : first < 0 ? 0 : first;
-    for (int i = first; i < first + room; i++)
-        if (!data->still || !reason_of(data, (BevDtype)i)) /* a figure has rows with figures only */
+    const int room = (int)fmin(area.h - 1, BEV_DTYPE_COUNT);
+    const int first = first_row((int)config->dtype, room);
+    for (int i = first; i < first + room; i++) {
+        const bool has_figures = !reason_of_no_figures(data, (BevDtype)i);
+        if (has_figures || !data->still) /* a printed page leaves out rows without figures */
             draw_row(&table, area, data, (BevDtype)i);
+    }
 }
 
 /* ---- one number, bit by bit ------------------------------------------------------------------ */
@@ -155,34 +162,40 @@ static const struct {
                        [PART_FRACTION] = {'F', INK_GOOD},
                        [PART_NUMBER] = {'N', INK_GOOD}};
 
-/* The page. */
+/* The panel of bits while it is drawn. */
 typedef struct {
     const PanelData *data;
     BitsPage page;
-    double value;
+    double value; /* of the code */
     Sheet *sheet;
     Area left; /* the rows that are not drawn yet */
 } View;
 
-/* Returns the column of a bit: cells of one width, and a gap between two parts. */
-static int column_of(const View *view, int bit, int *width) {
-    const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
-    int cell = (view->left.w - 4) / format->bits;
-    cell = cell > CELL_MOST ? CELL_MOST : cell < 1 ? 1 : cell;
-    int gap = cell > 1 ? 2 : 1, x = view->left.x + (format->bits - 1 - bit) * cell;
-    for (int other = format->bits - 1; other > bit; other--)
-        x += bits_part(view->page.dtype, other) != bits_part(view->page.dtype, other - 1) ? gap : 0;
-    *width = cell;
+/* Returns the width of the cell of one bit. Two gaps divide sign, exponent and fraction. */
+static int bit_width(const View *view) {
+    enum { GAPS_W = 4 };
+    const int room = (view->left.w - GAPS_W) / bev_dtypes[view->page.dtype].bits;
+    return (int)fmax(fmin(room, CELL_MOST), 1);
+}
+
+/* Returns the column of a bit. A gap stands between two parts of the number. */
+static int bit_x(const View *view, int bit) {
+    const BevDtype dtype = view->page.dtype;
+    const int top_bit = bev_dtypes[dtype].bits - 1, width = bit_width(view);
+    int x = view->left.x + (top_bit - bit) * width;
+    for (int before = top_bit; before > bit; before--)
+        if (bits_part(dtype, before) != bits_part(dtype, before - 1))
+            x += width > 1 ? 2 : 1;
     return x;
 }
 
-/* Draws the code's bits over their letters: sign, exponent, fraction. A click flips one. */
+/* Draws the code's bits over their letters: S sign, E exponent, F fraction. A click flips a bit. */
 static void draw_bits(View *view) {
     Sheet *sheet = view->sheet;
     Area digits = area_row(&view->left), letters = area_row(&view->left);
     for (int bit = bev_dtypes[view->page.dtype].bits - 1; digits.h && bit >= 0; bit--) {
         BitsPart part = bits_part(view->page.dtype, bit);
-        int width, x = column_of(view, bit, &width);
+        const int width = bit_width(view), x = bit_x(view, bit);
         CellStyle style = cell_bold(parts[part].ink);
         const char letter[] = {parts[part].letter, '\0'};
         if (bit == view->page.at)
@@ -195,11 +208,11 @@ static void draw_bits(View *view) {
     }
 }
 
-/* Draws "^ bit 3, exponent; flipped: 28", on the side that has room. */
+/* Draws "^ bit 3, exponent; flipped: 28" under the chosen bit, on the side of "^" that has room. */
 static void draw_chosen(View *view) {
     Sheet *sheet = view->sheet;
     const BitsPage *page = &view->page;
-    int width, x = column_of(view, page->at, &width);
+    const int x = bit_x(view, page->at);
     Area row = area_row(&view->left);
     const ShortText text = short_text(
         "bit %d, %s; flipped: %s", page->at, bits_parts[bits_part(page->dtype, page->at)],
@@ -234,7 +247,7 @@ static void draw_parts(View *view) {
     }
 }
 
-/* ---- what they mean -------------------------------------------------------------------------- */
+/* ---- what the bits mean ---------------------------------------------------------------------- */
 
 /* Draws the value of the code, its formula and its class. */
 static void draw_value(View *view) {
@@ -251,28 +264,32 @@ static void draw_value(View *view) {
     sheet_line(view->sheet, area_row(&view->left), cell_bold(INK_TITLE), text.text);
 }
 
-/* Returns "below 416, 32 less", or why there is nothing. */
-static ShortText neighbour(const View *view, int step) {
-    const char *side = step > 0 ? "above" : "below";
+typedef enum { BELOW = -1, ABOVE = 1 } Side;
+
+/* Returns the format's next value on a side, "below 416, 32 less", or why there is none. */
+static ShortText neighbour_text(const View *view, Side side) {
+    const char *name = side == ABOVE ? "above" : "below";
     const BitsPage *page = &view->page;
     uint32_t code;
-    const bool outward = step > 0 ? view->value > 0 : view->value < 0;
-    if (!bits_next(page->dtype, page->code, step, &code))
-        return short_text(
-            "%s none%s", side,
-            outward && bits_then_nan(page->dtype, page->code) ? ": the next code is NaN" : "");
-    const double other = bev_code_value(page->dtype, code), distance = fabs(other - view->value);
-    return short_text(isfinite(distance) ? "%s %s, %.4g %s" : "%s %s", side, bits_value(other).text,
-                      distance, step > 0 ? "more" : "less");
+    const bool outward = side == ABOVE ? view->value > 0 : view->value < 0;
+    const bool before_nan = outward && bits_then_nan(page->dtype, page->code);
+    if (!bits_next(page->dtype, page->code, side, &code))
+        return short_text("%s none%s", name, before_nan ? ": the next code is NaN" : "");
+    const double value = bev_code_value(page->dtype, code), distance = fabs(value - view->value);
+    if (!isfinite(distance))
+        return short_text("%s %s", name, bits_value(value).text);
+    return short_text("%s %s, %.4g %s", name, bits_value(value).text, distance,
+                      side == ABOVE ? "more" : "less");
 }
 
 static void draw_neighbours(View *view) {
-    const ShortText below = neighbour(view, -1), above = neighbour(view, 1);
-    sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT),
-               isnan(view->value) ? "not a number: no neighbours"
-               : lesson_asks(&view->data->state->lesson)
-                   ? "below and above: step to see"
-                   : short_text("%s; %s", below.text, above.text).text);
+    ShortText text =
+        short_text("%s; %s", neighbour_text(view, BELOW).text, neighbour_text(view, ABOVE).text);
+    if (isnan(view->value))
+        text = short_text("not a number: no neighbours");
+    else if (lesson_asks(&view->data->state->lesson))
+        text = short_text("below and above: step to see");
+    sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT), text.text);
 }
 
 /* Draws what the value becomes with the scale of its tensor in the frame. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The camera views: all of them in a strip, or one of them, larger: that of the shown step,
- * backward the one that feeds the loss most, else the selected camera where the strip shows
- * something over it. */
+/* The camera views: a strip of all cameras, and one camera, larger. The larger view is of the
+ * camera that a shown step reads; backward of the camera that feeds the loss most; else of the
+ * selected camera. Backward: the depths of a pixel. Operator scenes have bars, and no cameras. */
 #include "src/view/bev/strip.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* The place is the same for every scene: as of six cameras of the usual shape. */
+/* The strip has the same height in every scene: that of six cameras of the usual shape. */
 enum { USUAL_CAMERAS = 6 };
 static const double usual_aspect = 128.0 / 352; /* height over width */
 
@@ -33,19 +34,28 @@ static int64_t plane_of(const BevShape *shape) {
 
 /* ---- a view ---------------------------------------------------------------------------------- */
 
-/* Paints a feature pixel of a view: a square, which is at least as large as the feature pixel. */
+/* Paints the square of a feature pixel (h, w) in a view. The square is at least one pixel large. */
 static void mark_pixel(Image *view, const Frustum *frustum, double w, double h, Rgb color) {
-    double side_x = fmax((double)view->w / frustum->feat_w, 1);
-    double side_y = fmax((double)view->h / frustum->feat_h, 1);
-    int left = (int)((frustum_u_px(frustum, w) + 0.5) / frustum->input_w * view->w - side_x / 2);
-    int top = (int)((frustum_v_px(frustum, h) + 0.5) / frustum->input_h * view->h - side_y / 2);
-    for (int y = top > 0 ? top : 0; y < top + side_y && y < view->h; y++)
-        for (int x = left > 0 ? left : 0; x < left + side_x && x < view->w; x++)
+    const double side_x = fmax((double)view->w / frustum->feat_w, 1);
+    const double side_y = fmax((double)view->h / frustum->feat_h, 1);
+    const double middle_x = (frustum_u_px(frustum, w) + 0.5) / frustum->input_w * view->w;
+    const double middle_y = (frustum_v_px(frustum, h) + 0.5) / frustum->input_h * view->h;
+    const int left = (int)(middle_x - side_x / 2), top = (int)(middle_y - side_y / 2);
+    const double right = fmin(left + side_x, view->w), bottom = fmin(top + side_y, view->h);
+    for (int y = top > 0 ? top : 0; y < bottom; y++)
+        for (int x = left > 0 ? left : 0; x < right; x++)
             image_set(view, x, y, color);
 }
 
-/* Draws a camera's view as large as the area has room, and notes its place for the mouse. The
- * pixels of shown points are marked, and in white the chosen feature pixel; -1: none. */
+/* Mixes a view with the ink of dirt: its camera has dropped out and gives no points. */
+static void dim_view(Image *view) {
+    for (int y = 0; y < view->h; y++)
+        for (int x = 0; x < view->w; x++)
+            image_set(view, x, y, rgb_mix(image_get(view, x, y), panel_theme.dirt, 0.8));
+}
+
+/* Draws a camera's view as large as the area has room, and notes the view's place for the mouse.
+ * Feature pixels of shown points are marked. `chosen` is marked in white; -1: none is chosen. */
 static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera, int64_t chosen) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
@@ -61,9 +71,9 @@ static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera
     h = (int)fmin(h, round((double)w * frustum.input_h / frustum.input_w));
     if (w < 1 || h < 1 || !image_scale(&data->picture->cameras[camera], w, h, &view, &ignored))
         return;
-    for (int i = 0; !(data->live->job.camera_mask >> camera & 1) && i < w * h; i++)
-        image_set(&view, i % w, i / w,
-                  rgb_mix(image_get(&view, i % w, i / w), panel_theme.dirt, 0.8));
+    const bool dropped_out = !(data->live->job.camera_mask >> camera & 1);
+    if (dropped_out)
+        dim_view(&view);
     for (int i = 0; i < lit_count; i++)
         if (lit[i].camera == camera)
             mark_pixel(&view, &frustum, lit[i].w, lit[i].h, panel_theme.mark);
@@ -86,20 +96,23 @@ static int64_t chosen_pixel(const PanelData *data) {
                                       : dropped_pixel(data->state, data->live);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- the strip of all cameras ---------------------------------------------------------------- */
 
-static void draw_name(Sheet *sheet, Area row, const PanelData *data, int camera) {
-    const SceneFacts *scene = &data->state->scene;
-    bool chosen = camera == data->state->camera;
-    char text[128], faults[96] = "";
-    bool unborn = data->state->tours && camera >= state_seeing(data->state); /* `see` goes on */
-    bool off = !unborn && !lesson_asks(&data->state->lesson) &&
-               camera_faults(&data->live->job, camera, faults, sizeof faults);
-    snprintf(text, sizeof text, "%.30s%s",
-             camera < scene->camera_count ? scene->cameras[camera] : "", off ? faults : "");
+/* Draws a camera's name and its faults, or the faults alone where both have no room. Faults are not
+ * told while a lesson asks about them, nor of a camera that a tour has not shown yet. */
+static void draw_camera_name(Sheet *sheet, Area row, const PanelData *data, int camera) {
+    const State *state = data->state;
+    const SceneFacts *scene = &state->scene;
+    const bool chosen = camera == state->camera;
+    const char *name = camera < scene->camera_count ? scene->cameras[camera] : "";
+    char text[128], faults[96] = ""; /* faults begin with ", " */
+    const bool not_shown_yet = state->tours && camera >= state_seeing(state);
+    const bool faulty = !not_shown_yet && !lesson_asks(&state->lesson) &&
+                        camera_faults(&data->live->job, camera, faults, sizeof faults);
+    snprintf(text, sizeof text, "%.30s%s", name, faulty ? faults : "");
     if (sheet_width(sheet, text) > row.w)
-        snprintf(text, sizeof text, "%.*s", row.w, off ? faults + 2 : "");
-    Ink ink = off ? INK_BAD : chosen ? INK_ACCENT : INK_MUTED;
+        snprintf(text, sizeof text, "%.*s", row.w, faulty ? faults + strlen(", ") : "");
+    const Ink ink = faulty ? INK_BAD : chosen ? INK_ACCENT : INK_MUTED;
     sheet_line(sheet, row, chosen ? cell_bold(ink) : cell_style(ink), text);
 }
 
@@ -113,7 +126,7 @@ void cameras_draw(Sheet *sheet, Area area, const PanelData *data) {
     int64_t chosen = count ? chosen_pixel(data) : -1;
     for (int i = 0; i < count; i++) {
         Area at = {area.x + i * (area.w + 1) / count, area.y, camera_w(area.w, count), area.h};
-        draw_name(sheet, at, data, i);
+        draw_camera_name(sheet, at, data, i);
         sheet_figure(sheet, at);
         view_draw(sheet, area_below(at, 1), data, i, chosen);
     }
@@ -122,9 +135,9 @@ void cameras_draw(Sheet *sheet, Area area, const PanelData *data) {
                    data->picture ? "no camera views in this scene" : "");
 }
 
-/* ---- one of them ----------------------------------------------------------------------------- */
+/* ---- one camera ------------------------------------------------------------------------------ */
 
-/* Returns the camera that is shown, and how many points of a step it has. */
+/* Returns the camera of the larger view. *points: how many points the shown step has. */
 static int shown_camera(const PanelData *data, int64_t pixel, int *points) {
     const LiveFrame *frame = &data->live->frame;
     const StepPoint *list[LIVE_MAX_CONTRIBUTIONS];
@@ -137,7 +150,7 @@ static int shown_camera(const PanelData *data, int64_t pixel, int *points) {
     return camera < frame->shape.cameras ? camera : 0; /* a frame of fewer cameras is still shown */
 }
 
-enum { EXPLAINED = 2 }; /* rows of text under the picture of dropped points */
+enum { EXPLAINED = 2 }; /* rows under the view: why points of a pixel are dropped */
 
 int camera_want(Sheet *sheet, const PanelData *data, int width) {
     const BevShape *shape = &data->live->frame.shape;
@@ -182,36 +195,42 @@ void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     view_draw(sheet, area, data, camera, pixel);
 }
 
-/* Whether there are camera views. Operator scenes have bars in their place. */
+/* Whether the larger view tells anything that the strip of all cameras does not. */
 bool camera_shown(const PanelData *data) {
     const State *state = data->state;
-    return !state->scene.has_operator &&
-           (state->job.steps || state->job.config.kernel->direction == BEV_BACKWARD ||
-            (state->strip != STRIP_IMAGE && data->live->frame.rig));
+    const bool backward = state->job.config.kernel->direction == BEV_BACKWARD;
+    const bool strip_has_values = state->strip != STRIP_IMAGE && data->live->frame.rig;
+    return !state->scene.has_operator && (state->job.steps || backward || strip_has_values);
 }
 
 /* ---- backward: the loss, what its gradient reaches, the depths of a pixel -------------------- */
 
 enum { HEAD_ROWS = 4, NAME_W = 8, VALUE_W = 13 };
 
-/* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
-static ShortText loss_text(const Sheet *sheet, const GridLoss *loss, int width) {
-    const bool given = loss->inside && loss->kind == LOSS_COUNT, named = loss->class < CLASS_COUNT;
-    const ShortText value = loss->inside ? short_text(" %.3g", loss->value) : (ShortText){""};
-    const ShortText cells =
-        !loss->inside      ? short_text("all cells")
-        : loss->count <= 1 ? short_text("the cell")
-                           : short_text("%lld cells%s%s", (long long)loss->count, named ? ", " : "",
-                                        named ? world_classes[loss->class].name : "");
-    const ShortText text = short_text(given ? "loss%s, a gradient from a file, of %s"
-                                            : "loss%s, half the squared norm of %s",
-                                      value.text, cells.text);
-    return sheet_width(sheet, text.text) > width
-               ? short_text("loss%s, of %s", value.text, cells.text)
-               : text;
+/* Returns the cells of a loss: "all cells", "the cell", or "14 cells, car". */
+static ShortText loss_cells_text(const GridLoss *loss) {
+    if (!loss->inside)
+        return short_text("all cells");
+    if (loss->count <= 1)
+        return short_text("the cell");
+    const bool named = loss->class < CLASS_COUNT;
+    return short_text("%lld cells%s%s", (long long)loss->count, named ? ", " : "",
+                      named ? world_classes[loss->class].name : "");
 }
 
-/* Draws one bin: its depth, its gradient and a bar. A negative gradient has another colour. */
+/* Returns "loss 12.3, half the squared norm of 14 cells, car", or a shorter text without room. */
+static ShortText loss_text(const Sheet *sheet, const GridLoss *loss, int width) {
+    const bool from_file = loss->inside && loss->kind == LOSS_COUNT;
+    const ShortText value = loss->inside ? short_text(" %.3g", loss->value) : (ShortText){""};
+    const ShortText cells = loss_cells_text(loss);
+    const ShortText brief = short_text("loss%s, of %s", value.text, cells.text);
+    const ShortText whole = short_text(from_file ? "loss%s, a gradient from a file, of %s"
+                                                 : "loss%s, half the squared norm of %s",
+                                       value.text, cells.text);
+    return sheet_width(sheet, whole.text) > width ? brief : whole;
+}
+
+/* Draws a depth bin: the depth, the gradient and a bar. Negative gradients have another colour. */
 static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin, double value,
                      double largest) {
     const Rig *rig = data->live->frame.rig;
@@ -223,11 +242,11 @@ static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin
     sheet_bar(sheet, area_behind(line, 1), fabs(value), largest, value < 0 ? INK_WARN : INK_ACCENT);
 }
 
-/* Returns the gradient of a pixel's first bin. The next bin's lies a plane behind it. */
+/* Returns the gradient of a pixel's first depth bin. Each further bin lies a plane behind. */
 static const float *bins_of(const LiveFrame *frame, int64_t pixel) {
     const int64_t plane = plane_of(&frame->shape);
-    return frame->gradients.grad_depth + pixel / plane * frame->shape.depth_bins * plane +
-           pixel % plane;
+    const int64_t camera = pixel / plane, in_plane = pixel % plane;
+    return frame->gradients.grad_depth + camera * frame->shape.depth_bins * plane + in_plane;
 }
 
 /* Draws the bins with the largest gradients of one pixel, in the order of their depths. */
@@ -243,8 +262,8 @@ static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pi
             draw_bin(sheet, area_row(&area), data, bin, grads[bin * plane], largest);
 }
 
-/* Returns the rows: always the same on a screen, where the mouse chooses the pixel. A figure has as
- * many as there are bins. */
+/* Returns the rows that the panel wants. On a screen, where the mouse chooses the pixel, the number
+ * never changes. A printed page has a row for each depth bin with a gradient. */
 int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     enum { MOST_BINS = 8, WITHOUT = 3 };
     const LiveFrame *frame = &data->live->frame;
@@ -262,7 +281,7 @@ int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     return HEAD_ROWS + (bins < MOST_BINS ? bins : MOST_BINS);
 }
 
-/* Draws how many pixels the loss reaches, and the depth gradients of one of them. */
+/* Draws how many pixels the loss reaches, and the depth gradients of the chosen pixel. */
 static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const float *strength) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
@@ -287,9 +306,9 @@ void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveGradients *gradients = &data->live->frame.gradients;
     const BevKernel *by = data->live->job.config.kernel;
     Err err;
+    const ShortText by_kernel = short_text("by %s", by ? by->title : "n/a");
     area =
-        sheet_title(sheet, area, "Gradients of a loss",
-                    gradients->grad_feat ? short_text("by %s", by ? by->title : "n/a").text : "");
+        sheet_title(sheet, area, "Gradients of a loss", gradients->grad_feat ? by_kernel.text : "");
     if (!gradients->grad_feat) {
         sheet_paragraph(sheet, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
         return;

@@ -10,24 +10,25 @@
 
 /* ---- header --------------------------------------------------------------------------------- */
 
-/* A piece of a line; the last pieces are left out when the line is short. */
+/* A piece of a row. Where the row is short, the last pieces are left out. */
 typedef struct {
     CellStyle style;
-    OriginTopic origin; /* of its figures */
-    const char *menu;   /* a chip: a click opens the palette with this text; NULL: none */
-    bool tight;         /* one blank before it */
+    OriginTopic origin; /* of the piece's figures */
+    const char *menu;   /* a chip: a click opens the palette with this text; NULL: no chip */
+    bool tight;         /* one blank stands before the piece, in place of two or three */
     ShortText text;
 } Piece;
 
-/* Draws the pieces that fit as a whole into a row. Returns the columns used. */
+/* Draws pieces into a row until one has no room as a whole. Returns the columns used. */
 static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
-    const int begin = row.x;
+    const int begin = row.x, usual_gap = sheet->pixels ? 3 : 2;
     for (int i = 0; i < count; i++) {
         const Piece *piece = &pieces[i];
         const int width = sheet_width(sheet, piece->text.text);
-        const int gap = piece->tight ? 1 : sheet->pixels ? 3 : 2;
-        const int indent = row.x == begin || !width ? 0 : gap;
-        if (indent + width > row.w && (i || !sheet->pixels)) /* a scene's title may be cut */
+        const bool no_gap = row.x == begin || !width;
+        const int indent = no_gap ? 0 : piece->tight ? 1 : usual_gap;
+        const bool may_be_cut = i == 0 && sheet->pixels; /* a scene's title */
+        if (indent + width > row.w && !may_be_cut)
             break;
         area_columns(&row, indent);
         const Area at = area_columns(&row, width);
@@ -41,9 +42,10 @@ static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
     return row.x - begin;
 }
 
-/* "picture by V4"; with the reason, "picture by V4: V2 is too slow or untimed here". A picture that
- * stands still: "V2's picture is being computed". */
-static ShortText stand_in_text(const State *state, const LiveData *live, bool reason) {
+/* Returns which kernel made the picture in place of the selection: "picture by V4", or with the
+ * reason "picture by V4: V2 is too slow or untimed here". While the scene stands still, the
+ * selection's picture comes soon: "V2's picture is being computed". */
+static ShortText stand_in_text(const State *state, const LiveData *live, bool with_reason) {
     const BevKernel *by = live->stand_in;
     const bool baseline = by == live->job.config.kernel;
     const BevKernel *of = baseline ? live->job.baseline.kernel : live->job.config.kernel;
@@ -52,20 +54,20 @@ static ShortText stand_in_text(const State *state, const LiveData *live, bool re
     if (of && !state->playing && of->direction == BEV_FORWARD)
         return short_text("%s's picture is being computed", of->title);
     ShortText text = short_text("%s by %s", baseline ? "baseline" : "picture", by->title);
-    if (reason && of)
+    if (with_reason && of)
         text_add(text.text, sizeof text.text, ": %s %s", of->title,
                  of->direction == BEV_BACKWARD ? "goes backward" : "is too slow or untimed here");
     return text;
 }
 
-/* Returns the time of the picture. A world shows the time that was asked for. A clip starts again
- * after its last moment and shows one of its own moments. */
+/* Returns the time of the picture. A world shows any time that the job asks for. A clip shows the
+ * nearest of its moments, and starts again after the last moment. */
 static double time_of_picture(const PanelData *data) {
     const LiveData *live = data->live;
     return data->state->scene.moment_s > 0 ? live->frame.time_s : live->job.time_s;
 }
 
-/* Returns the reading in that format; "" of an unknown one. */
+/* Returns the reading in the format; "": the reading is unknown. */
 static ShortText figure_text(const Reading *reading, const char *format) {
     return reading->source ? short_text(format, reading->value) : (ShortText){""};
 }
@@ -99,19 +101,19 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
          state->job.temperature == 1 ? (ShortText){""} : temperature},
         {muted, set, NULL, false, stand_in_text(state, live, sheet->pixels)},
     };
-    int right_w, right_count = sizeof right / sizeof *right;
-    Sheet quiet = sheet_quiet(sheet);
+    int right_count = sizeof right / sizeof *right;
+    Sheet quiet = sheet_quiet(sheet); /* only tells the width */
     const Area endless = {.w = INT_MAX, .h = 1};
-    while ((right_w = pieces_draw(&quiet, endless, right, right_count)) > area.w / 3 &&
-           right_count > 1)
-        right_count--;
+    int right_w = pieces_draw(&quiet, endless, right, right_count);
+    while (right_w > area.w / 3 && right_count > 1)
+        right_w = pieces_draw(&quiet, endless, right, --right_count);
     const Area start = {area.x, area.y, area.w - right_w - 2, 1};
     pieces_draw(sheet, start, left, sizeof left / sizeof *left);
     if (right_w < area.w)
         pieces_draw(sheet, area_behind(area, area.w - right_w), right, right_count);
 }
 
-/* Draws the device's name, then a GPU's figures or a CPU's threads. */
+/* Draws the device's name, then a GPU's figures or a CPU's threads. Returns the columns used. */
 static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
@@ -137,11 +139,12 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
         pieces[i] = (Piece){cell_style(INK_MUTED), ORIGIN_DEVICE, NULL, false, texts[i]};
     if (throttled)
         pieces[THROTTLE].style = cell_bold(INK_WARN);
-    return pieces_draw(sheet, area, pieces, gpu ? ALL : device->threads ? 2 : 1);
+    const int cpu_count = device->threads ? 2 : 1; /* name, threads */
+    return pieces_draw(sheet, area, pieces, gpu ? ALL : cpu_count);
 }
 
-/* Finds the times that a time bar spans: those of a clip, one round of a world that repeats, or a
- * minute. False: nothing moves. */
+/* Finds the times at the ends of the time bar: a clip, one round of a world that repeats, or a
+ * minute. Returns false if nothing moves. */
 static bool find_time_span(const PanelData *data, double *from_s, double *to_s) {
     enum { MINUTE_S = 60 };
     const SceneFacts *scene = &data->state->scene;
@@ -159,12 +162,14 @@ void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
         return;
     const double at_s = fmax(from_s, fmin(time_of_picture(data), to_s));
     const Segment parts[] = {{at_s - from_s, INK_ACCENT, 0}, {to_s - at_s, INK_RULE, 0}};
-    const double filled = row.w * (at_s - from_s) / (to_s - from_s);
+    const double filled_w = row.w * (at_s - from_s) / (to_s - from_s);
+    enum { THICK_LINE = 0x2501, THIN_LINE = 0x2500 };
     if (sheet->pixels)
         sheet->back->stack(sheet, row, parts, 2, to_s - from_s, NAN);
-    for (int x = 0; x < row.w && !sheet->pixels; x++)
-        sheet_sign(sheet, row.x + x, row.y, x < filled ? 0x2501 : 0x2500,
-                   cell_style(x < filled ? INK_ACCENT : INK_RULE));
+    else
+        for (int x = 0; x < row.w; x++)
+            sheet_sign(sheet, row.x + x, row.y, x < filled_w ? THICK_LINE : THIN_LINE,
+                       cell_style(x < filled_w ? INK_ACCENT : INK_RULE));
     if (sheet->spots) {
         sheet->spots->time = sheet_box(sheet, row);
         sheet->spots->from_s = from_s, sheet->spots->to_s = to_s;
@@ -176,15 +181,15 @@ enum { TIME_BAR_W = 24, WIDE = 100 };
 int header_draw(Sheet *sheet, Area area, const PanelData *data) {
     double from_s, to_s;
     const int room = area.w - TIME_BAR_W - 2;
-    const bool moves =
-        find_time_span(data, &from_s, &to_s) && area.w >= WIDE; /* else the device comes first */
+    const bool moves = find_time_span(data, &from_s, &to_s);
+    const bool keeps_time_bar = moves && area.w >= WIDE; /* else the device's figures come first */
     title_draw(sheet, area, data);
     area.y++;
     if (data->live->error_text[0]) {
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
         return 2;
     }
-    const Area figures = {area.x, area.y, moves ? room : area.w, 1};
+    const Area figures = {area.x, area.y, keeps_time_bar ? room : area.w, 1};
     const int used = draw_device(sheet, figures, &data->live->device);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     if (used <= room)
@@ -194,33 +199,42 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- log and key bar ------------------------------------------------------------------------ */
 
+/* Takes out the characters between two places of a text. */
+static void cut_text(char *from, const char *to) {
+    memmove(from, to, strlen(to) + 1);
+}
+
 /* Takes out figures that have not changed, ", latency still 5.00 us", until the text fits. */
-static void drop_unchanged(const Sheet *sheet, char *text, int width) {
-    char *figures = strstr(text, ": arrays "), *still;
-    while (figures && sheet_width(sheet, text) > width && (still = strstr(figures, " still "))) {
-        char *begin = still, *end = strstr(still, ", ");
+static void drop_unchanged_figures(const Sheet *sheet, char *text, int width) {
+    char *figures = strstr(text, ": arrays ");
+    char *still = figures ? strstr(figures, " still ") : NULL;
+    while (still && sheet_width(sheet, text) > width) {
+        char *begin = still, *comma = strstr(still, ", ");
         while (begin > figures + 2 && strncmp(begin - 2, ", ", 2) != 0)
             begin--;
-        if (end)
-            memmove(begin, end + 2, strlen(end + 2) + 1);
+        if (comma)
+            cut_text(begin, comma + 2);
         else
             begin[-2] = '\0';
+        still = strstr(figures, " still ");
     }
 }
 
-/* Shortens a log line: unchanged figures are left out first, then words that the units imply, at
- * last the source of the latency, which the headline has. A figure that follows keeps its word. */
-static void shorten(const Sheet *sheet, char *text, int width) {
+/* Shortens a log line until it fits. Unchanged figures are left out first, then words that the
+ * units imply, except of a figure that still follows. Last goes the source of the latency, which
+ * the headline tells. */
+static void shorten_log_line(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"arrays ", "latency ", "max "};
-    drop_unchanged(sheet, text, width);
+    drop_unchanged_figures(sheet, text, width);
     for (size_t i = 0; i < sizeof words / sizeof *words && sheet_width(sheet, text) > width; i++) {
-        char *at = strstr(text, words[i]);
-        if (at && strncmp(at + strlen(words[i]), "follows", strlen("follows")) != 0)
-            memmove(at, at + strlen(words[i]), strlen(at + strlen(words[i])) + 1);
+        char *word = strstr(text, words[i]);
+        const char *figure = word ? word + strlen(words[i]) : NULL;
+        if (word && strncmp(figure, "follows", strlen("follows")) != 0)
+            cut_text(word, figure);
     }
     char *source = strstr(text, " (model of "), *end = source ? strchr(source, ')') : NULL;
     if (end && sheet_width(sheet, text) > width)
-        memmove(source, end + 1, strlen(end + 1) + 1);
+        cut_text(source, end + 1);
 }
 
 void log_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -240,7 +254,7 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
         text_micro(data->state->lesson.covers ? log->lines[i].said : log->lines[i].text, text,
                    sizeof text);
         if (area.h == 1)
-            shorten(sheet, text, area.w);
+            shorten_log_line(sheet, text, area.w);
         sheet_say(sheet, &area, i ? INK_MUTED : INK_TEXT, text);
     }
     if (!log->count)
@@ -265,17 +279,18 @@ static void hint_draw(Sheet *sheet, Area at, const KeyHint *hint) {
     sheet_line(sheet, area_behind(at, 1), cell_style(INK_MUTED), hint->label);
 }
 
-/* Draws the hints for the open part, as many as fit; at the right end palette and help, always. */
+/* Draws the last two hints, palette and help, at the right end. Other hints follow from the left,
+ * as many as have room. */
 void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     KeyHint hints[KEY_HINTS];
-    const int count = keys_hints(state, hints);
+    const int count = keys_hints(state, hints), others = count - 2;
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    for (int i = count - 1; i >= count - 2; i--) {
+    for (int i = count - 1; i >= others; i--) {
         const int w = hint_width(sheet, &hints[i]);
         hint_draw(sheet, area_behind(area, area.w - w), &hints[i]);
         area.w -= w + HINT_GAP;
     }
-    for (int i = 0; i < count - 2 && hint_width(sheet, &hints[i]) <= area.w; i++) {
+    for (int i = 0; i < others && hint_width(sheet, &hints[i]) <= area.w; i++) {
         hint_draw(sheet, area_columns(&area, hint_width(sheet, &hints[i])), &hints[i]);
         area_columns(&area, HINT_GAP);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One sentence with one number: how the selection compares with its baseline. */
+/* The headline: a sentence with a large number, how many times as fast as its baseline the
+ * selection is. Below the sentence: whether the sums are right, and the source of the number. */
 #include "src/view/panel/panel.h"
 
 #include "kernels/injected_bugs.h"
@@ -10,7 +11,7 @@
 
 enum { PIXELS_W = 3, PIXELS_H = 5 };
 
-/* Five rows of three pixels a glyph, the topmost first. */
+/* Whether a pixel of a large glyph is set. A byte of a glyph is a row of three pixels. */
 static bool big_pixel(char glyph, int column, int row) {
     static const char glyphs[] = "~0123456789.,";
     static const uint8_t rows[sizeof glyphs][PIXELS_H] = {
@@ -22,29 +23,26 @@ static bool big_pixel(char glyph, int column, int row) {
     return at && row < PIXELS_H && rows[at - glyphs][row] >> (PIXELS_W - 1 - column) & 1;
 }
 
-/* Returns the rows of a number. With zoom 1 a pixel is one column and half a row, with 2 two
- * columns and one row, with 4 twice that. */
+/* Returns the rows of a large number. A pixel of a glyph is `zoom` columns wide and half as many
+ * rows high. */
 static int big_rows(int zoom) {
     return (PIXELS_H * zoom + 1) / 2;
 }
 
 static void big_glyph(Sheet *sheet, int x, int y, int zoom, char glyph, CellStyle style) {
+    enum { FULL_BLOCK = 0x2588, UPPER_HALF = 0x2580, LOWER_HALF = 0x2584 };
     for (int row = 0; row < big_rows(zoom); row++)
         for (int column = 0; column < PIXELS_W * zoom; column++) {
-            int top = row * 2 / zoom, bottom = (row * 2 + 1) / zoom;
-            bool upper = big_pixel(glyph, column / zoom, top);
-            bool lower = big_pixel(glyph, column / zoom, bottom);
+            const bool upper = big_pixel(glyph, column / zoom, row * 2 / zoom);
+            const bool lower = big_pixel(glyph, column / zoom, (row * 2 + 1) / zoom);
+            const uint32_t half = upper ? UPPER_HALF : LOWER_HALF;
             if (upper || lower)
-                sheet_sign(sheet, x + column, y + row,
-                           upper && lower ? 0x2588
-                           : upper        ? 0x2580
-                                          : 0x2584,
-                           style);
+                sheet_sign(sheet, x + column, y + row, upper && lower ? FULL_BLOCK : half, style);
         }
 }
 
-/* Draws a number; its decimal point is one pixel wide. Returns the columns used; on a quiet sheet
- * they are only counted. */
+/* Draws a large number and returns its columns. `sheet` NULL: only counts the columns. A decimal
+ * point is one pixel wide. */
 static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, CellStyle style) {
     int start = x;
     for (; *text; text++) {
@@ -58,15 +56,16 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 /* ---- the message ---------------------------------------------------------------------------- */
 
 typedef struct {
-    ShortText number, sentence, sums;
-    char source[400];
-    OriginTopic origin; /* the origin of the number */
+    ShortText number, sentence; /* "1.6", and the sentence around it; number "": none */
+    ShortText sums;             /* whether the sums are right */
+    char source[400];           /* the source of the number */
+    OriginTopic origin;         /* the same, as a topic */
     Ink ink;
 } Message;
 
 static const double ALIKE = 1.05; /* a smaller ratio of two times is no difference */
 
-/* `estimate`: a first estimate is one of the two times. */
+/* Writes a ratio of two times. `estimate`: a first estimate is among the two times. */
 static ShortText ratio_text(double ratio, bool estimate) {
     return short_text(ratio < 9.95 ? "%s%.1f" : "%s%.0f", estimate ? "~" : "", ratio);
 }
@@ -80,14 +79,14 @@ static const StoryBar *fastest_of(const Story *story) {
     return best;
 }
 
-/* Whether a time has to be measured that a busy CPU holds up. A model needs no quiet CPU. */
+/* Whether a busy CPU delays the measurement of the selection. A model's time needs no quiet CPU. */
 static bool waits_for_cpu(const Story *story, const PanelData *data) {
     return data->live->machine_busy && isnan(story->ratio) &&
            (!story->on_gpu || data->state->job.config.kernel->where == BEV_CUDA);
 }
 
-/* Writes the sentence of the ratio of two latencies: unknown, the baseline against the fastest
- * kernel, alike, faster, or slower. */
+/* Writes the sentence about the ratio of two latencies. The selection has no known ratio, is the
+ * baseline itself, takes as long as its baseline, or is faster or slower. */
 static void say_ratio(const Story *story, double ratio, bool measured, const PanelData *data,
                       Message *message) {
     const char *name = story->selection.kernel->title, *base = story->baseline.kernel->title;
@@ -100,15 +99,16 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
         format = short_text(" %s", bev_dtypes[data->state->job.baseline.dtype].title);
     else if (!(story->baseline.kernel->dtypes >> dtype & 1))
         why = short_text(" (%s has no %s)", base, bev_dtypes[dtype].title);
-    if (!(ratio > 0) && us.text[0])
+    const bool known = ratio > 0; /* not NaN */
+    const bool is_baseline = !strcmp(name, base) && !format.text[0];
+    if (!known && us.text[0])
         message->sentence = short_text("%s takes %s%s", name, us.text, why.text);
-    else if (!(ratio > 0))
+    else if (!known)
         message->sentence = short_text("%s: its time %s", name,
                                        !data->live->timed           ? "is not recorded"
                                        : waits_for_cpu(story, data) ? "waits for a quiet CPU"
                                                                     : "follows");
-    else if (!strcmp(name, base) && !format.text[0] && fastest &&
-             strcmp(fastest->kernel->title, base) != 0) {
+    else if (is_baseline && fastest && strcmp(fastest->kernel->title, base) != 0) {
         message->number =
             ratio_text(story->baseline.us / fastest->us, estimate || fastest->estimate);
         message->sentence =
@@ -125,9 +125,8 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     }
 }
 
-/* Returns whether the sums are right: the failing gate, or else the largest error, whether it is
- * within the tolerance, and its moment:
- * "FP16 itself errs by 0.014, above NVIDIA's 1e-2, at t 14.00 s". */
+/* Writes whether the sums are right: which gate fails, or the largest error against NVIDIA's
+ * tolerance, with its moment: "FP16 itself errs by 0.014, above NVIDIA's 1e-2, at t 14.00 s". */
 static ShortText sums_text(const Story *story, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -150,8 +149,8 @@ static ShortText sums_text(const Story *story, const PanelData *data) {
                       at.text[0] ? ", " : "", at.text, live_pruning_text(accuracy).text);
 }
 
-/* Writes the source of the large number, then this machine's own ratio. `pairs`: the number is this
- * machine's own. */
+/* Writes the source of the large number, then this machine's own ratio. `pairs`: the number itself
+ * is this machine's own, from pairs of launches. */
 static void say_source(const Story *story, const PanelData *data, bool pairs, char *text,
                        size_t size) {
     const LiveSpeedup *here = &data->live->speedup;
@@ -182,7 +181,7 @@ static Message message_of(const PanelData *data) {
     bool measured = config->kernel->where == BEV_CUDA && pairs->ratio.source == SOURCE_MEASURED &&
                     !pairs->ratio.doubtful;
     measured |= isnan(story.ratio) && pairs->ratio.source;
-    const double ratio = measured ? pairs->ratio.value : story.ratio;
+    const double ratio = measured ? pairs->ratio.value : story.ratio; /* NaN: unknown */
     if (!measured && story.source == SOURCE_MODEL)
         message.origin = ORIGIN_MODEL;
     message.sums = sums_text(&story, data);
@@ -215,7 +214,8 @@ int headline_want(Sheet *sheet, const PanelData *data, int width) {
     return sheet->pixels ? PIXEL_ROWS : CELL_ROWS;
 }
 
-/* Draws the number over three rows of a screen of pixels. Returns the columns that it takes. */
+/* Draws the number over three rows of a screen of pixels. Returns the columns used; 0: the number
+ * has no room. */
 static int draw_pixel_number(Sheet *sheet, Area area, const Message *message) {
     Sheet large = sheet_magnified(sheet, area, NUMBER_ROWS);
     const ShortText text = short_text("%s\u00d7", message->number.text);
@@ -226,13 +226,13 @@ static int draw_pixel_number(Sheet *sheet, Area area, const Message *message) {
     return width;
 }
 
-/* Draws the number in large glyphs. Returns the columns that it takes. */
+/* Draws the number in large glyphs. Returns the columns used; 0: the number has no room. */
 static int draw_number(Sheet *sheet, Area area, const Message *message) {
-    int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
-    CellStyle style = cell_bold(message->ink);
-    int width = big_text(NULL, 0, 0, zoom, message->number.text, style);
     if (sheet->pixels)
         return draw_pixel_number(sheet, area, message);
+    const int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
+    const CellStyle style = cell_bold(message->ink);
+    const int width = big_text(NULL, 0, 0, zoom, message->number.text, style);
     if (!message->number.text[0] || sheet->ascii ||
         area.w < width + 4 + sheet_width(sheet, message->sentence.text))
         return 0;
@@ -243,7 +243,7 @@ static int draw_number(Sheet *sheet, Area area, const Message *message) {
     return width + 4;
 }
 
-/* Draws the sentence in the largest font of two rows that has room. Returns its rows. */
+/* Draws the sentence in the largest font that has room. Returns the rows of the sentence. */
 static int draw_sentence(Sheet *sheet, Area area, const Message *message) {
     static const double sizes[] = {2, 1.7, 1.4, 1.2};
     CellStyle style = cell_bold(message->ink);

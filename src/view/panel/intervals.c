@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Lengths of the intervals, backward the points of each pixel: why one owner each does not balance
- * the work. The points of a cell: the same in three rows. */
+/* Two panels about the lengths of the intervals. The lengths tell why a kernel does not balance its
+ * work where one owner takes each interval. Backward an interval holds the points of a pixel. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The rows of the table: of `group` buckets of lengths each. */
+/* The buckets of lengths that the table shows, first ... end - 1. Bucket i has lengths from 2^i on.
+ */
 typedef struct {
-    int first, end, group;
+    int first, end;
+    int group;   /* how many buckets share a row */
     double most; /* intervals of the fullest bucket */
 } Buckets;
 
-/* The table of pixels begins at the shortest length that occurs: few pixels have few points. */
+/* Chooses the buckets for a table of `rows` rows. The table of pixels begins at the shortest length
+ * that occurs, because few pixels have few points. */
 static Buckets buckets_of(const MapIntervals *intervals, int rows) {
     Buckets of = {.first = -1, .most = 1};
     for (int i = 0; i < LENGTH_BUCKETS; i++)
@@ -29,7 +32,7 @@ static Buckets buckets_of(const MapIntervals *intervals, int rows) {
 
 enum { NAME_W = 9, COUNT_W = 8 };
 
-/* Draws a figure of a bucket, and its bar, in half of the row behind the bucket's name. */
+/* Draws a figure and its bar in one half of a bucket's row. */
 static void draw_figure(Sheet *sheet, Area half, const char *text, double value, double most,
                         Ink ink) {
     sheet_right(sheet, area_columns(&half, COUNT_W), cell_style(INK_TEXT), text);
@@ -55,24 +58,24 @@ static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, 
                 points, fmax(0.5 * all, points), longest ? INK_WARN : INK_FEATURES);
 }
 
-/* Slices of a grid leave cells without a point, and short intervals. */
+/* Draws the number of points and their cells. A grid of several slices has the share of its cells
+ * that have points: slices leave cells empty and make intervals short. */
 static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
-    const bool tall = slices > 1 && !of->of_pixels && stats->cells > 0;
+    const double cells = (double)stats->intervals; /* with points; backward: pixels */
     const ShortText brief = short_text("median %d, p99 %d", stats->median, stats->p99);
-    const ShortText text =
-        tall ? short_text("nz %lld: %.0f %% of the cells filled, %s", (long long)slices,
-                          100.0 * (double)stats->intervals / (double)stats->cells, brief.text)
-             : short_text("%s points in %s %s, %s",
-                          text_of_unit(UNIT_COUNT, (double)stats->points).text,
-                          text_of_unit(UNIT_COUNT, (double)stats->intervals).text,
-                          of->of_pixels ? "pixels" : "cells", brief.text);
+    ShortText text = short_text(
+        "%s points in %s %s, %s", text_of_unit(UNIT_COUNT, (double)stats->points).text,
+        text_of_unit(UNIT_COUNT, cells).text, of->of_pixels ? "pixels" : "cells", brief.text);
+    if (slices > 1 && !of->of_pixels && stats->cells > 0)
+        text = short_text("nz %lld: %.0f %% of the cells filled, %s", (long long)slices,
+                          100.0 * cells / (double)stats->cells, brief.text);
     sheet_line(sheet, area, cell_style(INK_TEXT),
                sheet_width(sheet, text.text) > area.w ? brief.text : text.text);
 }
 
-/* Draws the longest interval, or backward the pixel with the most points; in a short form where the
- * long one does not fit. */
+/* Draws the longest interval, or backward the pixel with the most points, in the words that have
+ * room. */
 static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     enum { UNEVEN = 3 }; /* times the median: the panel's warning */
     const MapIntervals *intervals = &data->live->intervals;
@@ -99,17 +102,16 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
                sheet_shortened(sheet, area.w, texts));
 }
 
-static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {
+static void draw_column_titles(Sheet *sheet, Area line, bool of_pixels) {
     enum { INDENT = 3 }; /* a title begins before its bars */
     const CellStyle style = cell_style(INK_MUTED);
     const int half = (line.w - NAME_W) / 2, title_w = half - INDENT - 1;
+    const char *owners = title_w >= (int)strlen("intervals") ? "intervals" : "cells";
+    const char *share = title_w >= (int)strlen("share of points") ? "share of points" : "points";
     sheet_right(sheet, area_columns(&line, NAME_W), style, "length");
     sheet_line(sheet, area_behind(area_columns(&line, half), INDENT), style,
-               of_pixels                             ? "pixels"
-               : title_w >= (int)strlen("intervals") ? "intervals"
-                                                     : "cells");
-    sheet_line(sheet, area_behind(area_columns(&line, half), INDENT), style,
-               title_w >= (int)strlen("share of points") ? "share of points" : "points");
+               of_pixels ? "pixels" : owners);
+    sheet_line(sheet, area_behind(area_columns(&line, half), INDENT), style, share);
 }
 
 void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -133,7 +135,7 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Buckets of = buckets_of(intervals, rows > 0 ? rows : 1);
     area_row(&area);
     if (rows >= 3 || rows >= of.end - of.first) {
-        draw_titles(sheet, area_row(&area), intervals->of_pixels);
+        draw_column_titles(sheet, area_row(&area), intervals->of_pixels);
         for (int bucket = of.first; bucket < of.end; bucket += of.group)
             draw_bucket(sheet, area_row(&area), intervals, &of, bucket);
     }
@@ -144,6 +146,7 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum { BUCKET_W = 5 };
 
+/* Draws the lengths of the intervals in three rows: bars over the lengths, and the fullest cell. */
 void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     const MapIntervals *intervals = &data->live->intervals;
     const ScatterStats *stats = &intervals->stats;
@@ -171,10 +174,10 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     const ShortText brief = short_text("fullest %s: %d", of, stats->longest);
     const ShortText whole = short_text(
         "%s points%s", brief.text, live_longest_empty(data->live) ? ", all of probability 0" : "");
-    const bool fits = sheet_width(sheet, whole.text) <= area.w;
     if (sheet_width(sheet, brief.text) > area.w)
         return;
-    sheet_right(sheet, area, cell_bold(INK_WARN), fits ? whole.text : brief.text);
+    const bool whole_fits = sheet_width(sheet, whole.text) <= area.w;
+    sheet_right(sheet, area, cell_bold(INK_WARN), whole_fits ? whole.text : brief.text);
     if (intervals->of_pixels || stats->longest_cell < 0)
         return;
     sheet_spot(sheet, (Area){area.x, area.y, area.w, 2}, ACTION_FULLEST, 0, "");

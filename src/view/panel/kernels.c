@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One row a kernel: its latency, against the baseline and against the machine's ceiling. How long
- * each stage of a frame takes, from features to pixels. */
+/* Two panels. Kernels: a row for each kernel with its latency, its speed-up and its share of the
+ * memory's ceiling. Pipeline: how long each stage of a frame takes, from features to pixels. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -34,8 +34,8 @@ static const OriginTopic topics[COL_COUNT] = {
     [COL_OCCUPANCY] = ORIGIN_COMPILED,
 };
 
-/* Fills a cell with a reading. It stays blank where the figure is unknown. */
-static void cell_reading(Table *table, int column, Unit unit, const Reading *reading) {
+/* Fills a cell with a reading. The cell of an unknown figure stays blank. */
+static void fill_reading_cell(Table *table, int column, Unit unit, const Reading *reading) {
     table_cell(table, column, reading->source ? reading_text(unit, reading).text : "");
 }
 
@@ -43,20 +43,22 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-/* Draws the bar of a latency. Where a kernel takes longer than the scale, the scale ends before the
- * column does. Longer bars end beyond it, with an arrow: the slower, the later, by the logarithm.
- */
+/* Draws the bar of a latency. If a kernel takes longer than the scale, the scale takes only a part
+ * of the column. The bars of such kernels end with an arrow behind the scale: a slower kernel's bar
+ * is longer, by the logarithm. */
 static void draw_bar(Table *table, double median, const Ladder *ladder) {
-    const double share = 0.7;
+    const double scale_share = 0.7;
     Ink ink = table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink;
-    int w = table->columns[COL_BAR].width;
-    bool some_cut = ladder->longest_us > ladder->scale_us * (1 + 1e-9);
-    double beyond = log(median / ladder->scale_us) / log(ladder->longest_us / ladder->scale_us);
-    int scale_w = some_cut ? (int)lround(share * w) : w;
-    int bar_w = some_cut && median > ladder->scale_us
-                    ? scale_w + (int)lround((w - scale_w) * beyond)
-                    : scale_w;
-    double full = bar_w > scale_w ? median / 2 : ladder->scale_us; /* half: an arrow ends it */
+    const int w = table->columns[COL_BAR].width;
+    const bool some_beyond = ladder->longest_us > ladder->scale_us * (1 + 1e-9);
+    const int scale_w = some_beyond ? (int)lround(scale_share * w) : w;
+    const double beyond =
+        log(median / ladder->scale_us) / log(ladder->longest_us / ladder->scale_us);
+    int bar_w = scale_w;
+    if (some_beyond && median > ladder->scale_us)
+        bar_w += (int)lround((w - scale_w) * beyond);
+    /* A bar longer than its scale ends with an arrow: half of the median makes it so. */
+    const double full = bar_w > scale_w ? median / 2 : ladder->scale_us;
     table->sheet->origin.topic = ORIGIN_BAR;
     sheet_bar(table->sheet, (Area){table->x[COL_BAR], table->y, bar_w, 1}, median, full, ink);
     table->sheet->origin.topic = ORIGIN_LATENCY;
@@ -66,17 +68,18 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
                          const Ladder *ladder) {
     const LiveData *live = data->live;
     double median = value_of(&row->median_us);
-    cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
+    fill_reading_cell(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
     Reading speedup = live_speedup(live, row);
-    /* The mark has its own place, so that the figures stay aligned. */
+    /* A blank takes the place of a mark, so that the figures stay aligned. */
+    const char *mark = reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ";
     if (speedup.source && !speedup.doubtful)
-        table_cell(table, COL_SPEEDUP,
-                   short_text(speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s", speedup.value,
-                              reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ")
-                       .text);
-    cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
-    cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
+        table_cell(
+            table, COL_SPEEDUP,
+            short_text(speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s", speedup.value, mark)
+                .text);
+    fill_reading_cell(table, COL_P95, UNIT_US, &row->p95_us);
+    fill_reading_cell(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
     table_number(table, COL_GBPS, "%.0f", gb_s);
     const Reading *ceiling =
@@ -122,10 +125,12 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
 }
 
 /* Chooses the rows where not all fit: the selection, its baseline, the fastest kernel, then the
- * selection's neighbours; in table order. A figure has no rows without a latency. */
-static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
-                        int shown[LIVE_MAX_KERNELS]) {
-    int ranks[LIVE_MAX_KERNELS], selected = -1, fastest = -1, rows = 0;
+ * selection's neighbours. A printed page has no rows without a latency. Returns how many rows are
+ * shown, in the order of the table. */
+static int choose_rows(const Ladder *ladder, const PanelData *data, int room,
+                       int shown[LIVE_MAX_KERNELS]) {
+    int ranks[LIVE_MAX_KERNELS]; /* the lowest are shown */
+    int selected = -1, fastest = -1, rows = 0;
     for (int i = 0; i < ladder->count; i++) {
         const Reading *median = &ladder->kernels[i]->median_us;
         selected = ladder->kernels[i]->kernel == data->state->job.config.kernel ? i : selected;
@@ -141,10 +146,11 @@ static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                                   : 1 + 2 * abs(i - selected) + (i > selected);
     }
     for (int i = 0; i < ladder->count; i++) {
-        int before = 0;
-        for (int k = 0; k < ladder->count; k++)
-            before += ranks[k] < ranks[i];
-        if (before < room && (!data->still || ladder->kernels[i]->median_us.source))
+        int better = 0;
+        for (int other = 0; other < ladder->count; other++)
+            better += ranks[other] < ranks[i];
+        const bool has_latency = ladder->kernels[i]->median_us.source;
+        if (better < room && (has_latency || !data->still))
             shown[rows++] = i;
     }
     return rows;
@@ -169,8 +175,8 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
         sheet_title(sheet, *area, title.text, sheet_note(sheet, *area, title.text, note, marks));
 }
 
-/* Leaves out the columns that no row has a figure for, as drawing the rows on a quiet sheet tells.
- */
+/* Leaves out the columns in which no row has a figure. To find out, draws the rows on a sheet that
+ * shows nothing. */
 static void drop_empty_columns(const Sheet *sheet, Area area, const PanelData *data,
                                const Ladder *ladder, const int *shown, int rows,
                                Column wanted[COL_COUNT]) {
@@ -181,13 +187,13 @@ static void drop_empty_columns(const Sheet *sheet, Area area, const PanelData *d
         draw_row(&table, area, data, ladder, shown[i]);
     for (int i = 0; i < COL_COUNT; i++)
         if (wanted[i].rank && i != COL_BAR && !(table.filled >> i & 1))
-            wanted[i].rank = COL_COUNT + 1;
+            wanted[i].rank = COL_COUNT + 1; /* no table shows so high a rank */
 }
 
 void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Ladder ladder = ladder_of(data->state, data->live);
     enum { HEADS = 2 }; /* rows of the title and of the columns' names */
-    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - HEADS, shown);
+    int shown[LIVE_MAX_KERNELS], rows = choose_rows(&ladder, data, area.h - HEADS, shown);
     draw_title(sheet, &area, data, &ladder, rows);
     if (!ladder.count) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "the kernels follow");
@@ -196,7 +202,7 @@ void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Table table;
     Column wanted[COL_COUNT];
     memcpy(wanted, columns, sizeof wanted);
-    if (area.w < NARROW) /* the median before whole names */
+    if (area.w < NARROW) /* the median is more important than the end of a name */
         wanted[COL_KERNEL].width -= NARROW - area.w;
     if (sheet->pixels) { /* where bars are exact they say the most */
         wanted[COL_BAR].rank = 1;
@@ -225,18 +231,19 @@ static const struct {
 static const Stage legend_order[STAGE_COUNT] = {
     STAGE_POOL, STAGE_MAP, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_UPLOAD};
 
-/* Returns a stage's name and time. A map that was made for this frame has its ratio to the pooling.
- */
-static ShortText entry_text(const LiveData *live, Stage stage) {
+/* Returns a stage's name and time. A map made for this frame is compared with the pooling. */
+static ShortText stage_text(const LiveData *live, Stage stage) {
     const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
-    bool pooled = !us->stale && pool->source && !pool->stale && pool->value > 0;
-    return short_text(stage == STAGE_MAP && pooled ? "%s %s%s, %.1f x pool" : "%s %s%s",
-                      stage_names[stage], reading_text(UNIT_US, us).text, reading_mark(us),
-                      us->value / pool->value);
+    const bool both_new = !us->stale && pool->source && !pool->stale;
+    ShortText text =
+        short_text("%s %s%s", stage_names[stage], reading_text(UNIT_US, us).text, reading_mark(us));
+    if (stage == STAGE_MAP && both_new && pool->value > 0)
+        text_add(text.text, sizeof text.text, ", %.1f x pool", us->value / pool->value);
+    return text;
 }
 
-/* Puts an entry behind the others, or whole into the next row where it does not fit. STAGE_COUNT:
- * an entry without a colour. */
+/* Puts an entry of the legend into the row, or into the next row where the entry has no room.
+ * `stage` gives the colour; STAGE_COUNT: none. */
 static void put_entry(Sheet *sheet, Area *row, Area *below, Stage stage, const char *text) {
     const bool colored = stage < STAGE_COUNT;
     const int width = sheet_width(sheet, text);
@@ -255,7 +262,7 @@ static void draw_legend(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = 0; i < STAGE_COUNT; i++)
         if (data->live->stages_us[legend_order[i]].source)
             put_entry(sheet, &row, &area, legend_order[i],
-                      entry_text(data->live, legend_order[i]).text);
+                      stage_text(data->live, legend_order[i]).text);
     if (pace->keys)
         put_entry(sheet, &row, &area, STAGE_COUNT,
                   short_text("key to picture %s, p99 %s", reading_text(UNIT_US, &pace->key_us).text,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The meaning of the picture's colours: classes, a colour bar, or components; and a note. The
- * probed cell and the points in it. */
+/* Two panels. Legend: what the picture's colours mean, by classes, a colour bar, or components.
+ * Cell: the cell under the mouse or pinned, its value, and its points. */
 #include "src/view/bev/strip.h"
 #include "src/view/draw/ticks.h"
 #include "src/view/panel/panel.h"
@@ -8,14 +8,14 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Draws a square of a colour, and what it means. */
-static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
+/* Draws a row of a legend: a square in the colour, and the colour's meaning. */
+static void draw_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
     Area row = area_row(area);
     sheet_key(sheet, &row, ink_rgb(color), 0x25a0);
     sheet_line(sheet, row, cell_style(INK_TEXT), text);
 }
 
-/* Draws the colours of the classes, in as many rows as they take. */
+/* Draws the colours and names of the classes, in as many rows as needed. */
 static void draw_classes(Sheet *sheet, Area *area) {
     Area row = area_row(area);
     for (int class = 0; class < CLASS_COUNT; class ++) {
@@ -31,7 +31,7 @@ static void draw_classes(Sheet *sheet, Area *area) {
 
 /* ---- colour bar ------------------------------------------------------------------------------ */
 
-/* Draws a bar of colours. Without a map they go from the background to white, by strength. */
+/* Draws a colour bar. `map` NULL: the colours go from the background to white, by strength. */
 static void draw_bar(Sheet *sheet, Area row, const Colormap *map, bool light) {
     const PanelTheme *theme = &panel_themes[light];
     Image bar;
@@ -49,7 +49,8 @@ static void draw_bar(Sheet *sheet, Area row, const Colormap *map, bool light) {
     image_free(&bar);
 }
 
-/* Draws exact numbers at the two ends, and round ones between them where there is room. */
+/* Draws exact numbers at the ends of a colour bar, and round numbers between them where they have
+ * room. */
 static void draw_labels(Sheet *sheet, Area row, const ValueRange *range) {
     enum { EACH_W = 10 };
     CellStyle style = cell_style(INK_MUTED);
@@ -72,42 +73,50 @@ static void draw_labels(Sheet *sheet, Area row, const ValueRange *range) {
 /* Returns the cell with the largest value, or -1. */
 static int64_t largest_cell(const CellField *field) {
     int64_t largest = -1;
+    float largest_size = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
-        if (field->state[cell] == CELL_VALUE && field->value[cell] != 0 &&
-            (largest < 0 || fabsf(field->value[cell]) > fabsf(field->value[largest])))
+        if (field->state[cell] == CELL_VALUE && fabsf(field->value[cell]) > largest_size) {
             largest = cell;
+            largest_size = fabsf(field->value[cell]);
+        }
     return largest;
 }
 
+/* Returns what a colour bar shows: the unit, the scale, and whose range the bar has. */
+static ShortText scale_text(const BevPicture *bev) {
+    const ValueRange *range = &bev->range;
+    const bool both_signs = range->lo < 0 && range->logarithmic;
+    const char *scale = range->logarithmic ? ", logarithmic" : "";
+    const char *signs = !both_signs       ? ""
+                        : bev->difference ? "; orange: more, blue: less"
+                                          : "; orange: too large, blue: too small";
+    const char *whose = bev->locked        ? " (range locked)"
+                        : bev->of_baseline ? " (the baseline's range)"
+                                           : "";
+    return short_text("%s%s%s%s", views[bev->field.view].unit, scale, signs, whose);
+}
+
+/* Draws a colour bar with its numbers and its meaning, or why all cells have the same colour. */
 static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
     const BevPicture *bev = &data->picture->bev;
     const ValueRange *range = &bev->range;
-    const CellField *field = &bev->field;
-    const bool both_signs = range->lo < 0 && range->logarithmic;
+    const bool values_differ = range->hi > range->lo;
     draw_bar(sheet, area_row(area), bev->colormap, bev->light);
-    if (area->h > 0 && range->hi > range->lo)
+    if (area->h > 0 && values_differ)
         draw_labels(sheet, area_row(area), range);
-    ShortText text =
-        short_text("%s%s%s", views[field->view].unit,
-                   both_signs && bev->difference ? ", logarithmic; orange: more, blue: less"
-                   : both_signs         ? ", logarithmic; orange: too large, blue: too small"
-                   : range->logarithmic ? ", logarithmic"
-                                        : "",
-                   bev->locked        ? " (range locked)"
-                   : bev->of_baseline ? " (the baseline's range)"
-                                      : "");
+    ShortText text = scale_text(bev);
     if (bev->difference && pooled_alike(data->live))
         text = short_text("both by %s", data->live->stand_in->title);
-    else if (!(range->hi > range->lo))
-        text = short_text(bev->difference    ? "both are equal"
-                          : isnan(range->lo) ? "no cell has a value"
-                                             : "every cell with a value has %.3g",
-                          range->lo);
+    else if (!values_differ && bev->difference)
+        text = short_text("both are equal");
+    else if (!values_differ)
+        text = isnan(range->lo) ? short_text("no cell has a value")
+                                : short_text("every cell with a value has %.3g", range->lo);
     sheet_say(sheet, area, INK_MUTED, text.text);
 }
 
-/* Returns where the error or difference is the largest: "largest 3.18, cell 100, 95", and the error
- * of the judged moment where that is another one. "": the picture has no such cell. */
+/* Returns where the error or difference is the largest: "largest 3.18, cell 100, 95". If the kernel
+ * was judged at another moment, adds that moment's error. "": no cell has a difference. */
 static ShortText largest_text(const PanelData *data) {
     const BevPicture *bev = &data->picture->bev;
     const CellField *field = &bev->field;
@@ -137,7 +146,7 @@ static void draw_components(Sheet *sheet, Area *area, const CellField *field, bo
                      : short_text(isnan(share) ? "component %d"
                                                : "component %d: %.1f %% of the variance",
                                   k + 1, share);
-        say_key(sheet, area, inks[k], text.text);
+        draw_key(sheet, area, inks[k], text.text);
     }
 }
 
@@ -175,10 +184,10 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
                   : field->color            ? "fainter: empty cells, the mean around them"
                                             : "fainter: empty cells, interpolated");
     if (field->nan_cells || field->inf_cells)
-        say_key(sheet, &area, panel_theme.bad,
-                short_text("cells that are not a number: %lld, infinite: %lld",
-                           (long long)field->nan_cells, (long long)field->inf_cells)
-                    .text);
+        draw_key(sheet, &area, panel_theme.bad,
+                 short_text("cells that are not a number: %lld, infinite: %lld",
+                            (long long)field->nan_cells, (long long)field->inf_cells)
+                     .text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------- */
@@ -209,45 +218,48 @@ static const Column columns[] = {{"camera", 14, 0, true},
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Draws a point of the probed cell: its camera, pixel, distance, depth and weight. */
-static void contribution_row(Table *table, const Rig *rig, const LiveContribution *one) {
-    bool named = rig && one->camera < rig->camera_count;
-    table_cell(table, 0, named ? rig->cameras[one->camera].name : "camera");
-    table_cell(table, 1, short_text("%d, %d", one->w, one->h).text);
-    table_number(table, 2, rig ? "%.1f m" : "bin %.0f",
-                 rig ? frustum_depth_m(&rig->frustum, one->depth_bin) : one->depth_bin);
-    table_cell(table, 3, short_text("%.4f", one->depth).text);
-    table_cell(table, 4, short_text("%.3f", one->weight).text);
+static void draw_point(Table *table, const Rig *rig, const LiveContribution *point) {
+    enum { CAMERA, PIXEL, DEPTH, PROBABILITY, WEIGHT }; /* columns */
+    const bool named = rig && point->camera < rig->camera_count;
+    table_cell(table, CAMERA, named ? rig->cameras[point->camera].name : "camera");
+    table_cell(table, PIXEL, short_text("%d, %d", point->w, point->h).text);
+    if (rig)
+        table_number(table, DEPTH, "%.1f m", frustum_depth_m(&rig->frustum, point->depth_bin));
+    else
+        table_number(table, DEPTH, "bin %.0f", point->depth_bin);
+    table_cell(table, PROBABILITY, short_text("%.4f", point->depth).text);
+    table_cell(table, WEIGHT, short_text("%.3f", point->weight).text);
     table->y++;
 }
 
-/* Returns the number of points that bring at least a hundredth of what the heaviest one brings. */
-static int points_that_matter(const LiveProbe *probe) {
+/* Returns how many points are heavier than a hundredth of the first point, the heaviest one. */
+static int count_heavy_points(const LiveProbe *probe) {
     const LiveContribution *all = probe->contributions;
-    int count = 1;
-    while (count < probe->contribution_count &&
-           all[count].depth * all[count].weight > 0.01F * all[0].depth * all[0].weight)
-        count++;
-    return count < probe->contribution_count ? count : probe->contribution_count;
+    const int count = probe->contribution_count;
+    int heavy = count < 1 ? 0 : 1;
+    while (heavy < count &&
+           all[heavy].depth * all[heavy].weight > 0.01F * all[0].depth * all[0].weight)
+        heavy++;
+    return heavy;
 }
 
-/* Draws the heaviest points of the probed cell, and how many more it has. */
-static void contributions(Sheet *sheet, Area area, const PanelData *data) {
+/* Draws the heaviest points of the probed cell. The last row tells how many points are left. */
+static void draw_heavy_points(Sheet *sheet, Area area, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
-    int room = area.h - 1, matter = points_that_matter(probe), shown = matter;
-    bool more = matter > room || matter < probe->points; /* the last row says so */
+    const int room = area.h - 1, heavy = count_heavy_points(probe);
+    const bool some_left = heavy > room || heavy < probe->points;
+    const int shown = some_left && heavy >= room ? room - 1 : heavy;
     Table table;
     if (room < 2)
         return;
-    if (more && shown >= room)
-        shown = room - 1;
     table_begin(&table, sheet, area, columns, COLUMNS, NULL);
     for (int i = 0; i < shown; i++)
-        contribution_row(&table, data->live->frame.rig, &probe->contributions[i]);
-    bool near_0 = shown == matter && matter < probe->contribution_count;
+        draw_point(&table, data->live->frame.rig, &probe->contributions[i]);
+    const bool rest_is_light = shown == heavy && heavy < probe->contribution_count;
     if (shown < probe->points)
         sheet_paragraph(sheet, area_below(area, shown + 1), INK_TEXT,
                         short_text("and %lld more, %s", (long long)(probe->points - shown),
-                                   near_0 ? "near 0" : "none heavier")
+                                   rest_is_light ? "near 0" : "none heavier")
                             .text);
 }
 
@@ -263,8 +275,8 @@ static ShortText loss_text(const LiveFrame *frame) {
                       (long long)gradient_count(&frame->shape, gradients->grad_feat));
 }
 
-/* Writes who sends the points: "352 points: front 176, back 176; depth bins 1 to 4, 2.0 to 3.5 m".
- */
+/* Writes which cameras send the cell's points, and from which depths: "352 points: front 176, back
+ * 176; depth bins 1 to 4, 2.0 to 3.5 m". */
 static void senders_text(const PanelData *data, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     const Rig *rig = data->live->frame.rig;
@@ -321,5 +333,5 @@ void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     sheet_origin(sheet, ORIGIN_PICTURE, NULL);
     if (data->state->pinned && !frame->gradients.grad_depth && probe->contribution_count)
-        contributions(sheet, area, data);
+        draw_heavy_points(sheet, area, data);
 }

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* The lesson on the dashboard: its rows, wrapped; and the frame around the panel that it points
- * at. */
+/* The panel of a lesson: the lesson's rows, broken into lines of the panel's width. */
 #include "src/view/panel/panel.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { INDENT = 2 };
 
-/* A line of a row, which is wrapped. */
+/* A row of a lesson is broken into lines. */
 typedef struct {
     const PaneRow *row;
-    bool first; /* of its row */
+    bool first; /* the first line of the row */
     const char *text;
     int length, indent;
 } Line;
 
-/* Whether a blank line stands above the row: between paragraphs, and before a new kind of row. */
+/* Whether a blank line stands above the row: between paragraphs, and before a new kind of row. The
+ * rows of a list stand together. */
 static bool begins_block(const PaneText *body, int row) {
-    PaneKind kind = body->rows[row].kind, before = row ? body->rows[row - 1].kind : kind;
-    bool list =
+    if (row == 0)
+        return false;
+    const PaneKind kind = body->rows[row].kind, before = body->rows[row - 1].kind;
+    const bool is_list =
         kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_DRAWING || kind == PANE_INPUT;
-    return row > 0 && !(list && (before == kind || kind == PANE_CODE || before == PANE_CHOICE));
+    const bool continues_list = before == kind || kind == PANE_CODE || before == PANE_CHOICE;
+    return !(is_list && continues_list);
 }
 
-/* Returns the indent of a row's second line: behind the number of a choice, and a little to the
- * right of the beginning of a line of code. */
+/* Returns how much farther to the right a row's second line begins. In a choice the line begins
+ * behind the choice's number, in code a little to the right of the first line. */
 static int hanging_indent(PaneKind kind, const char *text, int width) {
     if (kind != PANE_CODE)
         return kind == PANE_CHOICE ? 3 : 0;
@@ -37,16 +41,18 @@ static bool is_bold(PaneKind kind) {
     return kind == PANE_QUESTION || kind == PANE_INPUT || kind == PANE_RIGHT || kind == PANE_WRONG;
 }
 
-/* Returns how much of the text fits, as sheet_fit does. A longer list of a command is broken behind
- * a comma. */
-static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
-    enum { BOLDER = 8 }; /* bold letters are wider by this part */
+/* Returns how many bytes of the text fit into a line. A word of code without blanks that is too
+ * long, as the list of a command, is broken behind a comma. */
+static int fitting_length(const Sheet *sheet, PaneKind kind, const char *text, int width) {
+    enum { BOLDER = 8 }; /* bold letters are wider by an eighth */
     if (sheet->pixels && is_bold(kind))
         width -= width / BOLDER;
-    int length = sheet_fit(sheet, text, width), comma = 0;
-    for (int i = 0; kind == PANE_CODE && length > width && i < width; i++)
-        comma = text[i] == ',' ? i + 1 : comma;
-    return comma ? comma : length;
+    const int length = sheet_fit(sheet, text, width);
+    int behind_comma = 0;
+    if (kind == PANE_CODE && length > width)
+        for (int i = 0; i < width; i++)
+            behind_comma = text[i] == ',' ? i + 1 : behind_comma;
+    return behind_comma ? behind_comma : length;
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -69,28 +75,31 @@ static CellStyle style_of(const Sheet *sheet, const PaneRow *row) {
     return style;
 }
 
-/* Draws a line of a drawing, a column a character: two dots in a row are points, filled or hollow.
- */
+/* Draws a line of a drawing, a column for each character. Neighbours of "o" and "*" become hollow
+ * and filled dots; a single "o" or "*" is a letter or a product. */
 static void draw_drawing(Sheet *sheet, int x, int y, int w, const char *text, int length) {
+    enum { FILLED_DOT = 0x25cf, HOLLOW_DOT = 0x25cb };
     for (int i = 0; i < length && i < w; i++) {
         const char sign = text[i], before = i ? text[i - 1] : ' ';
         const char after = i + 1 < length ? text[i + 1] : ' ';
-        bool dot = strchr("o*", sign) && (strchr("o*", before) || strchr("o*", after));
-        Ink ink = dot && sign == '*'             ? INK_OUTPUT
-                  : strchr("\\/:^", sign)        ? INK_ACCENT
-                  : strchr(".+-|", sign) && !dot ? INK_RULE
-                                                 : INK_TEXT;
-        uint32_t glyph = !dot ? (uint32_t)sign : sign == '*' ? 0x25cf : 0x25cb;
+        const bool is_dot = strchr("o*", sign) && (strchr("o*", before) || strchr("o*", after));
+        const bool filled = is_dot && sign == '*';
+        const Ink ink = filled                  ? INK_OUTPUT
+                        : strchr("\\/:^", sign) ? INK_ACCENT
+                        : strchr(".+-|", sign)  ? INK_RULE
+                                                : INK_TEXT;
+        const uint32_t dot = filled ? FILLED_DOT : HOLLOW_DOT;
         if (sign != ' ')
-            sheet_sign(sheet, x + i, y, glyph, cell_style(ink));
+            sheet_sign(sheet, x + i, y, is_dot ? dot : (uint32_t)sign, cell_style(ink));
     }
 }
 
-/* Draws a line. A unit at its beginning belongs to the number at the end of the line before. */
+/* Draws a line. A line may begin with the unit of a number that ends the line before. text_micro()
+ * writes the unit's sign only behind a number, so it gets that number's last digit, too. */
 static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     char ascii[256], micro[300];
     const PaneKind kind = line->row->kind;
-    const int before = line->first ? 0 : 2; /* a digit and the blank */
+    const int before = line->first ? 0 : 2; /* bytes: the number's last digit, and a blank */
     if (kind == PANE_DRAWING) {
         draw_drawing(sheet, x, y, w, line->text, line->length);
         return;
@@ -112,7 +121,7 @@ static int draw_row(Sheet *sheet, Area area, int y, const PaneText *body, int ro
     do {
         line.length = r->kind == PANE_DRAWING
                           ? (int)strlen(line.text)
-                          : fit(sheet, r->kind, line.text, area.w - line.indent);
+                          : fitting_length(sheet, r->kind, line.text, area.w - line.indent);
         if (y >= area.y && y < area.y + area.h)
             draw_line(sheet, area.x, y, area.w, &line);
         y++;
@@ -124,8 +133,8 @@ static int draw_row(Sheet *sheet, Area area, int y, const PaneText *body, int ro
     return y;
 }
 
-/* Draws all rows but the last, which names the keys and stands at the bottom, from line `first` on.
- * Returns how many lines there are. */
+/* Draws all rows, from line `first` on, but not the last row: the keys stand at the bottom. Returns
+ * how many lines the rows have. `blanks`: a blank line divides blocks. */
 static int draw_rows(Sheet *sheet, Area area, const PaneText *body, bool blanks, int first) {
     int y = area.y - first;
     for (int i = 0; i + 1 < body->count; i++)
@@ -133,23 +142,30 @@ static int draw_rows(Sheet *sheet, Area area, const PaneText *body, bool blanks,
     return y - area.y + first;
 }
 
+/* Returns how many lines the rows have. Nothing is drawn: the area has no height. */
+static int count_lines(Sheet *sheet, int width, const PaneText *body, bool blanks) {
+    return draw_rows(sheet, (Area){.w = width}, body, blanks, 0);
+}
+
 int lesson_want(Sheet *sheet, const PanelData *data, int width) {
-    return draw_rows(sheet, (Area){.w = width}, &data->state->lesson.body, true, 0) + 3;
+    enum { TITLE_AND_KEYS = 3 };
+    const bool blanks = true;
+    return count_lines(sheet, width, &data->state->lesson.body, blanks) + TITLE_AND_KEYS;
 }
 
-/* Returns the line at the top: a text is read from its beginning; with a question or a verdict the
- * end is seen. The learner moves it. */
+/* Returns the line at the top of the panel. A text is read from its beginning; a text with a
+ * question is shown from its end. The learner scrolls from there. */
 static int first_line(const LessonPane *pane, int count, int rows) {
-    int last = count > rows ? count - rows : 0;
-    bool end = false;
+    const int last = count > rows ? count - rows : 0;
+    bool has_question = false;
     for (int i = 0; i < pane->body.count; i++)
-        end |= pane->body.rows[i].kind == PANE_QUESTION;
-    int first = (end ? last : 0) + pane->scroll;
-    return first < 0 ? 0 : first > last ? last : first;
+        has_question |= pane->body.rows[i].kind == PANE_QUESTION;
+    const int first = (has_question ? last : 0) + pane->scroll;
+    return (int)fmax(fmin(first, last), 0);
 }
 
-/* Draws the keys, in the last rows; returns how many. On a small screen the figures are a page of
- * their own. */
+/* Draws the keys into the last rows of the area. Returns how many rows the keys take. On a small
+ * screen the figures are a page of their own, and the keys name that page's key. */
 static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     char text[256];
     const char *tab = key_of(ACTION_PAGE).name;
@@ -177,16 +193,16 @@ void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (pane->body.count && area.h > 1)
         area.h -= draw_keys(sheet, area, pane);
     const Area text = {area.x, area.y, area.w - 2, area.h}; /* room for the arrows */
-    const Area nowhere = {.w = text.w};
-    int count = draw_rows(sheet, nowhere, &pane->body, true, 0);
-    const bool blanks = count <= area.h;
-    if (!blanks)
-        count = draw_rows(sheet, nowhere, &pane->body, false, 0);
+    bool blanks = true;
+    if (count_lines(sheet, text.w, &pane->body, blanks) > area.h)
+        blanks = false; /* blank lines yield to text */
+    const int count = count_lines(sheet, text.w, &pane->body, blanks);
     const int first = first_line(pane, count, area.h);
     draw_rows(sheet, text, &pane->body, blanks, first);
-    const int arrow_x = area.x + area.w - 1; /* arrows where there is more text */
+    const int arrow_x = area.x + area.w - 1; /* arrows tell that more text lies above or below */
+    enum { UP_ARROW = 0x2191, DOWN_ARROW = 0x2193 };
     if (first > 0)
-        sheet_sign(sheet, arrow_x, area.y, 0x2191, cell_bold(INK_ACCENT));
+        sheet_sign(sheet, arrow_x, area.y, UP_ARROW, cell_bold(INK_ACCENT));
     if (first + area.h < count)
-        sheet_sign(sheet, arrow_x, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
+        sheet_sign(sheet, arrow_x, area.y + area.h - 1, DOWN_ARROW, cell_bold(INK_ACCENT));
 }

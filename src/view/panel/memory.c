@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes that pooling touches: as a table, and as bars beside the L2 of GPUs. */
+/* Two panels. Memory: the bytes that pooling touches, as a table. Resident: the same bytes as bars
+ * beside the L2 caches of GPUs. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static const struct {
                       {"output", INK_OUTPUT, 0x2591},
                       {"gradients", INK_ACCENT, 0x2588}};
 
-/* The bytes of each tensor. Bilinear weights count as indices, as they are read together. */
+/* The bytes of each tensor. Bilinear weights count as indices: both are read together. */
 typedef struct {
     double of[TENSORS];
 } Bytes;
@@ -39,18 +40,21 @@ static double total(Bytes bytes) {
     return sum;
 }
 
-/* Returns the bytes of a kernel's own sums, which lie in memory beside the output. */
-static double fp32_sums(const PredictedKernel *kernel) {
+/* Returns the bytes of the FP32 sums that some kernels keep in memory beside the output. */
+static double bytes_of_fp32_sums(const PredictedKernel *kernel) {
     return kernel->profile.encoded * sizeof(float);
 }
 
-/* Returns what a kernel touches. Sums in FP32 count as output. */
+/* Returns the bytes that a kernel touches. FP32 sums count as output. What the other tensors leave
+ * of the kernel's bytes are indices. */
 static Bytes touched_bytes(const PredictedKernel *kernel, const BevFootprint *f) {
+    enum { INDICES = 2 }; /* in tensors[] */
     const BevTraffic *asked = &kernel->requested;
-    Bytes own = {{fmin(asked->feat, f->feat), fmin(asked->depth, f->depth), 0,
-                  f->out + fp32_sums(kernel), 0}};
-    own.of[2] = fmin(fmax(kernel->own_bytes - total(own), 0), f->index + f->weight);
-    return own;
+    Bytes touched = {{fmin(asked->feat, f->feat), fmin(asked->depth, f->depth), 0,
+                      f->out + bytes_of_fp32_sums(kernel), 0}};
+    const double rest = fmax(kernel->own_bytes - total(touched), 0);
+    touched.of[INDICES] = fmin(rest, f->index + f->weight);
+    return touched;
 }
 
 /* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
@@ -64,7 +68,8 @@ static double share_outside(const LiveData *live) {
 
 /* ---- the figures ---------------------------------------------------------------------------- */
 
-/* Returns MB, so that columns can be compared; kB and B where MB would show zeros. */
+/* Returns bytes in MB, so that the columns of a table can be compared. Few bytes are in kB or B: in
+ * MB their digits would be zeros. */
 static ShortText megabytes(double bytes) {
     return bytes < 1000      ? short_text("%.0f B", bytes)
            : bytes < 9995    ? short_text("%.2f kB", bytes / 1e3)
@@ -94,7 +99,8 @@ static void figure_row(Table *table, const char *name, const char *word, Bytes b
     table->y++;
 }
 
-/* Names the row of the kernel's requests: "V4's requests", where that has no room "requests". */
+/* Returns the name of the row of the kernel's requests: "V4's requests", or "requests" where the
+ * kernel's name has no room. */
 static ShortText requests_name(const Table *table, const LiveData *live, const char *about) {
     const BevKernel *kernel = live->job.config.kernel;
     const ShortText whole = short_text("%s%s's requests", about, kernel ? kernel->title : "kernel");
@@ -102,7 +108,7 @@ static ShortText requests_name(const Table *table, const LiveData *live, const c
     return fits ? whole : short_text("%srequests", about);
 }
 
-/* Draws the requests of the threads by the model of the selection, before any cache. */
+/* Draws the bytes that the threads request, before any cache, by the model of the selection. */
 static void requested_row(Table *table, const PanelData *data, int width) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
@@ -119,7 +125,7 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     table->y++;
 }
 
-/* Draws above each column the colour, or texture, that stands for it in the bars. */
+/* Draws above each column the colour or texture of its tensor in the bars. */
 static void draw_keys(const Table *table) {
     for (int i = 0; 2 + i < table->count; i++)
         if (table_has(table, 2 + i)) {
@@ -131,14 +137,14 @@ static void draw_keys(const Table *table) {
         }
 }
 
-/* What stays in the L2 from launch to launch of the selection. */
+/* The tensors that stay in the L2 from one launch of the selection to the next. */
 typedef enum { STAYS_UNKNOWN, STAYS_ALL, STAYS_INPUTS, STAYS_NOT } Stays;
 
-/* What the DRAM transfers: "5.38 MB of 6.40 MB of output go to DRAM", "5.38 MB go to DRAM", and the
- * reason, which may be "". */
+/* Sentences about what the DRAM transfers. */
 typedef struct {
-    ShortText whole, brief;
-    const char *reason;
+    ShortText whole;    /* "5.38 MB of 6.40 MB of output go to DRAM" */
+    ShortText brief;    /* "5.38 MB go to DRAM" */
+    const char *reason; /* ": each new line evicts the oldest"; "": none */
 } Moved;
 
 static Moved moved_of(const Prediction *there, double output_bytes, const char *about) {
@@ -160,9 +166,8 @@ static Moved moved_of(const Prediction *there, double output_bytes, const char *
     return moved;
 }
 
-/* Draws how much goes to DRAM, and why, or what comes from there, in the words that have room: "V4
- * on RTX A6000: 5.38 MB of 6.40 MB of output go to DRAM: each new line evicts the oldest". False:
- * the model does not know it yet. */
+/* Draws what the DRAM transfers, in the words that have room: "V4 on RTX A6000: 5.38 MB of 6.40 MB
+ * of output go to DRAM: each new line evicts the oldest". Returns false while there is no model. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     if (!predicted)
@@ -195,7 +200,7 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data) {
     sheet_figures(sheet, area, INK_MUTED, line.text);
 }
 
-/* Draws the figures of hardware counters, where the user asked for them. */
+/* Draws the figures of hardware counters if the user has asked for counters. */
 static void draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];
@@ -219,10 +224,11 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const bool backward = kernel && kernel->direction == BEV_BACKWARD;
     Table table;
     Column columns[TENSORS + 2];
-    memcpy(columns, backward ? backward_columns : figure_columns,
-           (size_t)(6 + backward) * sizeof *columns);
+    const size_t size = backward ? sizeof backward_columns : sizeof figure_columns;
+    const int count = (int)(size / sizeof *columns);
+    memcpy(columns, backward ? backward_columns : figure_columns, size);
     columns[0].width = area.w < NAMED_W ? columns[0].width : REQUESTS_W;
-    table_begin(&table, sheet, area, columns, 6 + backward, NULL);
+    table_begin(&table, sheet, area, columns, count, NULL);
     draw_keys(&table);
     figure_row(&table, "footprint", "footprint", footprint_bytes(&memory->footprint));
     if (backward)
@@ -253,8 +259,8 @@ typedef struct {
     bool chosen;      /* the model's figures on the screen are of this GPU */
 } Cache;
 
-/* Lists the caches: of this GPU or, without one, of the chosen GPU; then of the article's two GPUs.
- */
+/* Lists the L2 caches that the panel compares: the chosen GPU's or this machine's, then those of
+ * the article's two GPUs. */
 static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     const LiveDevice *device = &data->live->device;
     const Gpu *article[] = {gpu_find("a6000"), gpu_find("pro6000")};
@@ -273,10 +279,10 @@ static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     return count;
 }
 
-/* Whether the selection finds its tensors in the L2 of that GPU, by the model. *lost is the share
- * of the output that goes to DRAM. */
-static Stays stays_on(const PanelData *data, const Cache *cache, double *lost) {
-    const double kept = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
+/* Returns which tensors stay in the L2 of a GPU, by the model. *lost is the share of the output
+ * that goes to DRAM. */
+static Stays stays_in(const PanelData *data, const Cache *cache, double *lost) {
+    const double little = 0.05; /* a smaller share in the DRAM: the L2 has kept the tensors */
     const State *state = data->state;
     const BevFootprint *f = &data->live->memory.footprint;
     const PredictedKernel *predicted = prediction_kernel(state, data->live);
@@ -284,12 +290,15 @@ static Stays stays_on(const PanelData *data, const Cache *cache, double *lost) {
         return STAYS_UNKNOWN;
     const Prediction there =
         model_predict(data->live->model, predicted, cache->gpu, cache->word ? NULL : &state->edit);
+    const double input_bytes = f->feat + f->depth + f->index + f->weight;
     *lost = there.dram_write_bytes / f->out;
-    return there.dram_read_bytes > kept * (f->feat + f->depth + f->index + f->weight) ? STAYS_NOT
-           : there.dram_write_bytes > kept * f->out                                   ? STAYS_INPUTS
-                                                                                      : STAYS_ALL;
+    if (there.dram_read_bytes > little * input_bytes)
+        return STAYS_NOT;
+    return there.dram_write_bytes > little * f->out ? STAYS_INPUTS : STAYS_ALL;
 }
 
+/* Draws a bar of the touched bytes against the size of an L2, the hollow tick of the gather
+ * traffic, and the verdict. */
 static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
                        Bytes bytes, double gathered) {
     static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
@@ -298,7 +307,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     const int verdict_w = whole ? VERDICT_W : BRIEF_W;
     Area at = area_behind(row, MARK_W);
     double lost = 0;
-    const Stays stays = stays_on(data, cache, &lost);
+    const Stays stays = stays_in(data, cache, &lost);
     const PredictedKernel *of = prediction_kernel(data->state, data->live);
     sheet_origin(sheet, ORIGIN_CACHES, NULL);
     if (cache->word)
@@ -314,11 +323,12 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     Segment segments[TENSORS];
     for (int i = 0; i < TENSORS; i++)
         segments[i] = (Segment){bytes.of[i], tensors[i].ink, tensors[i].texture};
-    const double touched = total(bytes), columns = bar.w / (FULL * cache->bytes);
+    const double touched = total(bytes), columns_a_byte = bar.w / (FULL * cache->bytes);
     sheet_stack(sheet, bar, segments, TENSORS, FULL * cache->bytes, cache->bytes);
-    const bool beyond = gathered * columns >= bar.w; /* an arrow follows */
-    const int tick = beyond ? bar.w - 4 : (int)(gathered * columns);
-    if (whole && tick > touched * columns && tick != (int)(bar.w / FULL)) {
+    const bool beyond = gathered * columns_a_byte >= bar.w; /* an arrow follows the tick */
+    const int tick = beyond ? bar.w - 4 : (int)(gathered * columns_a_byte);
+    const int limit_mark = (int)(bar.w / FULL); /* of a full L2; a tick would cover the mark */
+    if (whole && tick > touched * columns_a_byte && tick != limit_mark) {
         sheet_sign(sheet, bar.x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
         if (beyond)
             sheet_sign(sheet, bar.x + tick + 2, row.y, 0x2192, cell_style(INK_TITLE));
@@ -364,8 +374,9 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (predicted)
         snprintf(note, sizeof note, "%s's %s%s, ", predicted->title, prediction_about(predicted),
                  megabytes(total(touched)).text);
-    if (predicted && fp32_sums(predicted) > 0)
-        text_add(note, sizeof note, "FP32 sums %s, ", megabytes(fp32_sums(predicted)).text);
+    if (predicted && bytes_of_fp32_sums(predicted) > 0)
+        text_add(note, sizeof note, "FP32 sums %s, ",
+                 megabytes(bytes_of_fp32_sums(predicted)).text);
     text_add(note, sizeof note, "all arrays %s", megabytes(total(all)).text);
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);

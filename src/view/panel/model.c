@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory model of the selection: the state's chart, and below it the latency on the what-if
- * GPU, with its terms. What to do next: its findings about the selection, the largest gain first.
- */
+/* Three panels of the memory model. Model: a chart, and below the chart the latency on the chosen
+ * GPU with its terms. Curve: the miss ratio curve. Findings: what the user can do next, the largest
+ * gain first. */
 #include "src/view/chart/live_chart.h"
 #include "src/view/panel/panel.h"
 
@@ -10,7 +10,7 @@
 
 enum { FULL_NAMES_W = 64, CHART_PIXELS_MOST = 60 };
 
-/* Draws the terms of the latency. They overlap in time: each has a bar of its own. */
+/* Draws the terms of the latency. The terms overlap in time, so each has a bar of its own. */
 static void draw_terms(Sheet *sheet, Area row, const char *about, const Prediction *p) {
     enum { WORDS_W = 24, BAR_FROM_W = 32 };
     const int w = row.w / TERM_COUNT;
@@ -44,8 +44,8 @@ static void draw_unknown(Sheet *sheet, Area area, const PanelData *data) {
     sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT), follows ? "L2 hits n/a" : "");
 }
 
-/* Draws the latency and its limit, "V3 large-L2 on RTX A6000: 41.2 us, latency-bound", the traffic,
- * "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request", and the terms. */
+/* Draws three rows. Latency and limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". Traffic:
+ * "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". The terms of the latency. */
 static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     char reason[80];
@@ -134,22 +134,22 @@ void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, EFFECT_W = 18, SENTENCE_FROM_W = 76 };
 
-/* Draws an advice: "Enter  an output in fewer bits: 1.6 times as fast  (opens a lesson)", or where
- * there is little room the gain in a column of its own. Enter opens the first one, a click any. */
+/* Draws an advice: "Enter  an output in fewer bits: 1.6 times as fast  (opens a lesson)". A narrow
+ * row has the gain in a column of its own. Enter opens the first advice, a click opens any. */
 static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first) {
     const Command *command = &advice->command;
     const bool wide = row.w >= SENTENCE_FROM_W;
     const int key_w = wide ? WORD_W : KEY_W, gain_w = advice->of ? OTHER_W : GAIN_W;
     const ShortText word = short_text(":%s %s", keys[command->action].word, command->argument);
     sheet_spot(sheet, row, command->action, 0, command->argument);
+    const char *how = wide && sheet_width(sheet, word.text) < key_w ? word.text : "click";
     sheet_line(sheet, area_columns(&row, key_w), cell_style(first ? INK_ACCENT : INK_MUTED),
-               first                                           ? "Enter"
-               : wide && sheet_width(sheet, word.text) < key_w ? word.text
-                                                               : "click");
+               first ? "Enter" : how);
     ShortText what = short_text("%s", advice->finding.advice);
-    const ShortText gain = short_text(
-        "%s%s%s%s%.1f %s", wide ? ": " : "", advice->of ? advice->of : "", advice->of ? " " : "",
-        advice->estimate ? "~" : "", advice->finding.gain, wide ? "times as fast" : "\u00d7");
+    const ShortText of = advice->of ? short_text("%s ", advice->of) : (ShortText){""};
+    const ShortText ratio = short_text("%s%.1f", advice->estimate ? "~" : "", advice->finding.gain);
+    const ShortText gain =
+        short_text(wide ? ": %s%s times as fast" : "%s%s \u00d7", of.text, ratio.text);
     char *aside = strstr(what.text, " (");
     const int room = row.w - (wide ? sheet_width(sheet, gain.text) : gain_w);
     if (aside && sheet_width(sheet, what.text) > room)
@@ -175,8 +175,8 @@ void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_advice(sheet, (Area){area.x, area.y + i, area.w, 1}, &advice[i], i == 0);
     const MemoryModel *model = data->live->model;
     const KernelConfig *config = &data->state->job.config;
-    bool known = model && model->dtype == config->dtype && model->align == config->align;
+    const bool simulated = model && model->dtype == config->dtype && model->align == config->align;
     if (!count)
         sheet_line(sheet, area, cell_style(INK_MUTED),
-                   known ? "no cost stands out: compare formats (d)" : "findings follow");
+                   simulated ? "no cost stands out: compare formats (d)" : "findings follow");
 }

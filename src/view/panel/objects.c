@@ -10,7 +10,7 @@ bool objects_shown(const PanelData *data) {
     int objects_now = 0;
     for (int band = 0; band < OBJECT_BANDS; band++)
         objects_now += objects->now[band].count;
-    return objects->known && objects_now > 0; /* known: a camera has a fault, here or there */
+    return objects->known && objects_now > 0; /* known: a camera of either job has a fault */
 }
 
 /* clang-format off */

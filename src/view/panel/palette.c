@@ -4,11 +4,12 @@
 #include "src/state/palette.h"
 #include "src/view/panel/panel.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { KEY_W = 6, MARK_W = 2 };
 
-/* Returns the rows with the title and the line below them. */
+/* Returns the rows that the palette wants: its entries, the title and the line at the bottom. */
 int palette_want(Sheet *sheet, const PanelData *data, int width) {
     PaletteRow rows[PALETTE_ROWS];
     int want = palette_rows(data->state, data->live, rows) + 2;
@@ -25,8 +26,8 @@ typedef struct {
     bool usable;
 } Line;
 
-/* Returns a palette row with the texts of its columns: value, help and key. The help of a group is
- * the words of its controls. */
+/* Returns a palette row with the texts of its columns: value, help and key. The help of a group
+ * lists its controls. */
 static Line line_of(const PanelData *data, const PaletteRow *row) {
     const Action first = row->command.action;
     const bool is_control = row->kind == PALETTE_CONTROL;
@@ -44,7 +45,7 @@ static Line line_of(const PanelData *data, const PaletteRow *row) {
     return line;
 }
 
-/* The widths of the columns, from what stands in them. The help has the rest. */
+/* The widths of the columns. Names and values take what they need, the help takes the rest. */
 typedef struct {
     int name, value, help;
 } Widths;
@@ -70,8 +71,8 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
     return widths;
 }
 
-/* Draws a row of the palette: its name, its value, its help and its key. A click on the row does
- * what Enter does. */
+/* Draws a row of the palette: name, value, help and key. A click on the row does what Enter does.
+ * `tries`: the chosen value is in force until Enter or Escape. */
 static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, bool chosen,
                      bool tries) {
     const Command *command = &line->row->command;
@@ -117,16 +118,18 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
         sheet_line(sheet, area, cell_bold(INK_WARN), line->value.text);
 }
 
-/* Returns "2 of 12". Where there is no row: the reason, or that no row has what was typed. */
+/* Returns the note of the title: which row is chosen, "2 of 12", or why no row is what was typed.
+ */
 static ShortText note_text(const Palette *palette, const PaletteRow *rows, int at, int count) {
-    const KeyRow *named = keys_beginning(palette->text);
+    const KeyRow *typed = keys_beginning(palette->text);
     if (palette->tries)
         return short_text("Enter keeps it, Esc takes it back");
     if (!count)
         return short_text("nothing has that name");
-    if (named && named->list &&
-        (rows[0].kind != PALETTE_VALUE || &keys[rows[0].command.action] != named))
-        return short_text("no such %s; like it: %d of %d", named->word, at + 1, count);
+    const bool lists_typed =
+        rows[0].kind == PALETTE_VALUE && &keys[rows[0].command.action] == typed;
+    if (typed && typed->list && !lists_typed)
+        return short_text("no such %s; like it: %d of %d", typed->word, at + 1, count);
     return short_text("%d of %d", at + 1, count);
 }
 
@@ -134,30 +137,33 @@ void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Palette *palette = &data->state->palette;
     PaletteRow rows[PALETTE_ROWS];
     Line lines[PALETTE_HIGH];
-    int count = palette_rows(data->state, data->live, rows), room = area.h - 2, shown = 0;
-    int at = palette->row < count ? palette->row : count - 1;
-    int first = at >= room ? at - room + 1 : 0;
+    const int count = palette_rows(data->state, data->live, rows), room = area.h - 2;
+    const int at = palette->row < count ? palette->row : count - 1;
+    const int first = at >= room ? at - room + 1 : 0;
+    const int shown = (int)fmin(count - first, fmin(room, PALETTE_HIGH));
     area = sheet_title(sheet, area, short_text(": %s_", palette->text).text,
                        note_text(palette, rows, at, count).text);
-    for (; first + shown < count && shown < room && shown < PALETTE_HIGH; shown++)
-        lines[shown] = line_of(data, &rows[first + shown]);
+    for (int i = 0; i < shown; i++)
+        lines[i] = line_of(data, &rows[first + i]);
     const Widths widths = widths_of(sheet, lines, shown, area.w);
     for (int i = 0; i < shown; i++)
         draw_row(sheet, area_row(&area), &lines[i], widths, first + i == at, palette->tries);
     const Area foot = area_below(area, area.h - 1);
-    bool cut = shown && rows[at].kind != PALETTE_GROUP &&
-               sheet_width(sheet, lines[at - first].help) > widths.help - 1;
-    if (cut)
-        sheet_line(sheet, foot, cell_style(INK_TEXT), lines[at - first].help);
-    else if (shown)
-        draw_foot(sheet, foot, data, &lines[at - first]);
+    if (shown < 1)
+        return;
+    const Line *chosen = &lines[at - first];
+    const bool help_is_cut = sheet_width(sheet, chosen->help) > widths.help - 1;
+    if (help_is_cut && chosen->row->kind != PALETTE_GROUP)
+        sheet_line(sheet, foot, cell_style(INK_TEXT), chosen->help);
+    else
+        draw_foot(sheet, foot, data, chosen);
 }
 
 /* ---- the help: the table of keys, or the glossary -------------------------------------------- */
 
 enum { KEYS_W = 13, WORD_W = 12, VALUE_W = 12, TEXT_W = HELP_TEXT_W };
 
-/* A narrow row has no value. */
+/* Draws a control of the help: keys, word, value and help. A narrow row leaves out the value. */
 static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
     const bool narrow = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W;
     sheet_cell(sheet, &row, KEYS_W, cell_bold(INK_ACCENT), keys_label(control).text);
@@ -168,7 +174,7 @@ static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRo
     sheet_line(sheet, area_behind(row, 1), cell_style(INK_MUTED), control->help);
 }
 
-/* The word that the glossary was opened at stands on the paper of a selection. */
+/* Draws a word of the glossary. `opened`: the glossary was opened for this word. */
 static void draw_word(Sheet *sheet, Area area, const GlossaryRow *row, bool opened) {
     CellStyle word = cell_bold(INK_ACCENT);
     if (opened) {
@@ -179,7 +185,8 @@ static void draw_word(Sheet *sheet, Area area, const GlossaryRow *row, bool open
     sheet_paragraph(sheet, area, INK_TEXT, row->text);
 }
 
-/* A heading stands above the control where its group begins, or the drawing does. */
+/* Returns the rows of an entry of the help. The first entry of a group has a heading, and so has
+ * entry `first`, which stands at the top of the screen. */
 static int entry_rows(const Sheet *sheet, int w, const State *state, int entry, int first) {
     enum { MOST_ROWS = 32 };
     const Area text = {0, 0, w - GLOSSARY_INDENT, MOST_ROWS};
@@ -198,13 +205,14 @@ static int help_rows(const Sheet *sheet, int w, const State *state) {
     return rows;
 }
 
-/* Returns the entry at the top: the chosen one, unless those from it on leave rows empty. */
+/* Returns the entry at the top: the entry that the user has scrolled to. The last entries fill the
+ * area, so that no rows stay empty below them. */
 static int first_entry(const Sheet *sheet, Area area, const State *state) {
-    int first = help_entries(state), rows = 0;
-    while (first > 0 && rows <= area.h)
-        rows += entry_rows(sheet, area.w, state, --first, 0);
-    first += rows > area.h;
-    return state->help_first < first ? state->help_first : first;
+    int last_first = help_entries(state), rows = 0;
+    while (last_first > 0 && rows <= area.h)
+        rows += entry_rows(sheet, area.w, state, --last_first, 0);
+    last_first += rows > area.h;
+    return state->help_first < last_first ? state->help_first : last_first;
 }
 
 static void draw_entries(Sheet *sheet, Area area, const State *state) {
@@ -242,8 +250,9 @@ static void help_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- what floats over the panels ------------------------------------------------------------- */
 
-/* Returns a place of w x h in the room that hides the least of the picture. The place is under the
- * picture, or beside it where `least_w` columns have room. Otherwise it is the room's lower end. */
+/* Returns the area of w x h in the room that hides the least of the picture. The area lies under
+ * the picture, or beside the picture if `least_w` columns have room there, or else at the room's
+ * lower end. */
 static Area place_overlay(Area room, Area picture, int w, int h, int least_w) {
     enum { GAP = 1 };
     const int left = picture.x - GAP - room.x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Panels: what the screens show besides pictures, each laid out once, on a Sheet. Terminal and
- * window arrange them in stacks.
+/* Panels: what the screens show besides pictures. A panel is laid out once, on a Sheet, for both
+ * terminal and window, which arrange panels in stacks.
  *
  * To add a panel
  *   1. a row of panels.inc: the rows that it would like, when it is shown, and where its figures
@@ -26,7 +26,7 @@ typedef struct {
     const State *state;
     const LiveData *live;
     const Picture *picture; /* the grid, a pixel a cell, and the cameras; NULL: none yet */
-    bool still;             /* a figure: nothing moves, so a panel takes the rows of this content */
+    bool still;             /* a printed page: a panel takes the rows that this content needs */
 } PanelData;
 
 typedef int PanelWant(Sheet *sheet, const PanelData *data, int width);
@@ -34,21 +34,22 @@ typedef bool PanelShown(const PanelData *data);
 typedef void PanelDraw(Sheet *sheet, Area area, const PanelData *data);
 
 typedef struct {
-    OriginTopic origin; /* origin of its figures, unless the code names another */
-    const char *menu;   /* what the palette shows after a click on its head; NULL: nothing */
-    LessonPanel point;  /* what lessons call it */
-    int fold;           /* the lowest is left out first when there is no room */
-    int grow;           /* the lowest is first to get more rows than `height` */
-    int height;         /* rows, at least; */
-    int brief;          /* the same of a question that shrinks to its answer; 0: it does not */
-    int taller;         /* rows more than `height` in the window, whose digits are large */
-    int usual;          /* rows where there is room; 0: the rows that it draws then */
-    PanelWant *want;    /* asks for other rows than `usual`; NULL: none */
+    OriginTopic origin; /* the origin of the panel's figures, unless the code names another */
+    const char *menu;   /* what the palette shows after a click on the title; NULL: nothing */
+    LessonPanel point;  /* the panel's name in lessons */
+    int fold;           /* where room is short, the panel of the lowest rank is left out first */
+    int grow;           /* the panel of the lowest rank is first to get more rows than `height` */
+    int height;         /* the least number of rows */
+    int brief;          /* the least rows of a question that shows only its answer; 0: `height` */
+    int taller;         /* more rows than `height` in the window, whose digits are large */
+    int usual;          /* rows where there is room; 0: as many as the panel draws */
+    PanelWant *want;    /* returns the rows in place of `usual`; NULL: `usual` holds */
     PanelShown *shown;  /* NULL: always */
     PanelDraw *draw;
 } Panel;
 
-/* Each panel has name_draw(). A row may name name_want() or name_shown() besides. */
+/* Declares a panel and its functions. name_draw() is always there. name_want() and name_shown() are
+ * there if the row of panels.inc names them. */
 #define PANEL(name, ...)                                                                           \
     extern const Panel name##_panel;                                                               \
     PanelDraw name##_draw;                                                                         \
@@ -60,33 +61,33 @@ enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 4, PALETTE_HIGH = 12 }; /
 
 extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
 
-/* Draws it, its figures noted with their origin. */
+/* Draws a panel, and notes the places and the origin of its figures. */
 void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data);
 
-/* Returns the rows that it would like to have. */
+/* Returns the rows that a panel would like to have. */
 int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width);
 
-/* Draws panels above one another, at most STACK_PANELS of a list that NULL ends: those without room
- * are left out, the others share the rows. The panel that a lesson points at stays, in a frame.
- * `guest` takes the place of the last panels, as many as it needs; NULL: none. */
+/* Draws panels above one another: at most STACK_PANELS of a list that NULL ends. Panels without
+ * room are left out, the others share the rows. The panel that a lesson points at stays, in a
+ * frame. `guest` takes the place of as many of the last panels as it needs; NULL: no guest. */
 enum { STACK_PANELS = 9 };
 void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
                 const PanelData *data);
 
-/* Draws the column beside the picture, or in place of the picture: the page that the state asks
- * for. */
+/* Draws the page that the state asks for, in the column beside the picture or in its place. */
 void side_draw(Sheet *sheet, Area area, const PanelData *data);
-/* Draws what is known about the picture, beside a picture that stands alone. */
+/* Draws the facts about the picture, beside a picture that stands alone. */
 void facts_draw(Sheet *sheet, Area area, const PanelData *data);
-/* Whether two kernels step side by side, which needs the whole of a usual screen. */
+/* Whether the steps of two kernels stand side by side, which takes the whole width of a usual
+ * screen. */
 bool steps_are_two(const PanelData *data);
 
 /* Returns "front", or "camera 2" without a rig. */
 ShortText camera_text(const Rig *rig, int64_t camera);
 
-/* Draws all camera views in a row, names included; an operator scene has bars. Returns the rows of
- * that strip on a screen of `w` columns. */
+/* Draws all camera views in a row, with names. An operator scene has bars in their place. */
 void cameras_draw(Sheet *sheet, Area area, const PanelData *data);
+/* Returns the rows of that strip on a screen of `w` columns. */
 int cameras_rows(int w);
 
 /* The steps of warps, as rows of text: for the display and for `bevscope steps`. */
@@ -96,22 +97,20 @@ typedef struct {
     const Features *values; /* FP32: the summed values; NULL: not shown */
     const Rig *rig;         /* names of the cameras; NULL: numbers */
     int64_t cell;           /* the chosen warp; -1: none */
-    int lane;               /* the chosen lane of each warp; -1: all alike */
-    bool table;             /* a row a lane of what it holds, where there is room */
-    bool headings; /* the columns of a step's table are named in the step, where there is room: its
-                      head has none */
+    int lane;               /* the chosen lane of each warp; -1: none */
+    bool table;             /* a row for each lane's registers, where there is room */
+    bool headings;          /* the step names its columns, because the head has no row for names */
 } StepsView;
 
-/* Which warps were recorded: four rows. Returns the rows used. */
+/* Draws which warps were recorded, in four rows. Returns the rows used. */
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view);
 
-/* Step `number`, from 0, in as many rows as it takes or as the area has: a low area gets fewer
- * points and no registers. Returns the rows used; a step past the last one draws one row that says
- * so. */
+/* Draws step `number`, from 0. A low area shows fewer points and no registers. Past the last step,
+ * one row tells that the kernel is done. Returns the rows used. */
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number);
 
-/* Draws the counters over all steps up to and with `number`: three rows, or more where the area
- * is narrow. Returns the rows used. */
+/* Draws the counters over the steps 0 to `number`, in three rows, or more in a narrow area. Returns
+ * the rows used. */
 int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number);
 
 typedef struct {
@@ -120,26 +119,27 @@ typedef struct {
     ShortText where;  /* whose map: "canonical, FP16, nearest" */
 } RaceView;
 
-/* Draws a row a kernel and a column a moment: the moments at which the kernels end. */
+/* Draws the grids in a table: a row for each kernel, a column for each moment at which a kernel
+ * ends. */
 void race_moments_draw(Sheet *sheet, Area area, const RaceView *view);
 
-/* Draws when each multiprocessor works, of the slowest latency-bound kernel and of the fastest
+/* Draws when each multiprocessor works, for the slowest latency-bound kernel and for the fastest
  * kernel. */
 void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view);
 
 /* Draws the page of the race, or of the straggler: all that stands between head and log. */
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data);
 
-/* Draw the fixed parts, which are never left out. header_draw returns the rows that it used. */
+/* Draw the fixed parts, which are never left out. header_draw returns the rows used. */
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
 /* Draws the caption of a tour or a script, in the place of log and key bar. */
 void caption_draw(Sheet *sheet, Area area, const State *state);
-/* Draws the moment that is shown, between the first and the last. The mouse drags it. */
+/* Draws the time bar: the shown moment between the first and the last. The mouse can drag it. */
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
-/* Draws the first row of the header: the selection as chips, and the time. The window has no other
- * row of the header. */
+/* Draws the first row of the header: the selection as chips, and the time. In the window the header
+ * has only this row. */
 void title_draw(Sheet *sheet, Area area, const PanelData *data);
 
 /* ---- what floats over the panels ------------------------------------------------------------- */

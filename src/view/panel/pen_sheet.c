@@ -30,7 +30,7 @@ static double baseline_of(const Sheet *sheet, int y) {
     return sheet->top + (y + 0.72) * sheet->row_h;
 }
 
-/* Draws text in columns, over paper where the style has one. Returns the columns used. */
+/* Draws a text, on a coloured paper if the style has one. Returns the columns used. */
 static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
                  const char *text) {
     TextStyle look = aligned(style_of(sheet, style), align);
@@ -71,19 +71,22 @@ static Box tile_of(const Sheet *sheet, int x, int y) {
     return (Box){box.x, box.y + 0.2 * box.h, box.w - 1, 0.65 * box.h};
 }
 
-/* Halves of a cell: those of a picture in blocks. */
+/* Draws a whole block or a half block as a shape, because fonts differ. Returns false for any other
+ * glyph. */
 static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
+    enum { UPPER_HALF = 0x2580, LOWER_HALF = 0x2584, FULL_BLOCK = 0x2588 };
+    const bool full = glyph == FULL_BLOCK;
     Box box = sheet_box(sheet, (Area){x, y, 1, 1});
-    if (glyph != 0x2580 && glyph != 0x2584 && glyph != 0x2588)
+    if (!full && glyph != UPPER_HALF && glyph != LOWER_HALF)
         return false;
-    box.y += glyph == 0x2584 ? box.h / 2 : 0;
-    box.h /= glyph == 0x2588 ? 1 : 2;
-    pen_fill(sheet->surface, (Box){box.x, box.y, box.w - 1, box.h - (glyph != 0x2588)}, color, 1);
+    box.y += glyph == LOWER_HALF ? box.h / 2 : 0;
+    box.h = full ? box.h : box.h / 2 - 1;
+    pen_fill(sheet->surface, (Box){box.x, box.y, box.w - 1, box.h}, color, 1);
     return true;
 }
 
-/* Draws the content of a place in a row: nothing ('.'), something, or the thing that a character
- * names. */
+/* Draws a tile with a character that names its content. Three characters have no name in the tile:
+ * '.' is an empty tile, '#' and '=' are coloured ones. */
 static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Pen *pen = sheet->surface;
     Box box = tile_of(sheet, x, y);
@@ -101,7 +104,7 @@ static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
              (char[]){(char)glyph, '\0'});
 }
 
-/* Draws a single glyph. Blocks and squares are drawn as shapes, because fonts differ. */
+/* Draws a single glyph. Blocks, squares and rules are drawn as shapes, because fonts differ. */
 static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Box box = tile_of(sheet, x, y);
     Rgb color = color_of(sheet, style.ink);
@@ -130,7 +133,8 @@ static void paper(Sheet *sheet, Area area, Ink paper) {
              paper == INK_DEFAULT ? pen->theme->page : ink_color(paper, sheet->light, true), 1);
 }
 
-/* Draws segments one behind the other in a bar, with a line at the limit. */
+/* Draws segments one behind the other, with a line at the limit. A sum beyond the scale ends with
+ * an arrow in the ink of the last segment. */
 static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                   double limit) {
     Pen *pen = sheet->surface;

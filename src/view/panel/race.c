@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The race and the straggler. The grids fill in the order in which the kernels' blocks write. */
+/* The race: the grids of all kernels fill in the order in which the kernels' blocks write. The
+ * straggler: when each multiprocessor of a slow kernel works. */
 #include "kernels/threads.h"
 #include "src/view/panel/panel.h"
 
@@ -9,23 +10,25 @@
 
 enum { GAP = 2 };
 
-static const double LONGEST_S = 12, REST_S = 3;
-static const double BEGUN = 0.15; /* brightness of a cell after its first write */
+static const double LONGEST_S = 12, REST_S = 3; /* of a race; the pause before the next race */
+static const double BEGUN = 0.15;               /* brightness of a cell after its first write */
 
-/* Returns how many milliseconds of the display show a microsecond of the kernels. */
-static double race_ms(const Race *race) {
-    static const double steps[] = {50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1};
+/* Returns the slow motion: how many milliseconds on the screen show 1 us of the kernels. */
+static double race_ms_per_us(const Race *race) {
+    static const double paces[] = {50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1};
+    const int last = sizeof paces / sizeof *paces - 1;
     int i = 0;
-    while (i < 8 && steps[i] * race_end_us(race) > LONGEST_S * 1e3)
+    while (i < last && paces[i] * race_end_us(race) > LONGEST_S * 1e3)
         i++;
-    return steps[i];
+    return paces[i];
 }
 
-/* Returns the kernels' time in us when the race has run for so many seconds. The race begins again
- * a while after its end. */
+/* Returns the kernels' time in us when the race has run for so many seconds on the screen. The race
+ * begins again after a pause. */
 static double race_us(const Race *race, double seconds) {
-    double end = race_end_us(race), round_s = end * race_ms(race) * 1e-3 + REST_S;
-    return fmin(fmod(seconds, round_s) * 1e3 / race_ms(race), end);
+    const double end_us = race_end_us(race), ms_per_us = race_ms_per_us(race);
+    const double round_s = end_us * ms_per_us * 1e-3 + REST_S;
+    return fmin(fmod(seconds, round_s) * 1e3 / ms_per_us, end_us);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -50,9 +53,9 @@ static ShortText source_text(const RaceView *view) {
 
 /* ---- a grid ---------------------------------------------------------------------------------- */
 
-/* Returns the share of the cell's writes. Of a cell without points, which the picture may fill: of
- * its neighbour that is written last. */
-static double written(const Race *race, const Schedule *lane, int64_t cell, double us) {
+/* Returns the share of a cell's writes that a kernel has done at `us`. A cell without points, which
+ * the picture may fill, has the share of the neighbour that is written last. */
+static double written_share(const Race *race, const Schedule *lane, int64_t cell, double us) {
     double share = -1;
     if (race->points[cell])
         return schedule_written(lane, cell, us);
@@ -68,13 +71,12 @@ static double written(const Race *race, const Schedule *lane, int64_t cell, doub
     return share < 0 ? 0 : share;
 }
 
-/* Returns a cell's colour as far as its writes have come. Without a picture it is grey, by the
- * logarithm of the cell's points. */
-static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, int64_t x,
-                       int64_t y) {
+/* Returns a cell's colour at `us`: dark before the first write, and brighter with each write. If
+ * there is no picture, the colour is a grey by the logarithm of the cell's points. */
+static Rgb cell_color(const RaceView *view, const Schedule *lane, double us, int64_t x, int64_t y) {
     const Race *race = view->race;
     const int64_t cell = raster_cell(race->nx, race->ny, x, y);
-    const double share = written(race, lane, cell, us);
+    const double share = written_share(race, lane, cell, us);
     const double tone = log1p(race->points[cell]) / log1p((double)race->longest_points);
     Rgb color = rgb_mix(panel_theme.background, panel_theme.line, 0.2 + 0.8 * tone);
     if (view->bev && view->bev->w == race->ny && view->bev->h == race->nx)
@@ -82,8 +84,8 @@ static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, in
     return rgb_mix(panel_theme.background, color, share > 0 ? BEGUN + (1 - BEGUN) * share : 0);
 }
 
-/* Returns the mean of cells of a pixel that have points, of two along each edge where it has more;
- * without any, its middle cell. */
+/* Returns the colour of a pixel of a grid: the mean of its cells that have points, or else the
+ * colour of its middle cell. To be fast, at most two cells along each edge are read. */
 static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, const Image *image,
                       int px, int py) {
     const Race *race = view->race;
@@ -96,31 +98,32 @@ static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, con
         for (int64_t x = x0 + step_x / 2; x < x1; x += step_x) {
             if (!race->points[raster_cell(race->nx, race->ny, x, y)])
                 continue;
-            Rgb color = cell_by_now(view, lane, us, x, y);
+            Rgb color = cell_color(view, lane, us, x, y);
             sum[0] += color.r, sum[1] += color.g, sum[2] += color.b;
             count++;
         }
     if (!count)
-        return cell_by_now(view, lane, us, (x0 + x1) / 2, (y0 + y1) / 2);
+        return cell_color(view, lane, us, (x0 + x1) / 2, (y0 + y1) / 2);
     return (Rgb){(uint8_t)(sum[0] / count), (uint8_t)(sum[1] / count), (uint8_t)(sum[2] / count)};
 }
 
 /* Draws a square frame around the cell with the longest interval. */
 static void mark_longest(const Race *race, Image *image) {
-    int64_t cell = race->longest_cell;
-    int x = (int)((race->ny - 1 - cell / race->nx) * image->w / race->ny);
-    int y = (int)((race->nx - 1 - cell % race->nx) * image->h / race->nx);
-    int out = image->w / 30 + 1, in = out - image->w / 120;
-    for (int i = -out; i <= out; i++)
-        for (int j = -out; j <= out; j++) {
-            bool edge = abs(i) >= in || abs(j) >= in;
-            bool inside = x + i >= 0 && y + j >= 0 && x + i < image->w && y + j < image->h;
-            if (edge && inside)
-                image_set(image, x + i, y + j, ink_color(INK_WARN, false, false));
+    const int64_t cell = race->longest_cell;
+    const int middle_x = (int)((race->ny - 1 - cell / race->nx) * image->w / race->ny);
+    const int middle_y = (int)((race->nx - 1 - cell % race->nx) * image->h / race->nx);
+    const int outer = image->w / 30 + 1, inner = outer - image->w / 120; /* half sides */
+    for (int dx = -outer; dx <= outer; dx++)
+        for (int dy = -outer; dy <= outer; dy++) {
+            const int x = middle_x + dx, y = middle_y + dy;
+            const bool on_frame = abs(dx) >= inner || abs(dy) >= inner;
+            const bool inside = x >= 0 && y >= 0 && x < image->w && y < image->h;
+            if (on_frame && inside)
+                image_set(image, x, y, ink_color(INK_WARN, false, false));
         }
 }
 
-/* Draws the largest grid that fits the area, with its columns and rows in proportion. */
+/* Draws a kernel's grid at `us`, as large as the area allows. `marked`: frames the longest cell. */
 static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Schedule *lane,
                       double us, bool marked) {
     enum { SMALL = 20000 }; /* pixels: threads would take the cores of the next frame's pooling */
@@ -149,15 +152,16 @@ static Ink lane_ink(const Race *race, const Schedule *lane) {
     return lane == winner_of(race) ? INK_ACCENT : INK_TEXT;
 }
 
-/* Returns the share of its output that a kernel has written: "55 %", "under 1 %". Only all of it is
- * 100 %. */
+/* Returns the share of its output that a kernel has written: "55 %", "under 1 %". Before its end a
+ * kernel has at most 99 %, however the share is rounded. */
 static ShortText written_text(const Schedule *lane, double us) {
     const double percent = 100 * schedule_done(lane, us);
-    return short_text(percent > 0 && percent < 1 ? "under 1 %%" : "%.0f %%",
-                      fmin(percent, us < lane->latency_us ? 99 : 100));
+    if (percent > 0 && percent < 1)
+        return short_text("under 1 %%");
+    return short_text("%.0f %%", fmin(percent, us < lane->latency_us ? 99 : 100));
 }
 
-/* Returns "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
+/* Returns "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %". */
 static ShortText finding_text(const Race *race) {
     const Schedule *best = winner_of(race);
     ShortText text =
@@ -186,8 +190,8 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
     grid_draw(sheet, area, view, lane, us, false);
 }
 
-/* Draws the kernels' latencies on one scale, as far as the race has run; where there is room, below
- * each bar what takes the time. */
+/* Draws the kernels' latencies as bars, which grow as the race runs. Below each bar stands what
+ * limits the kernel, where the area has rows for it. */
 static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     enum { NAME_W = 16, TIME_W = 10 };
     const int each = (int)fmin(area.h / race->count, 3);
@@ -207,7 +211,7 @@ static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     }
 }
 
-/* Draws the grids beside each other. Returns the rows that they take. */
+/* Draws all kernels' grids beside each other. Returns the rows used. */
 static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
     int w = (area.w - GAP * (race->count - 1)) / race->count, wide, high;
@@ -223,9 +227,10 @@ static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) 
 /* Draws the grids side by side as they are at `us`. */
 static void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
-    area = sheet_title(sheet, area,
-                       short_text("Race, in slow motion: 1 µs takes %g ms", race_ms(race)).text,
-                       short_text("%.1f µs", us).text);
+    area =
+        sheet_title(sheet, area,
+                    short_text("Race, in slow motion: 1 µs takes %g ms", race_ms_per_us(race)).text,
+                    short_text("%.1f µs", us).text);
     sheet_line(sheet, area, cell_bold(INK_TEXT), finding_text(race).text);
     sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), source_text(view).text);
     area = area_below(area, 2 + (area.h > 20));
@@ -262,20 +267,21 @@ void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
 
 /* ---- the straggler --------------------------------------------------------------------------- */
 
-/* Pixels of a strip: the share of each pixel in which a multiprocessor works. */
+/* The pixels of a strip. Each row of the strip is a multiprocessor. */
 typedef struct {
     const Schedule *lane;
     double scale_us; /* at the right edge */
     int w, h;
-    float *works; /* [h][w] */
+    float *works; /* [h][w]: the share of the pixel in which a multiprocessor works */
 } Gantt;
 
-/* Adds a block to the pixels of its row. Rows that are high enough have a gap between them. */
+/* Adds a block to the pixels of its multiprocessor's row. High rows have a gap between them. */
 static void add_block(const Gantt *gantt, const BlockSpan *span) {
-    double a_row = (double)gantt->h / gantt->lane->multiprocessors;
+    const double row_h = (double)gantt->h / gantt->lane->multiprocessors;
+    const double gap = row_h >= 2 ? 0.7 : 0;
     double x0 = span->begin_us / gantt->scale_us * gantt->w;
     double x1 = fmax(span->end_us / gantt->scale_us * gantt->w, x0 + 0.5);
-    double y0 = span->multiprocessor * a_row, y1 = y0 + a_row - (a_row >= 2 ? 0.7 : 0);
+    double y0 = span->multiprocessor * row_h, y1 = y0 + row_h - gap;
     for (int y = (int)y0; y < y1 && y < gantt->h; y++)
         for (int x = (int)x0; x < x1 && x < gantt->w; x++) {
             double across = fmin(x1, x + 1) - fmax(x0, x), down = fmin(y1, y + 1) - fmax(y0, y);
@@ -283,24 +289,27 @@ static void add_block(const Gantt *gantt, const BlockSpan *span) {
         }
 }
 
-/* Draws the last block in the ink of warnings, at least five pixels high. */
+/* Draws a block in the ink of warnings. On a screen of pixels the block is at least five high, so
+ * that it is seen. */
 static void mark_block(const Sheet *sheet, const Gantt *gantt, const BlockSpan *span,
                        Image *image) {
-    double a_row = (double)gantt->h / gantt->lane->multiprocessors;
-    int h = (int)fmax(ceil(a_row), sheet->pixels ? 5 : 1);
-    int y0 = (int)fmin((span->multiprocessor + 0.5) * a_row - h / 2, gantt->h - h);
-    int x1 = (int)(span->end_us / gantt->scale_us * gantt->w);
+    const double row_h = (double)gantt->h / gantt->lane->multiprocessors;
+    const int h = (int)fmax(ceil(row_h), sheet->pixels ? 5 : 1);
+    const int y0 = (int)fmin((span->multiprocessor + 0.5) * row_h - h / 2, gantt->h - h);
+    const int x0 = (int)(span->begin_us / gantt->scale_us * gantt->w);
+    const int x1 = (int)(span->end_us / gantt->scale_us * gantt->w);
     for (int y = y0 > 0 ? y0 : 0; y < y0 + h && y < gantt->h; y++)
-        for (int x = (int)(span->begin_us / gantt->scale_us * gantt->w); x < x1; x++)
+        for (int x = x0; x < x1; x++)
             image_set(image, x, y, ink_color(INK_WARN, sheet->light, false));
 }
 
-/* Draws a row for each multiprocessor, from 0 to scale_us. Cells stay blank where nothing works. */
+/* Draws a row for each multiprocessor, from 0 to `scale_us`. `marked`: marks the last block. Cells
+ * of a character screen stay blank where no multiprocessor works. */
 static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double scale_us, Ink ink,
                        bool marked) {
     Gantt gantt = {.lane = lane, .scale_us = scale_us};
     Image image;
-    Err ignored; /* without memory the place stays empty */
+    Err ignored; /* without memory the area stays empty */
     sheet_pixels(sheet, area, &gantt.w, &gantt.h);
     if (!image_init(&image, gantt.w, gantt.h, &ignored))
         return;
@@ -308,10 +317,10 @@ static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double sca
     for (int64_t i = 0; gantt.works && i < lane->block_count; i++)
         add_block(&gantt, &lane->blocks[i]);
     const Rgb paper = themes[sheet->light ? THEME_LIGHT : THEME_DARK].page;
+    const Rgb busy = ink_color(ink, sheet->light, false);
     for (int i = 0; gantt.works && i < gantt.w * gantt.h; i++)
         if (sheet->pixels || gantt.works[i] > 0.05)
-            image_set(&image, i % gantt.w, i / gantt.w,
-                      rgb_mix(paper, ink_color(ink, sheet->light, false), gantt.works[i]));
+            image_set(&image, i % gantt.w, i / gantt.w, rgb_mix(paper, busy, gantt.works[i]));
     if (marked)
         mark_block(sheet, &gantt, schedule_last_block(lane), &image);
     sheet_picture(sheet, area, &image);
@@ -319,6 +328,7 @@ static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double sca
     free(gantt.works);
 }
 
+/* Draws a kernel's strip below a line about its multiprocessors. `marked`: the straggler. */
 static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,
                        bool marked) {
     const ShortText text = short_text("%s: half end by %s, the last of %d at %s", lane->rung->title,
@@ -331,6 +341,7 @@ static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double sca
 void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Race *race = view->race;
     const Schedule *slow = race_straggler(race), *best = winner_of(race);
+    const bool straggler = true, plain = false;
     const ShortText note = source_text(view);
     char legend[256];
     const ShortText title =
@@ -349,10 +360,10 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
                sheet_width(sheet, legend) <= area.w ? legend : note.text);
     area = area_below(area, 2 + (area.h > 20));
     int grid_w = area.w * 3 / 10, w = area.w - grid_w - GAP, h = area.h - 2;
-    lane_strip(sheet, (Area){area.x, area.y, w, h * 3 / 5}, slow, slow->latency_us, true);
+    lane_strip(sheet, (Area){area.x, area.y, w, h * 3 / 5}, slow, slow->latency_us, straggler);
     if (best != slow)
         lane_strip(sheet, (Area){area.x, area.y + h * 3 / 5 + 1, w, h - h * 3 / 5}, best,
-                   slow->latency_us, false);
+                   slow->latency_us, plain);
     Area axis = {area.x, area.y + area.h - 1, w, 1};
     const CellStyle style = cell_style(INK_MUTED);
     sheet_right(sheet, axis, style, us_text(slow->latency_us).text);
@@ -361,7 +372,7 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     Area side = {area.x + w + GAP, area.y, grid_w, area.h};
     sheet_line(sheet, side, cell_bold(INK_WARN),
                short_text("the longest cell: %lld points", (long long)race->longest_points).text);
-    grid_draw(sheet, area_below(side, 1), view, slow, slow->latency_us, true);
+    grid_draw(sheet, area_below(side, 1), view, slow, slow->latency_us, straggler);
 }
 
 /* ---- the page, and the panel beside the questions -------------------------------------------- */
@@ -373,7 +384,7 @@ static RaceView view_of(const PanelData *data) {
                                  bev_dtypes[config->dtype].title, bev_aligns[config->align].name)};
 }
 
-/* Draws what each kernel has written when the fastest is done, two grids beside each other. */
+/* Draws what each kernel has written when the fastest kernel is done. Two grids stand in a row. */
 void race_draw(Sheet *sheet, Area area, const PanelData *data) {
     const RaceView view = view_of(data);
     const Race *race = view.race;
@@ -391,11 +402,14 @@ void race_draw(Sheet *sheet, Area area, const PanelData *data) {
                   &race->lanes[i], best->latency_us);
 }
 
-/* Returns how many kernels of the race are replayed. The schedules are made after the last one. */
-static int replayed(const State *state, const LiveData *live) {
+/* Returns how many kernels of the race the model has replayed. The race begins when all are done.
+ */
+static int count_replayed(const State *state, const LiveData *live) {
     const MemoryModel *model = live->model;
     int done = 0;
-    for (int i = 0; model && model->dtype == live->job.config.dtype && race_kernel(i); i++) {
+    if (!model || model->dtype != live->job.config.dtype)
+        return done;
+    for (int i = 0; race_kernel(i); i++) {
         const PredictedKernel *row = model_of_kernel(model, race_kernel(i), &gpus[state->gpu]);
         done += row && !row->estimate;
     }
@@ -417,7 +431,7 @@ void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const RaceView view = view_of(data);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     if (!live->race || !live->race->count)
-        draw_start(sheet, area, replayed(state, live));
+        draw_start(sheet, area, count_replayed(state, live));
     else if (state->race == RACE_GRIDS)
         race_grids_draw(sheet, area, &view, race_us(live->race, state->race_s));
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Is it right? The largest error of each format on one logarithmic axis, beside the published
- * limit. */
+/* Is it right? The largest error of each format on one logarithmic axis, beside NVIDIA's tolerance;
+ * and the verdicts about the kernel and its number format. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -10,27 +10,29 @@
 enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70, SHORT_TITLE_W = 50 };
 static const double LEAST = 1e-7, MOST = 10, LEAST_PERCENT = 0.5;
 
+/* Returns the column of an error on the logarithmic axis. */
 static int column_at(Area area, double error) {
-    double share = log(fmin(fmax(error, LEAST), MOST) / LEAST) / log(MOST / LEAST);
+    const double share = log(fmin(fmax(error, LEAST), MOST) / LEAST) / log(MOST / LEAST);
     return area.x + (int)lround(share * (area.w - 1));
 }
 
-/* Draws the powers of ten of the error axis. 1e-2, NVIDIA's tolerance, is bold. */
+/* Draws the labels of the error axis: every second power of ten, from 1e-7 to 10, and in bold 1e-2,
+ * NVIDIA's tolerance. */
 static void draw_axis(Sheet *sheet, Area area) {
     int free_from = area.x;
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     for (int power = -7; power <= 1; power++) {
-        int x = column_at(area, pow(10, power));
-        ShortText text = short_text(power == 0 ? "1" : power == 1 ? "10" : "1e%d", power);
-        if (power == -2 && area.w >= NAMED_W)
+        const bool is_tolerance = power == -2, has_label = power % 2 != 0 || is_tolerance;
+        ShortText text = power == 1 ? short_text("10") : short_text("1e%d", power);
+        if (is_tolerance && area.w >= NAMED_W)
             text = short_text("1e-2 NVIDIA, no gate");
-        int w = sheet_width(sheet, text.text);
-        int at = x + w > area.x + area.w ? area.x + area.w - w : x;
-        if (at < free_from || (power % 2 == 0 && power != -2))
+        const int w = sheet_width(sheet, text.text);
+        const int x = (int)fmin(column_at(area, pow(10, power)), area.x + area.w - w);
+        if (!has_label || x < free_from)
             continue;
-        free_from = at + w + 1;
-        sheet_line(sheet, (Area){at, area.y, w, 1},
-                   power == -2 ? cell_bold(INK_TITLE) : cell_style(INK_MUTED), text.text);
+        free_from = x + w + 1;
+        sheet_line(sheet, (Area){x, area.y, w, 1},
+                   is_tolerance ? cell_bold(INK_TITLE) : cell_style(INK_MUTED), text.text);
     }
 }
 
@@ -49,8 +51,8 @@ typedef struct {
     Label labels[BEV_DTYPE_COUNT];
 } Plot;
 
-/* In the lowest of several rows names stand left of their signs, in all others right: so each name
- * belongs to one sign only. */
+/* Whether the names of a row stand left of their signs. They do in the lowest of several rows:
+ * there a name at the right could seem to belong to the next sign. */
 static bool names_stand_left(const Plot *plot, int row) {
     return plot->rows > 1 && row == plot->rows - 1;
 }
@@ -151,14 +153,16 @@ static const char *fitting_wording(const Sheet *sheet, int width, const Wordings
 
 typedef enum { SUMS_UNJUDGED, SUMS_TOO_LARGE, SUMS_WRONG, SUMS_CORRECT } SumsVerdict;
 
-/* Returns the verdict about the kernel. Gates A and C are about the kernel, gate B is about the
- * number format. */
+/* Returns the verdict about the kernel, by gates A and C. Gate B is about the number format. */
 static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
-    return !accuracy->source || accuracy->stale                             ? SUMS_UNJUDGED
-           : accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL ? SUMS_WRONG
-           : !isfinite(accuracy->max_abs)                                   ? SUMS_TOO_LARGE
-           : !accuracy->gate_a || !accuracy->gate_c                         ? SUMS_UNJUDGED
-                                                                            : SUMS_CORRECT;
+    if (!accuracy->source || accuracy->stale)
+        return SUMS_UNJUDGED;
+    if (accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL)
+        return SUMS_WRONG;
+    if (!isfinite(accuracy->max_abs))
+        return SUMS_TOO_LARGE;
+    const bool both_judged = accuracy->gate_a && accuracy->gate_c;
+    return both_judged ? SUMS_CORRECT : SUMS_UNJUDGED;
 }
 
 /* Adds wordings about the kernel: "V4 adds no error to that of FP16: all three gates pass". */
@@ -191,17 +195,22 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
     ADD_WORDING(wordings, "%.*s", (int)strcspn(verdict.text, ":"), verdict.text);
 }
 
-/* Writes what a wording of the error ends with: ", above NVIDIA's 1e-2", in brief " > 1e-2". */
-static const char *tolerance_text(const LiveAccuracy *accuracy, bool brief) {
+typedef enum { IN_WORDS, BRIEFLY } Wording;
+
+/* Returns how an error compares with NVIDIA's tolerance: ", above NVIDIA's 1e-2", briefly
+ * " > 1e-2". "": unknown. */
+static const char *tolerance_text(const LiveAccuracy *accuracy, Wording wording) {
+    static const char *const above[] = {", above NVIDIA's 1e-2, no gate", " > 1e-2"};
+    static const char *const within[] = {", within NVIDIA's 1e-2", " < 1e-2"};
     const LiveVerdict tolerance = live_tolerance(accuracy);
-    return tolerance == LIVE_FAIL   ? brief ? " > 1e-2" : ", above NVIDIA's 1e-2, no gate"
-           : tolerance == LIVE_PASS ? brief ? " < 1e-2" : ", within NVIDIA's 1e-2"
-                                    : "";
+    if (tolerance == LIVE_FAIL)
+        return above[wording];
+    return tolerance == LIVE_PASS ? within[wording] : "";
 }
 
 /* Adds wordings about the number format: "FP16 itself errs by up to 0.014 in values up to 57,
- * above NVIDIA's 1e-2, no gate", "FP8 itself errs by up to 3.2, by 3.3% over all values". None is
- * added of sums without a largest error. */
+ * above NVIDIA's 1e-2, no gate", or "FP8 itself errs by up to 3.2, by 3.3% over all values". Adds
+ * nothing if the sums have no finite error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -211,7 +220,7 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     else if (isfinite(accuracy->max_abs)) {
         const ShortText pruning = live_pruning_text(accuracy);
         const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
-        const char *limit = tolerance_text(accuracy, false);
+        const char *limit = tolerance_text(accuracy, IN_WORDS);
         ShortText begin = short_text("Its largest error is %s", error.text);
         if (sums_verdict(accuracy) != SUMS_WRONG)
             begin = short_text("%s %serrs by up to %s", name,
@@ -225,11 +234,11 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
         ADD_WORDING(wordings, "%s%s%s%s", begin.text, outputs.text, limit, pruning.text);
         ADD_WORDING(wordings, "%s%s%s", begin.text, limit, pruning.text);
         ADD_WORDING(wordings, "%s%s", begin.text, limit);
-        ADD_WORDING(wordings, "%s%s", begin.text, tolerance_text(accuracy, true));
+        ADD_WORDING(wordings, "%s%s", begin.text, tolerance_text(accuracy, BRIEFLY));
     }
 }
 
-/* Adds wordings of both verdicts in a line: "V4 right; FP16 itself errs by 0.014 > 1e-2". */
+/* Adds wordings of both verdicts in one line: "V4 right; FP16 itself errs by 0.014 > 1e-2". */
 static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
@@ -240,7 +249,7 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     }
     const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "itself errs";
     const ShortText error = short_text("%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
-                                       tolerance_text(accuracy, true));
+                                       tolerance_text(accuracy, BRIEFLY));
     ADD_WORDING(wordings, "%s right; %s %s by %s %s", kernel, name, verb, error.text,
                 live_judged_text(&data->state->scene, accuracy).text);
     ADD_WORDING(wordings, "%s right; %s %s by %s", kernel, name, verb, error.text);
@@ -248,7 +257,7 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     ADD_WORDING(wordings, "%s", error.text);
 }
 
-/* Adds wordings of the head: what the plot shows, of which kernel, at which moment. */
+/* Adds wordings of the title's note: what the plot shows, of which kernel, at which moment. */
 static void add_heads(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
@@ -266,7 +275,7 @@ static void add_heads(Wordings *wordings, const PanelData *data) {
     ADD_WORDING(wordings, "%s%s", config->kernel->title, at);
 }
 
-/* Draws the verdicts below the plot: in a row each, or both in a row. */
+/* Draws the verdicts about kernel and format below the plot, in two rows or both in one row. */
 static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
     Wordings kernel = {0}, format = {0}, both = {0};
     if (area.h < 1)

@@ -26,8 +26,8 @@ Sheet sheet_magnified(const Sheet *sheet, Area area, double times) {
 
 /* ---- what is where -------------------------------------------------------------------------- */
 
-/* A quiet sheet is laid out to learn its height, and draws nothing: its bottom grows to y + h.
- * Returns whether the sheet is quiet; the caller then draws nothing. */
+/* Returns whether the sheet is quiet: then the caller draws nothing. Notes that a drawing on a
+ * quiet sheet would reach down to row y + h. */
 static bool note_if_quiet(Sheet *sheet, int y, int h) {
     if (sheet->quiet && y + h > sheet->bottom)
         sheet->bottom = y + h;
@@ -129,7 +129,8 @@ int sheet_fit(const Sheet *sheet, const char *text, int w) {
     for (int i = 1; i < length && i < LONGEST; i++)
         if (text[i] == ' ')
             blanks[end++] = i;
-    while (fitting < end) { /* so many blanks end a line that fits; widths grow */
+    /* The width grows from blank to blank: a binary search finds the last blank that fits. */
+    while (fitting < end) {
         int middle = (fitting + end) / 2;
         snprintf(begin, sizeof begin, "%.*s", blanks[middle], text);
         if (sheet_width(sheet, begin) <= w)
@@ -246,7 +247,7 @@ void sheet_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *not
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* Writes a cell. A figure takes the whole cell. */
+/* Writes a cell. `figure`: notes the whole cell as the place of a figure. */
 static void put_cell(Table *table, int column, const char *text, bool figure) {
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;
@@ -270,14 +271,18 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
                  const OriginTopic *topics) {
     *table =
         (Table){.sheet = sheet, .columns = columns, .count = count, .y = area.y, .topics = topics};
-    int rank = count + 1, x = area.x, gaps, spare;
+    int rank = count + 1, x = area.x, gaps, spare; /* the columns up to `rank` stay */
     do {
-        rank--, gaps = -1, spare = area.w;
+        rank--;
+        gaps = -1;
+        spare = area.w;
         for (int i = 0; i < count; i++)
-            if (columns[i].rank <= rank)
-                gaps++, spare -= columns[i].width;
+            if (columns[i].rank <= rank) {
+                gaps++;
+                spare -= columns[i].width;
+            }
     } while (rank > 0 && spare < gaps);
-    /* Room that is left goes between the columns, up to two more blanks each. */
+    /* Room that is left widens the gaps between the columns, from one blank to three. */
     const int gap = gaps > 0 ? (int)fmax(1, fmin(spare / gaps, 3)) : 1;
     for (int i = 0; i < count; i++) {
         bool fits = columns[i].rank <= rank && x + columns[i].width <= area.x + area.w;

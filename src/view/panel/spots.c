@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One question, and what the sentences of origin.inc take from it. */
+/* A figure whose origin is asked for, and the parts that the sentences of origin.inc are made of.
+ */
 typedef struct {
     const State *state;
     const LiveData *live;
@@ -27,8 +28,9 @@ typedef struct {
 
 /* ---- figures of a kernel -------------------------------------------------------------------- */
 
-/* Writes the source of a figure of the kernel's row, or why it is unknown. */
-static bool timed(Answer *answer) {
+/* The functions NAME_source() write the source of a figure and more about it. They return whether
+ * the figure is known. This one is about the times of a kernel's row. */
+static bool time_source(Answer *answer) {
     const LiveKernel *row = answer->row;
     const OriginTopic topic = answer->origin->topic;
     const Reading *figure = !row                        ? NULL
@@ -46,13 +48,13 @@ static bool timed(Answer *answer) {
     return true;
 }
 
-static bool compiled(Answer *answer) {
+static bool compiled_source(Answer *answer) {
     return answer->row && answer->row->registers.source;
 }
 
-/* Writes the source of a speed-up. That of the headline comes from pairs of launches, those of the
- * table from the medians. */
-static bool speedup(Answer *answer) {
+/* Writes the source of a speed-up. The headline's speed-up comes from pairs of launches, the
+ * table's from the medians. */
+static bool speedup_source(Answer *answer) {
     const LiveSpeedup *pairs = &answer->live->speedup;
     const LiveKernel *row = answer->row;
     bool headline = !answer->origin->kernel;
@@ -72,8 +74,8 @@ static bool speedup(Answer *answer) {
     return ratio.source != SOURCE_UNKNOWN;
 }
 
-/* Writes the source of an error: where the format was judged, on what, and against which limit. */
-static bool error(Answer *answer) {
+/* Writes the source of an error: what was judged, where, and against which limit. */
+static bool error_source(Answer *answer) {
     const State *state = answer->state;
     const BevDtype dtype = answer->origin->dtype;
     const LiveAccuracy *accuracy = &answer->live->accuracy[dtype];
@@ -98,15 +100,15 @@ static bool error(Answer *answer) {
 
 /* ---- figures of GPU and model --------------------------------------------------------------- */
 
-static bool timed_here(Answer *answer) {
+static bool here_source(Answer *answer) {
     return answer->live->timed;
 }
 
-static bool model(Answer *answer) {
+static bool model_source(Answer *answer) {
     return answer->live->model != NULL;
 }
 
-static bool network(Answer *answer) {
+static bool network_source(Answer *answer) {
     const MemoryModel *memory = answer->live->model;
     if (!memory || !memory->networks.count)
         return false;
@@ -115,18 +117,20 @@ static bool network(Answer *answer) {
     return true;
 }
 
-static bool timeline(Answer *answer) {
+static bool timeline_source(Answer *answer) {
     const MemoryModel *memory = answer->live->model;
     const BevKernel *row = model_row(answer->kernel);
-    const Timeline *t =
-        memory ? timeline_find(&memory->timelines, answer->scene, row ? row->name : NULL) : NULL;
-    if (t)
-        WRITE(answer, detail, "%s %s %s on %s, %s", t->kernel, t->dtype, t->align, t->scene,
-              t->label);
-    return t != NULL;
+    if (!memory)
+        return false;
+    const Timeline *found =
+        timeline_find(&memory->timelines, answer->scene, row ? row->name : NULL);
+    if (found)
+        WRITE(answer, detail, "%s %s %s on %s, %s", found->kernel, found->dtype, found->align,
+              found->scene, found->label);
+    return found != NULL;
 }
 
-static bool counters(Answer *answer) {
+static bool counters_source(Answer *answer) {
     const LiveCounters *counted = &answer->live->counters;
     if (!counted->source)
         return false;
@@ -136,7 +140,7 @@ static bool counters(Answer *answer) {
     return true;
 }
 
-static bool own_picture(Answer *answer) {
+static bool picture_source(Answer *answer) {
     const BevKernel *stand_in = answer->live->stand_in;
     WRITE(answer, detail, "%s", stand_in ? stand_in->title : "");
     return !stand_in;
@@ -154,8 +158,8 @@ static const struct {
 #undef TOPIC
 };
 
-/* Returns what a sentence has in place of braces, by the name in them. */
-static const char *filled(const Answer *a, const char *name, size_t length) {
+/* Returns the text that replaces {name} in a sentence. `length` is that of the name. */
+static const char *filled_part(const Answer *a, const char *name, size_t length) {
     const struct {
         const char *name, *text;
     } parts[] = {{"inputs", a->inputs.text},
@@ -175,6 +179,21 @@ static const char *filled(const Answer *a, const char *name, size_t length) {
         if (strlen(parts[i].name) == length && !strncmp(parts[i].name, name, length))
             return parts[i].text;
     return "";
+}
+
+/* Writes a sentence of origin.inc. What stands in braces is replaced. */
+static void fill_sentence(const Answer *answer, const char *from, char text[ORIGIN_TEXT_MAX]) {
+    text[0] = '\0';
+    while (*from) {
+        const bool opens_brace = *from == '{';
+        from += opens_brace;
+        const size_t length = strcspn(from, opens_brace ? "}" : "{");
+        if (opens_brace)
+            text_add(text, ORIGIN_TEXT_MAX, "%s", filled_part(answer, from, length));
+        else
+            text_add(text, ORIGIN_TEXT_MAX, "%.*s", (int)length, from);
+        from += length + opens_brace;
+    }
 }
 
 bool origin_text(const State *state, const LiveData *live, const Origin *origin,
@@ -201,17 +220,9 @@ bool origin_text(const State *state, const LiveData *live, const Origin *origin,
         .gpu = prediction_gpu(state),
         .play = key_of(ACTION_PLAY),
     };
-    bool known = !topics[origin->topic].known || topics[origin->topic].known(&answer);
+    const bool known = !topics[origin->topic].known || topics[origin->topic].known(&answer);
     const char *from = known ? topics[origin->topic].sentence : topics[origin->topic].unknown;
-    size_t used = 0;
-    for (from = from ? from : "n/a"; *from && used < ORIGIN_TEXT_MAX;) {
-        bool brace = *from == '{';
-        size_t length = brace ? strcspn(++from, "}") : strcspn(from, "{");
-        const char *part = brace ? filled(&answer, from, length) : from;
-        used += (size_t)snprintf(text + used, ORIGIN_TEXT_MAX - used, "%.*s",
-                                 brace ? ORIGIN_TEXT_MAX : (int)length, part);
-        from += length + brace;
-    }
+    fill_sentence(&answer, from ? from : "n/a", text);
     return true;
 }
 
@@ -254,7 +265,8 @@ int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
     return -1;
 }
 
-/* Returns the figure drawn last of those under the point, which is the smallest; -1: none. */
+/* Returns the figure under the point; -1: none. Of several, the figure drawn last is the smallest.
+ */
 static int figure_at(const Spots *spots, double x, double y) {
     int first = spots_over(spots, x, y) ? spots->over_figures : 0, i = spots->figure_count - 1;
     while (i >= first && !inside(&spots->figures[i].box, x, y))
@@ -262,6 +274,7 @@ static int figure_at(const Spots *spots, double x, double y) {
     return i < first ? -1 : i;
 }
 
+/* Returns the spot under the point, the one drawn first; -1: none. */
 static int spot_at(const Spots *spots, double x, double y) {
     int i = spots_over(spots, x, y) ? spots->over_spots : 0;
     while (i < spots->count && !inside(&spots->list[i].box, x, y))
@@ -281,17 +294,17 @@ bool spots_on_time(const Spots *spots, double x, double y) {
            inside(&(Box){bar->x, bar->y - slack, bar->w, bar->h + 2 * slack}, x, y);
 }
 
-/* Returns the box under a point. A command's box comes before the figures in it: a click is about
- * the whole row. */
+/* Returns the box under a point. The box of a command comes before the figures within: a click
+ * means the whole row. */
 const Box *spots_box(const Spots *spots, double x, double y) {
     int spot = spot_at(spots, x, y), figure = figure_at(spots, x, y);
     if (spots_on_time(spots, x, y))
         return &spots->time;
     if (spot >= 0)
         return &spots->list[spot].box;
-    return figure < 0 || spots->figures[figure].origin.topic == ORIGIN_PICTURE
-               ? NULL
-               : &spots->figures[figure].box;
+    if (figure < 0 || spots->figures[figure].origin.topic == ORIGIN_PICTURE)
+        return NULL;
+    return &spots->figures[figure].box;
 }
 
 const Command *spots_at(const Spots *spots, double x, double y) {
@@ -299,8 +312,8 @@ const Command *spots_at(const Spots *spots, double x, double y) {
     return spot < 0 ? NULL : &spots->list[spot].command;
 }
 
-/* Returns the row of a spot's control; a chip and a panel's head open the palette with the
- * control's word. NULL: none. */
+/* Returns the control of the spot under a point; NULL: none. Chips and titles of panels open the
+ * palette: their argument names the control. */
 static const KeyRow *control_at(const Spots *spots, double x, double y) {
     const Command *command = spots_at(spots, x, y);
     if (!command || command->action != ACTION_COMMANDS)
@@ -334,7 +347,8 @@ bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *
 
 /* ---- tooltips -------------------------------------------------------------------------------- */
 
-/* Writes the word with its first sentence, or with two where the first one is short. */
+/* Writes a word of the glossary with its first sentence. A short sentence is followed by a second.
+ */
 static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     enum { SHORT = 30 };
     const char *end = strstr(row->text, ". ");
@@ -344,21 +358,21 @@ static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     snprintf(text, TIP_TEXT_MAX, "%s: %.*s", row->word, length, row->text);
 }
 
-/* Returns the word of the value that a click sets, else of the one that is set, of the control, or
- * of its help. */
+/* Returns the word of the glossary that explains a control: the word of the value that a click
+ * sets or of the value that is set, else the control's own word, else a word in the control's help.
+ */
 static const GlossaryRow *word_of(const KeyRow *control, const Command *command,
                                   const char *value) {
-    bool sets = command->argument[0] && command->action != ACTION_COMMANDS;
+    const bool sets_value = command->argument[0] && command->action != ACTION_COMMANDS;
+    const char *word = sets_value ? command->argument : value;
     const BevKernel *kernel =
-        sets && command->action == ACTION_KERNEL ? bev_kernel_find(command->argument) : NULL;
-    const GlossaryRow *row = glossary_find(kernel ? kernel->title
-                                           : sets ? command->argument
-                                                  : value);
+        sets_value && command->action == ACTION_KERNEL ? bev_kernel_find(word) : NULL;
+    const GlossaryRow *row = glossary_find(kernel ? kernel->title : word);
     row = row ? row : glossary_find(control->word);
     return row ? row : glossary_mentioned(control->help);
 }
 
-/* "dtype: FP16 (key d)", and what a click does. */
+/* Writes the title of a control's tooltip, "dtype: FP16 (key d)", and what a click does. */
 static void tell_control(const KeyRow *control, const Command *command, const State *state,
                          Tip *tip) {
     const ShortText value = state_value(state, control->action);
@@ -375,7 +389,7 @@ static void tell_control(const KeyRow *control, const Command *command, const St
         explain(row, tip->meaning);
 }
 
-/* Returns the first figure of a row: the row is about it. NULL: there is none. */
+/* Returns the origin of the first figure in a box, the figure that a row is about. NULL: none. */
 static const Origin *first_figure(const Spots *spots, const Box *box) {
     for (int i = 0; i < spots->figure_count; i++)
         if (inside(box, spots->figures[i].box.x, spots->figures[i].box.y))
@@ -392,7 +406,7 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
     *tip = (Tip){.clickable = time || command};
     if (!box)
         return false;
-    /* Beside the figures of a row, its first figure is under the mouse. */
+    /* Between the figures of a row, the tooltip is about the row's first figure. */
     const Origin *first = first_figure(spots, box), *under = spots_figure(spots, x, y);
     const Origin *origin = under ? under : first;
     if (time) {
@@ -403,24 +417,29 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
         tell_control(control ? control : &keys[command->action], command, state, tip);
     const GlossaryRow *row = origin && origin->word ? glossary_find(origin->word) : NULL;
     const char *word = row ? row->word : origin ? topics[origin->topic].word : NULL;
+    const bool other_figure = first && origin && first->topic != origin->topic;
     if (word && !tip->title[0])
         snprintf(tip->title, sizeof tip->title, "%s", word);
-    if (word && (!tip->meaning[0] || (first && first->topic != origin->topic)))
+    if (word && (!tip->meaning[0] || other_figure))
         explain(glossary_find(word), tip->meaning);
-    /* A setting's source says nothing that the control does not. */
-    if (origin && live && !time && !(command && origin->topic == ORIGIN_SETTING))
+    /* The source of a setting tells nothing that the control does not. */
+    const bool is_setting = command && origin && origin->topic == ORIGIN_SETTING;
+    if (origin && live && !time && !is_setting)
         origin_text(state, live, origin, tip->source);
     tip->box = *box;
     return true;
 }
 
 void tip_line(const Tip *tip, char *text, size_t size) {
-    size_t length = strlen(tip->title);
-    bool twice = !strncmp(tip->title, tip->meaning, length) && tip->meaning[length] == ':';
-    const char *const parts[] = {twice ? "" : tip->title, tip->help, tip->source, tip->meaning};
+    const size_t length = strlen(tip->title);
+    const bool meaning_begins_with_title =
+        !strncmp(tip->title, tip->meaning, length) && tip->meaning[length] == ':';
+    const char *const parts[] = {meaning_begins_with_title ? "" : tip->title, tip->help,
+                                 tip->source, tip->meaning};
     text[0] = '\0';
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *between = !text[0] ? "" : text[strlen(text) - 1] == '.' ? " " : "; ";
+        const size_t used = strlen(text);
+        const char *between = used == 0 ? "" : text[used - 1] == '.' ? " " : "; ";
         if (parts[i][0])
             text_add(text, size, "%s%s", between, parts[i]);
     }

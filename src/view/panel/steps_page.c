@@ -19,10 +19,11 @@ static ShortText owner_text(const Steps *steps) {
                                         [BEV_OWNS_PIECE] = "a piece of a cell",
                                         [BEV_OWNS_TILE] = "a tile of 16 cells"};
     const BevAccess *form = steps->form;
+    const char *plural = form->tile == 1 ? "" : "s";
     if (form->owner == BEV_OWNS_TILE)
         return short_text("a warp owns steps of %s", owned[form->owner]);
-    return short_text("a thread owns %d channel%s of %s%s", form->tile, form->tile == 1 ? "" : "s",
-                      owned[form->owner], form->tiles_outside ? ", tiles outside" : "");
+    return short_text("a thread owns %d channel%s of %s%s", form->tile, plural, owned[form->owner],
+                      form->tiles_outside ? ", tiles outside" : "");
 }
 
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
@@ -82,15 +83,17 @@ char cell_letter(const StepPage *page, int32_t cell) {
 
 const StepPoint *focus_of(const StepPage *page) {
     const StepsView *view = page->view;
-    const StepPoint *own =
+    const StepPoint *of_lane =
         view->lane >= 0 ? step_lane_point(view->steps, page->step, view->lane) : NULL;
-    for (int i = 0; i < page->step->point_count && !own; i++)
+    if (of_lane)
+        return of_lane;
+    for (int i = 0; i < page->step->point_count; i++)
         if (page->points[i].cell == view->cell)
-            own = &page->points[i];
-    return own || !page->step->point_count ? own : page->points;
+            return &page->points[i];
+    return page->step->point_count ? page->points : NULL;
 }
 
-/* Draws the 32 lanes, each with the sign of the cell that it works on, and the legend of signs. */
+/* Draws the 32 lanes, each with the sign of its cell, and the legend of the signs. */
 static void lanes_row(StepPage *page) {
     char signs[STEP_LANES];
     memset(signs, '.', STEP_LANES);
@@ -115,31 +118,36 @@ static ShortText point_text(const StepPage *page, const StepPoint *point) {
 
 enum { POINT_ROWS = 3 };
 
-/* Writes a row for the chosen lane's point, then for others; `most` in all. */
+/* Writes at most `most` rows of points: first the chosen lane's point, then the others. The last of
+ * several rows tells how many points are left. */
 static void point_rows(StepPage *page, int most) {
     const StepPoint *focus = focus_of(page);
     const int count = page->step->point_count;
-    for (int i = -1, shown = 0; i < count && shown < most; i++) {
-        const StepPoint *point = i < 0 ? focus : &page->points[i];
-        if (i >= 0 && point == focus)
+    int shown = 1;
+    page_say(page, cell_style(INK_ACCENT), point_text(page, focus).text);
+    for (int i = 0; i < count && shown < most; i++) {
+        if (&page->points[i] == focus)
             continue;
-        ShortText text = point_text(page, point);
-        if (++shown == most && most > 1 && count > most)
+        ShortText text = point_text(page, &page->points[i]);
+        shown++;
+        if (shown == most && count > most)
             text = short_text("         and %d more points", count - most + 1);
-        page_say(page, cell_style(i < 0 ? INK_ACCENT : INK_MUTED), text.text);
+        page_say(page, cell_style(INK_MUTED), text.text);
     }
 }
 
 /* ---- the index arrays ------------------------------------------------------------------------ */
 
-/* '.' not read yet, '=' once, 2 to 9 times, '+' more often; '#' now. */
+/* Returns the sign of an index: '#' read now, '.' not read yet, '=' read once, '2' to '9' so often,
+ * '+' more often. */
 static char index_sign(const StepPage *page, int32_t number) {
     enum { MOST = 10 };
-    const int times = steps_read_before(page->view->steps, page->step, number);
+    const int times = steps_read_before(page->view->steps, page->step, number); /* -1: now */
     return "#.=23456789+"[1 + (times < MOST ? times : MOST)];
 }
 
-/* Draws the indices of one interval around the point that is looked at, eight a sector. */
+/* Draws the indices of an interval around the shown point. A rule stands between two sectors, of
+ * eight indices each. */
 static void index_row(StepPage *page) {
     Sheet *sheet = page->sheet;
     const int32_t number = focus_of(page)->number;
@@ -150,12 +158,14 @@ static void index_row(StepPage *page) {
     steps_interval(page->view->map, number, &first, &end);
     const ShortText text = short_text(" %d of %d", number - first + 1, end - first);
     sheet_line(sheet, area_columns(&row, LABEL_W), cell_style(INK_MUTED), "indices");
-    int room = row.w - sheet_width(sheet, text.text), x = row.x;
-    int most = room * SECTOR_INDICES / (SECTOR_INDICES + 1) - 1;
-    int32_t from = end - first > most && number - most / 2 > first ? number - most / 2 : first;
-    for (int32_t t = from; t < end && t < from + most; t++) {
-        const char sign = index_sign(page, t);
-        if (t % SECTOR_INDICES == 0)
+    const int room = row.w - sheet_width(sheet, text.text);
+    const int most = room * SECTOR_INDICES / (SECTOR_INDICES + 1) - 1; /* each sector has a rule */
+    const bool cut = end - first > most && number - most / 2 > first;
+    const int32_t from = cut ? number - most / 2 : first;
+    int x = row.x;
+    for (int32_t index = from; index < end && index < from + most; index++) {
+        const char sign = index_sign(page, index);
+        if (index % SECTOR_INDICES == 0)
             sheet_sign(sheet, x++, row.y, '|', cell_style(INK_RULE));
         sheet_sign(sheet, x++, row.y, (uint32_t)sign,
                    sign == '#' ? cell_bold(INK_ACCENT)
@@ -167,7 +177,7 @@ static void index_row(StepPage *page) {
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Draws the number of the step, its phase, and the warp that takes it. */
+/* Draws the number of the step, the phase, and the warp whose step it is. */
 static void title_row(StepPage *page) {
     const Steps *steps = page->view->steps;
     const StepWarp *warp = &steps->warps[page->step->warp];
@@ -184,9 +194,8 @@ static void title_row(StepPage *page) {
                  .text);
 }
 
-/* Draws a step. A low area leaves out the least important: first the lanes, which the tree of a
- * reduction has in its first row, then the points. In a few rows the meeting of sums comes before
- * the instructions. */
+/* Draws a step. A low area leaves out the lanes, if a tree of sums shows the lanes in its first
+ * row. An area of few rows leaves out the points, too, and the meeting of sums comes first. */
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     if (number >= steps->step_count) {
@@ -236,17 +245,17 @@ int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number
     return sheet_paragraph(sheet, area, INK_TEXT, text);
 }
 
-/* ---- the page in the place of the panels: a pinned baseline stands beside -------------------- */
+/* ---- the page of steps, in the place of the panels ------------------------------------------- */
 
 enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
 
-/* Returns the rows for the counters: one where the step itself has little room. */
+/* Returns the rows for the counters. In a low area one row, so that the step has room. */
 static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
 }
 
-/* Draws the step of one kernel: head, accesses, and the counters under them, whose rows are asked
- * for first. */
+/* Draws the step of one kernel: head, step, and counters. The counters keep their rows, and the
+ * step takes the rest. */
 static void side_steps(Sheet *sheet, Area area, const StepsView *view, int number) {
     const int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
     char counters[TOTALS_MAX];
@@ -262,8 +271,8 @@ static void side_steps(Sheet *sheet, Area area, const StepsView *view, int numbe
     sheet_paragraph(sheet, totals, INK_TEXT, counters);
 }
 
-/* Draws the steps in the place of the panels. A pinned baseline stands beside the selection, or
- * below it; without room, its counters alone. */
+/* Draws the steps of the selection. A pinned baseline has its steps beside or below. Without room,
+ * only the counters of the baseline are shown. */
 void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const LiveSteps *live = frame->steps;

@@ -23,8 +23,8 @@ static void put_number(StepPage *page, Area at, CellStyle style, const char *tex
 
 /* ---- how sums meet --------------------------------------------------------------------------- */
 
-/* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane: "0>8>g>o",
- * the lanes of a mask, one after the other. */
+/* Draws the longest queue of lanes that add to the same sum, "0>8>g>o", or the queue of the chosen
+ * lane. A queue is a mask of lanes. */
 static void queue_rows(StepPage *page) {
     const Steps *steps = page->view->steps;
     uint32_t longest = 0, seen = 0;
@@ -56,8 +56,8 @@ static void queue_rows(StepPage *page) {
                    .text);
 }
 
-/* Writes a row of the tree: how many sums are left, and which lanes hold them. The sum of the
- * chosen lane is followed, else that of the cell's first lane, else that of lane 0. */
+/* Writes a row of the tree: how many sums are left, and which lanes hold them. The row tells the
+ * sum of one lane: the chosen lane, or the first lane of the chosen cell, or lane 0. */
 static void tree_row(StepPage *page, const StepTree *tree, int level) {
     char signs[STEP_LANES];
     const uint32_t counts = tree->counts[level];
@@ -74,10 +74,10 @@ static void tree_row(StepPage *page, const StepTree *tree, int level) {
                    .text);
 }
 
-/* Draws the levels of a warp's reduction by shuffles, and how many lanes add in the end. */
+/* Draws the levels of a warp's reduction by shuffles, and how many lanes add atomically. */
 static void tree_rows(StepPage *page, const StepTree *tree) {
-    int heads = __builtin_popcount(tree->counts[TREE_LEVELS - 1]),
-        adds = __builtin_popcount(tree->adds);
+    const int heads = __builtin_popcount(tree->counts[TREE_LEVELS - 1]);
+    const int adds = __builtin_popcount(tree->adds);
     for (int level = 0; level < TREE_LEVELS; level++)
         tree_row(page, tree, level);
     const char *format = adds == heads
@@ -102,32 +102,37 @@ void meeting_rows(StepPage *page) {
 
 enum { MATRIX = 16, FEATURES_W = 2 + 2 * NUMBER_W, EQUALS_W = 3, PLACE_W = 8 };
 
-/* The sums of a tile's cell: that of the channel which a warp takes first. Lane 4 k holds those of
- * cells k and k + 8. Without values there are cells only. */
+/* A cell of a tile, and the cell's sum of the first channel of the warp. */
 typedef struct {
     int32_t cell; /* -1: no point so far */
     float sum;
 } TileSum;
 
+/* Returns cell `k` of a tile. Lane 4 k holds the sums of cells k and k + 8. Without values only the
+ * cells of the step's points are known. */
 static TileSum tile_sum(const StepPage *page, int k) {
-    const LaneRegisters *held = &page->lanes[k % (MATRIX / 2) * 4];
+    enum { HALF = MATRIX / 2, LANES_A_CELL = 4 };
+    const LaneRegisters *held = &page->lanes[k % HALF * LANES_A_CELL];
     if (page->view->values)
-        return k < MATRIX / 2 ? (TileSum){held->cell, held->sum}
-                              : (TileSum){held->upper_cell, held->upper_sum};
+        return k < HALF ? (TileSum){held->cell, held->sum}
+                        : (TileSum){held->upper_cell, held->upper_sum};
     for (int i = 0; i < page->step->point_count; i++)
         if (page->points[i].column == k)
             return (TileSum){.cell = page->points[i].cell};
     return (TileSum){.cell = -1};
 }
 
-/* Draws one sum of the product behind the place of its cell. */
+/* Draws the place of a cell, and the cell's sum. The commas of all places stand below each other.
+ */
 static void matrix_sum(StepPage *page, Area *row, TileSum of) {
-    CellStyle style = cell_style(of.cell == page->view->cell ? INK_ACCENT : INK_OUTPUT);
-    ShortText place = cell_place(&page->view->steps->shape, of.cell, ",");
+    enum { X_DIGITS = 3 };
+    const CellStyle style = cell_style(of.cell == page->view->cell ? INK_ACCENT : INK_OUTPUT);
+    const ShortText place =
+        of.cell < 0 ? short_text(".") : cell_place(&page->view->steps->shape, of.cell, ",");
     const int x_width = (int)strcspn(place.text, ",");
     Area at = area_columns(row, PLACE_W);
-    area_columns(&at, of.cell < 0 ? 2 : x_width < 3 ? 3 - x_width : 0);
-    sheet_line(page->sheet, at, style, of.cell < 0 ? "." : place.text);
+    area_columns(&at, X_DIGITS - x_width);
+    sheet_line(page->sheet, at, style, place.text);
     at = area_columns(row, NUMBER_W);
     if (of.cell >= 0)
         put_number(page, at, style, number_text(of.sum).text);
@@ -154,12 +159,10 @@ static void matrix_row(StepPage *page, int64_t image_row, int line) {
                 short_text("%lld", (long long)image_row + 2 * line).text);
     area_columns(&row, 1);
     for (int k = 0; k < MATRIX; k++) {
-        const bool up = lit[0] >> k & 1, down = lit[1] >> k & 1;
-        uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
-        CellStyle style = cell_style(!(up || down)                                ? INK_MUTED
-                                     : tile_sum(page, k).cell == page->view->cell ? INK_ACCENT
-                                                                                  : INK_DEPTH);
-        sheet_sign(sheet, row.x + k, row.y, glyph, style);
+        static const uint32_t blocks[] = {'.', 0x2580, 0x2584, 0x2588}; /* none, up, down, both */
+        const unsigned halves = (lit[0] >> k & 1) | (lit[1] >> k & 1) << 1;
+        const Ink ink = tile_sum(page, k).cell == page->view->cell ? INK_ACCENT : INK_DEPTH;
+        sheet_sign(sheet, row.x + k, row.y, blocks[halves], cell_style(halves ? ink : INK_MUTED));
     }
     area_columns(&row, MATRIX + 1);
     if (row.w < FEATURES_W + EQUALS_W)
@@ -197,7 +200,7 @@ static bool is_tile(const StepPage *page) {
     return page->view->steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* Returns the sign of a lane's cell: a letter of the step's own points. */
+/* Returns the sign of a lane's cell; ' ': the lane has no point of this step. */
 static char sign_of(const StepPage *page, const LaneRegisters *held) {
     return held->point && !is_tile(page) ? cell_letter(page, held->point->cell) : ' ';
 }
@@ -205,14 +208,14 @@ static char sign_of(const StepPage *page, const LaneRegisters *held) {
 static CellStyle lane_style(const StepPage *page, int lane) {
     const LaneRegisters *held = &page->lanes[lane];
     const char sign = sign_of(page, held);
-    CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED
-                                 : sign != ' ' ? steps_lane_ink(page->sheet, sign)
-                                               : INK_OUTPUT);
+    const bool empty = !held->terms && held->channel < 0;
+    const Ink ink = sign != ' ' ? steps_lane_ink(page->sheet, sign) : INK_OUTPUT;
+    CellStyle style = cell_style(empty ? INK_MUTED : ink);
     style.attributes = lane == page->view->lane ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
 }
 
-/* Writes all lanes' sums, eight a row. `upper`: those of a tile's cells 8 to 15. */
+/* Writes the sums of all lanes, eight in a row. `upper`: the sums of a tile's cells 8 to 15. */
 static void sum_rows(StepPage *page, bool upper) {
     enum { NAME_W = 6 };
     const int room = (page->left.w - NAME_W) / SUMS_A_ROW;
@@ -223,9 +226,10 @@ static void sum_rows(StepPage *page, bool upper) {
                    short_text("%2d-%d", first, first + SUMS_A_ROW - 1).text);
         for (int lane = first; lane < first + SUMS_A_ROW; lane++) {
             const LaneRegisters *held = &page->lanes[lane];
-            const bool none = (upper ? held->upper_cell : held->cell) < 0;
+            const bool has_cell = (upper ? held->upper_cell : held->cell) >= 0;
+            const ShortText sum = number_text(upper ? held->upper_sum : held->sum);
             put_number(page, area_columns(&row, sum_w), lane_style(page, lane),
-                       none ? "." : number_text(upper ? held->upper_sum : held->sum).text);
+                       has_cell ? sum.text : ".");
         }
     }
 }
@@ -265,15 +269,17 @@ static void lane_row(StepPage *page) {
     const StepPoint *focus = focus_of(page);
     const int lane = page->view->lane >= 0 ? page->view->lane : focus ? focus->lanes.first : 0;
     const LaneRegisters *held = &page->lanes[lane];
-    ShortText text = {"has had no point yet"};
-    if (held->channel >= 0 && !held->point)
+    ShortText text;
+    if (held->channel < 0)
+        text = short_text("has had no point yet");
+    else if (!held->point)
         text = short_text("channel %d of cell %s: %.4g%s", held->channel,
                           cell_place(&steps->shape, held->cell, ",").text, (double)held->sum,
                           held->joined ? "; all its warps together" : "");
-    else if (held->channel >= 0 && held->terms > 1)
+    else if (held->terms > 1)
         text = short_text("channel %d: %d products more, sum %.4g", held->channel, held->terms,
                           (double)held->sum);
-    else if (held->channel >= 0)
+    else
         text =
             short_text("depth[%d] %.4g x feat[%d].%d %.4g, %s %.4g", held->point->depth,
                        (double)held->depth, held->point->feat, held->channel, (double)held->feature,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The instructions of a step: their requests, and their lanes on the sectors that they touch. */
+/* The instructions of a step: what each requests, and which lanes touch which words of a sector. */
 #include "src/view/panel/steps_rows.h"
 
 #include <math.h>
@@ -31,17 +31,17 @@ char lane_sign(int lane) {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* A sector of a row, and the lane that asks for each of its words: the lowest; -1: none;
- * STEP_LANES: several ask for the same bytes. */
+/* A sector that a row shows. */
 typedef struct {
     int64_t sector;
-    int lanes[SECTOR_WORDS];
-    uint32_t bytes; /* asked for so far; bit i: byte i */
+    int lanes[SECTOR_WORDS]; /* the first lane that requests the word; -1: none; STEP_LANES: several
+                                lanes request the same byte */
+    uint32_t bytes;          /* bit i: byte i is requested */
 } Shown;
 
-/* Marks the words of the shown sector with the lane that asks for them; several: STEP_LANES. */
+/* Marks the words of the shown sector that the lanes of a span request. */
 static void mark_words(Shown *shown, const StepSpan *span) {
-    int64_t begin = shown->sector * SECTOR_WORDS * WORD_BYTES;
+    const int64_t begin = shown->sector * SECTOR_WORDS * WORD_BYTES;
     for (int lane = 0; lane < STEP_LANES; lane++) {
         int64_t from, to;
         if (!step_lane_bytes(span, lane, &from, &to))
@@ -59,7 +59,7 @@ static void mark_words(Shown *shown, const StepSpan *span) {
     }
 }
 
-/* Returns how many distinct sectors there are; the first ones are filled in. */
+/* Fills in the sectors that `alike` instructions touch. Returns how many: at most MAX_SHOWN. */
 static int show_sectors(const Steps *steps, const StepInstruction *first, int alike,
                         Shown shown[MAX_SHOWN]) {
     int count = 0;
@@ -81,8 +81,8 @@ static int show_sectors(const Steps *steps, const StepInstruction *first, int al
     return count;
 }
 
-/* Sectors side by side, as many characters each as there is room for; a blank between two that lie
- * in different lines. */
+/* Draws sectors side by side. Each sector has as many characters as there is room for. A blank
+ * stands between two sectors of different lines, a rule between two of one line. */
 static void strip_draw(Sheet *sheet, Area row, const Shown *shown, int count) {
     int signs = SECTOR_WORDS, x = row.x;
     while (signs > 1 && count * (signs + 1) > row.w)
@@ -96,26 +96,25 @@ static void strip_draw(Sheet *sheet, Area row, const Shown *shown, int count) {
             int lane = -1;
             for (int word = i * SECTOR_WORDS / signs; word < (i + 1) * SECTOR_WORDS / signs; word++)
                 lane = lane < 0 ? shown[s].lanes[word] : lane;
-            bool one = lane >= 0 && lane < STEP_LANES;
-            char sign = (char)(one ? lane_sign(lane) : lane < 0 ? '.' : '*');
-            sheet_sign(sheet, x++, row.y, (uint32_t)sign,
-                       one        ? cell_bold(steps_lane_ink(sheet, sign))
-                       : lane < 0 ? cell_style(INK_MUTED)
-                                  : cell_bold(INK_TEXT));
+            const bool none = lane < 0, several = lane == STEP_LANES;
+            const char sign = none ? '.' : several ? '*' : lane_sign(lane);
+            const Ink ink = none ? INK_MUTED : several ? INK_TEXT : steps_lane_ink(sheet, sign);
+            sheet_sign(sheet, x++, row.y, (uint32_t)sign, none ? cell_style(ink) : cell_bold(ink));
         }
         if (signs > 1 && s + 1 < count) {
-            bool same = shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
-            sheet_sign(sheet, x++, row.y, same ? '|' : ' ', cell_style(INK_RULE));
+            const bool one_line =
+                shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
+            sheet_sign(sheet, x++, row.y, one_line ? '|' : ' ', cell_style(INK_RULE));
         }
     }
 }
 
 enum { STRIP_X = 51 };
 
-/* Where a column of the instructions begins, or where right-aligned figures end; its heading. */
+/* The columns of the instructions: their places, alignment and headings. */
 static const struct {
     int x, w;
-    bool left;
+    bool left; /* aligned; else right */
     int head_x;
     const char *head;
 } places[] = {{0, 1, true, 0, ""},
@@ -136,8 +135,8 @@ void headings_draw(Sheet *sheet, Area row) {
     }
 }
 
-/* Draws neighbouring instructions that access the same array alike. ">" before the name: they need
- * the result of earlier loads. */
+/* Draws a row for neighbouring instructions that access the same array alike. ">" before the name:
+ * the instructions need the result of earlier loads. */
 static void group_row(StepPage *page, const StepInstruction *first, int alike) {
     const Steps *steps = page->view->steps;
     Shown shown[MAX_SHOWN];
@@ -157,8 +156,8 @@ static void group_row(StepPage *page, const StepInstruction *first, int alike) {
     Area row = area_row(&page->left);
     if (!row.h)
         return;
-    bool ahead = page->step->phase == PHASE_MULTIPLY && first->array == TRACE_RANKS;
-    bool waits = first->wave > 0 || (page->step->waits && !ahead);
+    const bool loaded_ahead = page->step->phase == PHASE_MULTIPLY && first->array == TRACE_RANKS;
+    const bool waits = first->wave > 0 || (page->step->waits && !loaded_ahead);
     CellStyle style = cell_style(array_ink(first->array));
     const double asked = sectors * SECTOR_WORDS * WORD_BYTES;
     const ShortText texts[] = {

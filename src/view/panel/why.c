@@ -9,42 +9,50 @@
 enum { MARK_W = 2, NUMBER_W = 11, SHORT_W = 24, BRIEF_W = 18, BESIDE_W = 68 };
 enum { BAR_LEAST = 12, BAR_GOOD = 20, BRIEF_LEAST = 8 };
 
-/* Returns the rows. Where whole reasons have no room beside the bars, each has a row of its own. On
- * a high screen of cells a bar is a row and a half high. */
+/* Returns the rows that the panel wants. A kernel takes two rows where the panel is too narrow for
+ * a reason beside its bar. On a screen of cells a kernel takes two rows, too: a thick bar is a row
+ * and a half high. */
 int why_want(Sheet *sheet, const PanelData *data, int width) {
     enum { TITLE = 1, KERNELS = 4, OTHERS = 3 };
     (void)data;
     return TITLE + KERNELS * (width < BESIDE_W || !sheet->pixels ? 2 : 1) + OTHERS;
 }
 
-/* The columns of a row: names, bars and reasons; `below`: the reason stands in the row below its
- * bar. `thick`: the bar is a row and a half high. */
+/* The columns of a row: names, bars and reasons. */
 typedef struct {
     int name_w, bar_w, reason_w;
-    bool below, thick;
-    double scale_us;
+    bool below;      /* a reason stands in the row below its bar */
+    bool thick;      /* a bar is a row and a half high */
+    double scale_us; /* what the full width of the bars stands for */
 } Columns;
+
+/* Returns the width for the reasons beside the bars: whole ones, short ones, brief ones, or none.
+ * A bar keeps its least width, so that bars can be compared. */
+static int choose_reason_width(int room, int whole_w) {
+    if (room - whole_w >= BAR_LEAST)
+        return whole_w;
+    if (room - SHORT_W >= BAR_LEAST)
+        return (int)fmax(SHORT_W, room - BAR_GOOD);
+    return room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W : 0;
+}
 
 /* Chooses the columns of the bars: names, bars on one linear scale, and reasons. */
 static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     Columns at = {.name_w = 5};
+    int whole_w = 0; /* of the widest reason */
     for (int i = 0; i < story->count; i++) {
-        int name_w = sheet_width(sheet, story->bars[i].kernel->title);
-        at.name_w = name_w > at.name_w ? name_w : at.name_w;
-        at.scale_us = fmax(at.scale_us, isfinite(story->bars[i].us) ? story->bars[i].us : 0);
-        at.reason_w = (int)fmax(at.reason_w, sheet_width(sheet, story->bars[i].why));
-        at.reason_w = (int)fmax(at.reason_w, sheet_width(sheet, story->bars[i].more));
+        const StoryBar *bar = &story->bars[i];
+        at.name_w = (int)fmax(at.name_w, sheet_width(sheet, bar->kernel->title));
+        at.scale_us = fmax(at.scale_us, isfinite(bar->us) ? bar->us : 0);
+        whole_w = (int)fmax(whole_w, sheet_width(sheet, bar->why));
+        whole_w = (int)fmax(whole_w, sheet_width(sheet, bar->more));
     }
     const int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
-    bool two_rows = area.h >= 2 * story->count;
-    at.below = area.w < BESIDE_W && two_rows;
-    at.thick = area.w >= BESIDE_W && two_rows && !sheet->pixels && !sheet->ascii && at.scale_us > 0;
-    if (at.below)
-        at.reason_w = 0;
-    else if (room - at.reason_w < BAR_LEAST)
-        at.reason_w = room - SHORT_W >= BAR_LEAST     ? (int)fmax(SHORT_W, room - BAR_GOOD)
-                      : room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W
-                                                      : 0;
+    const bool wide = area.w >= BESIDE_W, two_rows = area.h >= 2 * story->count;
+    const bool has_half_rows = !sheet->pixels && !sheet->ascii;
+    at.below = !wide && two_rows;
+    at.thick = wide && two_rows && has_half_rows && at.scale_us > 0;
+    at.reason_w = at.below ? 0 : choose_reason_width(room, whole_w);
     at.bar_w = room - at.reason_w;
     return at;
 }
@@ -53,12 +61,14 @@ static bool same_kernel(const BevKernel *a, const BevKernel *b) {
     return !strcmp(a->name, b->name);
 }
 
-/* Draws the article's figure as a tick, where the scale reaches so far. Between the columns from
- * and to it would overwrite a number: the line below the bars has its figure. */
-static void draw_tick(Sheet *sheet, Area bars, const Columns *at, const StoryBar *bar, int from,
-                      int to) {
-    const bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
-    const int x = on_scale ? bars.x + (int)(bars.w * bar->published_us / at->scale_us) : from;
+/* Draws the article's time as a tick, if the scale reaches so far. No tick overwrites the number in
+ * the columns `from` to `to`: the line below the bars tells that time. */
+static void draw_published_tick(Sheet *sheet, Area bars, const Columns *at, const StoryBar *bar,
+                                int from, int to) {
+    const bool on_scale = bar->published_us <= at->scale_us; /* false for NaN: not published */
+    if (!on_scale)
+        return;
+    const int x = bars.x + (int)(bars.w * bar->published_us / at->scale_us);
     if (x >= from && x <= to)
         return;
     sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
@@ -66,20 +76,29 @@ static void draw_tick(Sheet *sheet, Area bars, const Columns *at, const StoryBar
     sheet_sign(sheet, x, bars.y, 0x2506, cell_bold(INK_TITLE));
 }
 
-/* Draws the reason in the most words that have room: in two rows beside a thick bar. */
+/* Draws the reason in the most words that have room. Beside a thick bar it has two rows. */
 static void draw_reason(Sheet *sheet, Area at, const StoryBar *bar, bool thick, CellStyle style) {
     char whole[160], shorter[112];
-    const bool apart = thick && sheet_width(sheet, bar->why) <= at.w;
-    const char *comma = !apart && bar->more[0] ? ", " : "";
-    snprintf(whole, sizeof whole, "%s%s%s", bar->why, comma, apart ? "" : bar->more);
-    snprintf(shorter, sizeof shorter, "%s%s%s", bar->short_why, comma,
-             apart ? "" : bar->short_more);
-    const char *const texts[] = {whole, shorter, bar->why, bar->short_why, bar->brief, NULL};
-    const char *const more[] = {bar->more, bar->short_more, NULL};
-    sheet_line(sheet, at, style, sheet_shortened(sheet, at.w, texts));
+    const bool two_rows = thick && sheet_width(sheet, bar->why) <= at.w;
+    const char *comma = bar->more[0] ? ", " : "";
+    snprintf(whole, sizeof whole, "%s%s%s", bar->why, comma, bar->more);
+    snprintf(shorter, sizeof shorter, "%s%s%s", bar->short_why, comma, bar->short_more);
+    const char *const one_row[] = {whole, shorter, bar->why, bar->short_why, bar->brief, NULL};
+    const char *const second_row[] = {bar->more, bar->short_more, NULL};
+    sheet_line(sheet, at, style, two_rows ? bar->why : sheet_shortened(sheet, at.w, one_row));
     at.y++;
-    if (apart)
-        sheet_line(sheet, at, style, sheet_shortened(sheet, at.w, more));
+    if (two_rows)
+        sheet_line(sheet, at, style, sheet_shortened(sheet, at.w, second_row));
+}
+
+/* Draws half a row under a bar, which makes the bar thick: half blocks, then at most a quarter. */
+static void draw_half_row(Sheet *sheet, Area bars, int half_cells, Ink ink) {
+    enum { UPPER_HALF = 0x2580, UPPER_LEFT_QUARTER = 0x2598 };
+    for (int cell = 0; 2 * cell < half_cells; cell++) {
+        const bool filled = 2 * cell + 1 < half_cells;
+        sheet_sign(sheet, bars.x + cell, bars.y + 1, filled ? UPPER_HALF : UPPER_LEFT_QUARTER,
+                   cell_style(ink));
+    }
 }
 
 /* Draws a kernel's bar with its time, its published time and its reason. */
@@ -104,21 +123,21 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
         return;
     const ShortText number =
         short_text("%s%s", bar->estimate ? "~" : "", text_of_figure(UNIT_US, bar->us).text);
-    int length = (int)ceil(bars.w * bar->us / at->scale_us), x = bars.x + length + 1;
+    const int length = (int)ceil(bars.w * bar->us / at->scale_us);
+    const int number_x = bars.x + length + 1;
     sheet_bar(sheet, bars, bar->us, at->scale_us, ink);
-    const int halves = (int)(2 * bars.w * bar->us / at->scale_us); /* of a cell, in row two */
-    for (int i = 0; at->thick && 2 * i < halves; i++)
-        sheet_sign(sheet, bars.x + i, row.y + 1, 2 * i + 1 < halves ? 0x2580 : 0x2598,
-                   cell_style(ink));
-    sheet_line(sheet, (Area){x, row.y, NUMBER_W - 1, 1}, style, number.text);
-    draw_tick(sheet, bars, at, bar, x, x + sheet_width(sheet, number.text));
+    if (at->thick)
+        draw_half_row(sheet, bars, (int)(2 * bars.w * bar->us / at->scale_us), ink);
+    sheet_line(sheet, (Area){number_x, row.y, NUMBER_W - 1, 1}, style, number.text);
+    draw_published_tick(sheet, bars, at, bar, number_x, number_x + sheet_width(sheet, number.text));
 }
 
-static bool is_bar(const Story *story, const BevKernel *kernel) {
-    for (int i = 0; i < story->count; i++)
-        if ((story->bars[i].here && same_kernel(story->bars[i].here, kernel)) ||
-            same_kernel(story->bars[i].kernel, kernel))
+static bool kernel_has_bar(const Story *story, const BevKernel *kernel) {
+    for (int i = 0; i < story->count; i++) {
+        const StoryBar *bar = &story->bars[i];
+        if (same_kernel(bar->kernel, kernel) || (bar->here && same_kernel(bar->here, kernel)))
             return true;
+    }
     return false;
 }
 
@@ -135,31 +154,47 @@ static ShortText beside_text(const State *state, const Story *story, const BevKe
                       faster ? slow->kernel->title : "", faster ? " on long cells" : "");
 }
 
-/* Draws "V2 (BEVDet) 57.1 us, issue-bound", if the selection has no bar; then of the kernels
- * without a bar "V2 (BEVDet): no atomics, faster than V2+DO on long cells; :all has 6 more". */
-static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    char text[256] = "";
+/* Returns how many kernels of the selection's device have no bar, without the selection and without
+ * `beside`, which the line names; NULL: the line names none. */
+static int count_others(const PanelData *data, const Story *story, const BevKernel *beside) {
     const BevKernel *selected = data->state->job.config.kernel;
-    const BevKernel *beside = story->on_gpu ? bev_kernel_find("v2_bevdet") : NULL;
-    beside = beside && same_kernel(beside, story->selection.kernel) ? NULL : beside;
     int others = 0;
     for (int i = 0; i < data->live->kernel_count; i++) {
         const BevKernel *kernel = data->live->kernels[i].kernel;
-        others += !is_bar(story, kernel) && kernel != selected &&
-                  kernel->where == selected->where &&
-                  !(beside && !strcmp(kernel->title, beside->title));
+        const bool named = kernel == selected || (beside && !strcmp(kernel->title, beside->title));
+        others += !named && kernel->where == selected->where && !kernel_has_bar(story, kernel);
     }
+    return others;
+}
+
+/* Draws the time of a selection without a bar, "V2 (BEVDet) 57.1 us, issue-bound". */
+static void draw_selection_time(Sheet *sheet, Area *row, Area mark, const PanelData *data,
+                                const Story *story) {
+    const BevKernel *selected = data->state->job.config.kernel;
+    char text[256];
+    if (isfinite(story->selection.us))
+        snprintf(text, sizeof text, "%s %s, %s", selected->title,
+                 story_time(story, data->state, data->live, selected).text, story->selection.why);
+    else
+        snprintf(text, sizeof text, "%s: not simulated", selected->title);
+    sheet_sign(sheet, mark.x, mark.y, 0x25b8, cell_bold(INK_ACCENT));
+    area_columns(row, sheet_line(sheet, *row, cell_bold(INK_ACCENT), text) + 2);
+}
+
+/* Draws the selection where it has no bar, then the other kernels without a bar: "V2 (BEVDet): no
+ * atomics, faster than V2+DO on long cells; :all has 6 more". */
+static void draw_kernels_without_bar(Sheet *sheet, Area row, const PanelData *data,
+                                     const Story *story) {
+    char text[256] = "";
+    const BevKernel *selected = data->state->job.config.kernel;
+    const BevKernel *beside = story->on_gpu ? bev_kernel_find("v2_bevdet") : NULL;
+    if (beside && same_kernel(beside, story->selection.kernel))
+        beside = NULL;
+    const int others = count_others(data, story, beside);
     const Area mark = area_columns(&row, MARK_W);
     sheet_origin(sheet, ORIGIN_MODEL, selected);
-    if (!is_bar(story, selected)) {
-        snprintf(text, sizeof text, "%s: not simulated", selected->title);
-        if (isfinite(story->selection.us))
-            snprintf(text, sizeof text, "%s %s, %s", selected->title,
-                     story_time(story, data->state, data->live, selected).text,
-                     story->selection.why);
-        sheet_sign(sheet, mark.x, mark.y, 0x25b8, cell_bold(INK_ACCENT));
-        area_columns(&row, sheet_line(sheet, row, cell_bold(INK_ACCENT), text) + 2);
-    }
+    if (!kernel_has_bar(story, selected))
+        draw_selection_time(sheet, &row, mark, data, story);
     snprintf(text, sizeof text, "%s:all has %d more",
              beside ? beside_text(data->state, story, beside).text : "", others);
     const char *const texts[] = {text, strstr(text, ":all"), "", NULL};
@@ -170,7 +205,7 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
 }
 
 /* Draws the article's times of the chosen GPU: "published for the article's own map: V2 1,738 us,
- * beyond the scale". False: it has none. */
+ * beyond the scale". Returns false if the article has no time of that GPU. */
 static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story,
                            double scale_us) {
     const char *note = gpus[data->state->gpu].note;
@@ -214,7 +249,7 @@ static bool is_recorded_here(const LiveData *live, const LiveKernel *row) {
     return row->recorded_us.source && !strncmp(row->recorded_on, here, strlen(here));
 }
 
-/* Adds ", V4 1.26 ms" to a list, if the whole entry has room. False: it has none. */
+/* Adds ", V4 1.26 ms" to a list. An entry without room for all of it is left out: returns false. */
 static bool add_time(Sheet *sheet, char *text, size_t size, int w, const BevKernel *kernel,
                      double us) {
     const size_t length = strlen(text);
@@ -255,32 +290,45 @@ static void doubtful_text(const PanelData *data, const LiveKernel *row, char *te
              swings ? "" : "about ", range.text);
 }
 
-/* Draws this CPU's own times on a line of their own: they are not those of the bars. Where one is
- * in doubt, only the selection's is shown. What has no room is on the page of all kernels. */
-static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    char text[256] = "this CPU, measured:";
+/* Lists the times that this CPU was measured at: "this CPU, measured: V4 1.26 ms". Where a time has
+ * no room, the list ends with ":all", the page of all kernels. */
+static void list_measured(Sheet *sheet, char *text, size_t size, int w, const LiveData *live,
+                          const Story *story) {
+    const char *all_page = " (:all)";
+    const int list_w = w - (int)strlen(all_page);
+    snprintf(text, size, "this CPU, measured:");
+    for (int i = story->count - 1; i >= 0; i--) {
+        const LiveKernel *timed = timed_here(live, &story->bars[i]);
+        if (timed && !add_time(sheet, text, size, list_w, timed->kernel, timed->median_us.value)) {
+            text_add(text, size, "%s", all_page);
+            return;
+        }
+    }
+}
+
+/* Draws this CPU's own times below the bars, which are of a GPU. If any of these times is in doubt,
+ * only the selection's time is told, beside recorded times. */
+static void draw_cpu_times(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+    char text[256];
     const int w = row.w - MARK_W;
     const LiveKernel *selected = NULL;
-    bool noisy = false, any = false, cut = false;
+    bool any_timed = false, any_doubtful = false;
     for (int i = 0; i < story->count; i++) {
         const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
-        selected = timed && timed->kernel == data->state->job.config.kernel ? timed : selected;
-        noisy |= timed && (ladder_mark(timed)[0] || data->live->machine_busy);
-        any |= timed != NULL;
+        if (!timed)
+            continue;
+        any_timed = true;
+        any_doubtful |= ladder_mark(timed)[0] || data->live->machine_busy;
+        if (timed->kernel == data->state->job.config.kernel)
+            selected = timed;
     }
-    if (!story->on_gpu || !any || (noisy && !selected))
+    if (!story->on_gpu || !any_timed || (any_doubtful && !selected))
         return;
-    for (int i = story->count - 1; i >= 0 && !noisy && !cut; i--) {
-        const LiveKernel *timed = timed_here(data->live, &story->bars[i]);
-        cut = timed && !add_time(sheet, text, sizeof text, w - (int)strlen(" (:all)"),
-                                 timed->kernel, timed->median_us.value);
-    }
-    if (cut)
-        text_add(text, sizeof text, " (:all)");
-    if (noisy) {
+    if (any_doubtful) {
         doubtful_text(data, selected, text, sizeof text);
         add_recorded(sheet, text, sizeof text, w, data->live, story, selected);
-    }
+    } else
+        list_measured(sheet, text, sizeof text, w, data->live, story);
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
     sheet_figures(sheet, area_behind(row, MARK_W), INK_MUTED, text);
 }
@@ -291,13 +339,14 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
         story.from[strcspn(story.from, ",")] = '\0';
     area = sheet_title(sheet, area, "Why?", story.from);
     const Columns at = columns_of(sheet, area, &story);
-    const int step = at.below || at.thick ? 2 : 1;
-    for (int i = 0; i < story.count && i * step < area.h; i++)
-        draw_bar(sheet, (Area){area.x, area.y + i * step, area.w, 1}, &story, &story.bars[i], &at);
-    area = area_below(area, story.count * step);
+    const int bar_rows = at.below || at.thick ? 2 : 1;
+    for (int i = 0; i < story.count && i * bar_rows < area.h; i++)
+        draw_bar(sheet, (Area){area.x, area.y + i * bar_rows, area.w, 1}, &story, &story.bars[i],
+                 &at);
+    area = area_below(area, story.count * bar_rows);
     if (area.h > 0 && draw_published(sheet, area, data, &story, at.scale_us))
         area_row(&area);
     if (area.h > 0)
-        draw_others(sheet, area_row(&area), data, &story);
-    draw_cpu(sheet, area, data, &story);
+        draw_kernels_without_bar(sheet, area_row(&area), data, &story);
+    draw_cpu_times(sheet, area, data, &story);
 }
