@@ -13,8 +13,8 @@
 enum { MAX_KERNELS = 64 };
 #define ZOOM_STEP         1.25 /* of a step and of the wheel */
 
-/* What the column `acts` of controls.inc stands for: ACT(handler, statements that write the value
- * and set `now`, members of KeyRow). Each reading of the rows defines ACT. */
+/* The words of the column `acts` in controls.inc. Each word expands to ACT(handler, statements that
+ * write the value and set `now`, members of KeyRow). Each inclusion of controls.inc defines ACT. */
 /* clang-format off */
 #define BY(handler, ...)             ACT(handler, SHOWS_TEXT(__VA_ARGS__), .picks = false)
 #define SLIDES(handler, format, is)  ACT(handler, SHOWS_NUMBER(format, is), .picks = false)
@@ -38,7 +38,7 @@ enum { MAX_KERNELS = 64 };
 #define ON_OFF(flag)             "%s", on_off(flag)
 /* clang-format on */
 
-/* The first reading of the rows declares all handlers. */
+/* The first inclusion of controls.inc declares all handlers. */
 #define ACT(handler, ...) handler
 #define NEEDS(condition)
 #define CONTROL(id, word, argument, keys, back, group, help, also, acts) ControlHandler acts;
@@ -69,12 +69,13 @@ int control_pick(State *state, const Command *command, int now);
 /* Returns the position of the value that the argument names; -1: no value has that name. */
 int control_find(const State *state, const Command *command);
 
-/* Carries out a command: completes its place or number and calls the handler. A line of the log
- * says where the scene lacks what the control needs, or the argument is no value. */
+/* Carries out a command: completes its place or number and calls the handler. A command that cannot
+ * be carried out changes nothing, and a line of the log says why. */
 unsigned control_use(State *state, const Command *command);
 
-/* Selects the camera of an argument such as "front 1.5", and takes it out of the command; "all"
- * sets command->all. Returns false, with a line in the log, where no camera has that name. */
+/* Selects the camera that begins an argument such as "front 1.5". The command keeps the rest,
+ * "1.5". The name "all" sets command->all. Returns false, with a line in the log, where no camera
+ * has the name. */
 bool control_take_camera(State *state, Command *command);
 
 enum { STEP_RUN_VALUES = STEP_RUN | 1 << 16 }; /* neither footprint nor latency change */
@@ -92,9 +93,11 @@ unsigned control_changed(State *state);
  * `values_only` neither footprint nor latency change. */
 unsigned control_await_figures(State *state, bool values_only);
 
+typedef enum { VIEW_CENTERED, VIEW_KEPT } ViewAfterSlice;
+
 /* Shows one slice of the scene's grid, or all slices. The picture then has the cells of that slice.
- * Cursor and view go to its middle, unless `keep` is set. */
-void control_use_slice(State *state, int slice, bool keep);
+ * VIEW_CENTERED moves cursor and view to the middle of the grid. */
+void control_use_slice(State *state, int slice, ViewAfterSlice view);
 
 /* Returns the slice as text: "3, z +0.2 to +0.6 m", "max", "side"; "flat": the grid has one. */
 ShortText state_slice_text(const State *state);
@@ -114,15 +117,16 @@ const char *state_injected_bug(const State *state);
 /* Returns the name of the camera that the camera controls act on; "n/a": there is none. */
 const char *state_camera_name(const State *state);
 
-/* Returns the mask of the aligns that the scene has a map for; before it is loaded, all of them. */
+/* Returns the mask of the aligns that the scene has a map for. Before a scene is loaded, the mask
+ * has all aligns. */
 unsigned control_aligns(const State *state);
 
 /* Selects `config`, made valid for the scene. The log line begins with `said`. */
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said);
 
-/* Asks the engine about the cell that is pinned or under the cursor, where that cell changed. */
+/* Asks the engine about the cell that is pinned or under the cursor, if that cell changed. */
 unsigned control_probe(State *state);
-/* Logs the place and the numbers of cell (x, y), after the words `what`. */
+/* Logs the position and the indices of cell (x, y), after the words `what`. */
 void control_say_cell(State *state, Action action, const char *what, int64_t x, int64_t y);
 unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);

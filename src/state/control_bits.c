@@ -9,13 +9,14 @@ const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "num
 
 /* ---- a code ---------------------------------------------------------------------------------- */
 
-/* Returns the element format of a tensor, where features have the format `dtype`. */
+/* Returns the element format of a tensor, where features have the format `dtype`. The formats of
+ * whole numbers have the same codes, so all of them are shown as INT8. */
 static BevDtype element_of(BevDtype dtype, BitsOf of) {
     BevDtype element = of == BITS_DEPTH    ? bev_dtypes[dtype].depth
                        : of == BITS_OUTPUT ? bev_dtypes[dtype].out
                        : of == BITS_E5M2   ? BEV_E5M2
                                            : dtype;
-    return bev_is_whole(element) ? BEV_INT8 : element; /* all formats of whole numbers share it */
+    return bev_is_whole(element) ? BEV_INT8 : element;
 }
 
 int bits_width(BevDtype element, BitsPart part) {
@@ -31,8 +32,9 @@ ShortText bits_title(BevDtype element) {
     const BevDtypeInfo *format = &bev_dtypes[element];
     const ShortText parts =
         short_text("E%dM%d", format->exponent, bits_width(element, PART_FRACTION));
-    const bool more = format->exponent && strcmp(format->title, parts.text) != 0;
-    return short_text("%s%s%s", format->title, more ? " " : "", more ? parts.text : "");
+    const bool adds_parts = format->exponent && strcmp(format->title, parts.text) != 0;
+    return adds_parts ? short_text("%s %s", format->title, parts.text)
+                      : short_text("%s", format->title);
 }
 
 BitsPart bits_part(BevDtype element, int bit) {
@@ -64,7 +66,7 @@ ShortText bits_digits(BevDtype element, uint32_t code) {
     return digits;
 }
 
-/* Whether no value of the format has this code, such as -128 in INT8. */
+/* Whether no value is encoded as this code. INT8 uses -127 to 127: the code of -128 is unused. */
 static bool is_unused(BevDtype element, uint32_t code) {
     return !bev_dtypes[element].exponent &&
            fabs(bev_code_value(element, code)) > bev_dtypes[element].largest;
@@ -82,37 +84,43 @@ const char *bits_class(BevDtype element, uint32_t code) {
                                                            : "normal";
 }
 
-/* Writes the code beside `code` in the order of the format's numbers, which may be a NaN. Both
- * zeros are one number. Returns false where there is none. */
+/* Writes the code that is `step` positions further on the number line, where both zeros have
+ * position 0. That code may be a NaN. Returns false beyond either end of the line. Formats with an
+ * exponent store sign and magnitude, the others two's complement. */
 static bool code_beside(BevDtype element, uint32_t code, int step, uint32_t *next) {
     const BevDtypeInfo *format = &bev_dtypes[element];
-    const uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
+    const bool has_exponent = format->exponent != 0;
+    const uint32_t sign_bit = format->sign ? 1u << (format->bits - 1) : 0;
+    const uint64_t all_bits = ((uint64_t)1 << format->bits) - 1;
     const int64_t most = ((int64_t)1 << (format->bits - format->sign)) - 1;
-    const int64_t place = step + (!format->exponent ? (int64_t)bev_code_value(element, code)
-                                  : code & sign     ? -(int64_t)(code ^ sign)
-                                                    : (int64_t)code);
-    if (place > most || place < (sign ? -most : 0))
+    const int64_t least = format->sign ? -most : 0;
+    int64_t position = code & sign_bit ? -(int64_t)(code ^ sign_bit) : (int64_t)code;
+    if (!has_exponent)
+        position = (int64_t)bev_code_value(element, code);
+    position += step;
+    if (position > most || position < least)
         return false;
-    *next = format->exponent && place < 0
-                ? sign | (uint32_t)-place
-                : (uint32_t)((uint64_t)place & (((uint64_t)1 << format->bits) - 1));
+    const bool sign_and_magnitude = has_exponent && position < 0;
+    *next = sign_and_magnitude ? sign_bit | (uint32_t)-position
+                               : (uint32_t)((uint64_t)position & all_bits);
     return true;
 }
 
 bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next) {
-    uint32_t found;
-    bool is_there = !isnan(bev_code_value(element, code)) &&
-                    code_beside(element, code, step, &found) &&
-                    !isnan(bev_code_value(element, found)) && !is_unused(element, found);
-    if (is_there)
-        *next = found;
-    return is_there;
+    uint32_t beside;
+    if (isnan(bev_code_value(element, code)) || !code_beside(element, code, step, &beside))
+        return false;
+    if (isnan(bev_code_value(element, beside)) || is_unused(element, beside))
+        return false;
+    *next = beside;
+    return true;
 }
 
 bool bits_then_nan(BevDtype element, uint32_t code) {
     uint32_t next;
-    double value = bev_code_value(element, code);
-    return !isnan(value) && code_beside(element, code, value < 0 ? -1 : 1, &next) &&
+    const double value = bev_code_value(element, code);
+    const int away_from_zero = value < 0 ? -1 : 1;
+    return !isnan(value) && code_beside(element, code, away_from_zero, &next) &&
            isnan(bev_code_value(element, next));
 }
 
@@ -123,18 +131,20 @@ ShortText bits_value(double value) {
 ShortText bits_formula(BevDtype element, uint32_t code) {
     const BevDtypeInfo *format = &bev_dtypes[element];
     const char *class = bits_class(element, code);
-    uint32_t fraction = bits_field(element, code, PART_FRACTION),
-             exponent = bits_field(element, code, PART_EXPONENT),
-             whole = bits_field(element, code, PART_NUMBER);
-    const char *sign = bits_field(element, code, PART_SIGN) ? "-" : "";
-    long long parts = 1LL << bits_width(element, PART_FRACTION);
-    int bias = (1 << (format->exponent ? format->exponent - 1 : 0)) - 1;
+    const uint32_t fraction = bits_field(element, code, PART_FRACTION);
+    const uint32_t exponent = bits_field(element, code, PART_EXPONENT);
+    const uint32_t integer = bits_field(element, code, PART_NUMBER);
+    const bool is_negative = bits_field(element, code, PART_SIGN) != 0;
+    const char *sign = is_negative ? "-" : "";
+    const long long fraction_one = 1LL << bits_width(element, PART_FRACTION);
+    const int bias = (1 << (format->exponent ? format->exponent - 1 : 0)) - 1;
     if (!strcmp(class, "normal"))
-        return short_text("%s2^%d x (1 + %u/%lld)", sign, (int)exponent - bias, fraction, parts);
+        return short_text("%s2^%d x (1 + %u/%lld)", sign, (int)exponent - bias, fraction,
+                          fraction_one);
     if (!strcmp(class, "subnormal"))
-        return short_text("%s2^%d x %u/%lld", sign, 1 - bias, fraction, parts);
-    if (!format->exponent && *sign)
-        return short_text("-%d + %u", 1 << bits_width(element, PART_NUMBER), whole);
+        return short_text("%s2^%d x %u/%lld", sign, 1 - bias, fraction, fraction_one);
+    if (!format->exponent && is_negative) /* two's complement */
+        return short_text("-%d + %u", 1 << bits_width(element, PART_NUMBER), integer);
     return (ShortText){""};
 }
 
@@ -143,10 +153,11 @@ ShortText bits_formula(BevDtype element, uint32_t code) {
 BitsPage state_bits(const State *state) {
     BitsPage page = state->bits;
     BevDtype element = element_of(state->job.config.dtype, page.of);
+    const int top_bit = bev_dtypes[element].bits - 1;
     if (page.dtype != element)
         page.code = bev_code(element, (float)bev_code_value(page.dtype, page.code));
     page.dtype = element;
-    page.at = page.at < bev_dtypes[element].bits ? page.at : bev_dtypes[element].bits - 1;
+    page.at = page.at < top_bit ? page.at : top_bit;
     return page;
 }
 
@@ -155,24 +166,29 @@ ShortText state_bits_value(const State *state) {
     return bits_value(bev_code_value(page.dtype, page.code));
 }
 
-/* Logs what was done, and the number with its bits. While a lesson asks what comes next, the number
- * stays hidden. */
+/* Returns "; next 0.3125", or "" where no code follows. In a lesson the text is "", because the
+ * lesson may ask for the next number. */
+static ShortText next_text(const State *state) {
+    enum { ONE_UP = 1 };
+    const BitsPage *page = &state->bits;
+    uint32_t above;
+    if (state->lesson.open)
+        return (ShortText){""};
+    if (bits_next(page->dtype, page->code, ONE_UP, &above))
+        return short_text("; next %s", bits_value(bev_code_value(page->dtype, above)).text);
+    const bool is_positive = bev_code_value(page->dtype, page->code) > 0;
+    return short_text(is_positive && bits_then_nan(page->dtype, page->code) ? "; next NaN" : "");
+}
+
+/* Logs what was done, and the number with its bits. */
 static unsigned log_bits(State *state, Action action, const char *done) {
     const BitsPage *page = &state->bits;
-    ShortText formula = bits_formula(page->dtype, page->code);
-    uint32_t above;
-    char next[112] = "";
-    double value = bev_code_value(page->dtype, page->code);
-    bool asks = state->lesson.open;
-    if (!asks && bits_next(page->dtype, page->code, 1, &above))
-        snprintf(next, sizeof next, "; next %s",
-                 bits_value(bev_code_value(page->dtype, above)).text);
-    else if (!asks && value > 0 && bits_then_nan(page->dtype, page->code))
-        snprintf(next, sizeof next, "; next NaN");
+    const ShortText formula = bits_formula(page->dtype, page->code);
+    const double value = bev_code_value(page->dtype, page->code);
     return SAY(state, action, "%s%s: %s is %s%s%s, %s%s", done, bits_title(page->dtype).text,
                bits_digits(page->dtype, page->code).text, bits_value(value).text,
                *formula.text ? " = " : "", formula.text, bits_class(page->dtype, page->code),
-               next) |
+               next_text(state).text) |
            STEP_CHANGE;
 }
 
@@ -198,9 +214,10 @@ unsigned control_bits_at(State *state, const Command *command) {
 unsigned control_bits_flip(State *state, const Command *command) {
     state->bits = state_bits(state);
     BitsPage *page = &state->bits;
-    double bit = command->step ? page->at : command->number;
+    const double bit = command->step ? page->at : command->number;
+    const bool bit_exists = bit >= 0 && bit < bev_dtypes[page->dtype].bits;
     char done[48];
-    if (!(bit >= 0 && bit < bev_dtypes[page->dtype].bits))
+    if (!bit_exists)
         return SAY(state, command->action, "bits-flip: %s has bits 0 to %d, not %s",
                    bits_title(page->dtype).text, bev_dtypes[page->dtype].bits - 1,
                    command->argument);

@@ -4,7 +4,8 @@
 
 unsigned control_probe(State *state) {
     int64_t cell = state_probe_cell(state);
-    if (cell == state->job.probe_cell)
+    const bool already_asked = cell == state->job.probe_cell;
+    if (already_asked)
         return STEP_REDRAW;
     state->job.probe_cell = cell;
     return control_changed(state);
@@ -31,27 +32,28 @@ static void follow_cursor(State *state) {
 
 void control_say_cell(State *state, Action action, const char *what, int64_t x, int64_t y) {
     const Grid *grid = &state->scene.grid;
-    double at_m[2];
-    if (state->scene.has_rig)
-        grid_center(grid, y * grid->nx + x, at_m);
-    if (state->scene.has_rig && state_slice(state).slice == SLICE_SIDE)
-        SAY(state, action, "%sz %+.2f m, x %+.1f m", what, at_m[0], at_m[1]);
-    else if (state->scene.has_rig)
-        SAY(state, action, "%scell %lld, %lld: x %+.1f m, y %+.1f m", what, (long long)x,
-            (long long)y, at_m[0], at_m[1]);
-    else
+    double center_m[2];
+    if (!state->scene.has_rig) {
         SAY(state, action, "%scell %lld, %lld", what, (long long)x, (long long)y);
+        return;
+    }
+    grid_center(grid, y * grid->nx + x, center_m);
+    if (state_slice(state).slice == SLICE_SIDE)
+        SAY(state, action, "%sz %+.2f m, x %+.1f m", what, center_m[0], center_m[1]);
+    else
+        SAY(state, action, "%scell %lld, %lld: x %+.1f m, y %+.1f m", what, (long long)x,
+            (long long)y, center_m[0], center_m[1]);
 }
 
 /* Moves one coordinate of the cursor. While the cursor is hidden, the first press only shows it. */
 unsigned control_cursor(State *state, const Command *command) {
     bool along_x = command->action == ACTION_CURSOR_X;
-    int64_t *at = along_x ? &state->cursor_x : &state->cursor_y;
-    int64_t count = along_x ? state->scene.nx : state->scene.ny;
-    if (count <= 0)
+    int64_t *coordinate = along_x ? &state->cursor_x : &state->cursor_y;
+    int64_t cells = along_x ? state->scene.nx : state->scene.ny;
+    if (cells <= 0)
         return 0;
     if (state->cursor_shown || !command->step)
-        *at = (int64_t)clamp(command->number, 0, (double)(count - 1));
+        *coordinate = (int64_t)clamp(command->number, 0, (double)(cells - 1));
     state->cursor_shown = true;
     follow_cursor(state);
     control_say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
@@ -76,9 +78,9 @@ unsigned control_pin(State *state, const Command *command) {
     long long x, y; /* a click on a panel names the cell */
     if (sscanf(command->argument, "%lld,%lld", &x, &y) == 2)
         return control_pin_at(state, "pinned ", x, y);
-    bool same = state->pinned && state->pin_x == state->cursor_x && state->pin_y == state->cursor_y;
-    bool on = command->step ? !same : !strcmp(command->argument, "on");
-    if (!on)
+    const bool cursor_is_pinned =
+        state->pinned && state->pin_x == state->cursor_x && state->pin_y == state->cursor_y;
+    if (!control_switched(command, cursor_is_pinned))
         return control_unpin(state, command->action);
     if (state->scene.nx <= 0)
         return 0;
@@ -89,15 +91,16 @@ unsigned control_pin(State *state, const Command *command) {
 unsigned control_fullest(State *state, const Command *command) {
     const Headline *shown = &state->shown;
     const Slice slice = state_slice(state);
-    const int64_t plane = slice.cells_x * slice.rows;
-    if (!shown->fullest_points || plane <= 0)
+    const int64_t cells_per_slice = slice.cells_x * slice.rows;
+    if (!shown->fullest_points || cells_per_slice <= 0)
         return SAY(state, command->action, "fullest: no cell has points");
-    if (slice.slices > 1 && slice.slice != shown->fullest_cell / plane)
+    const long long fullest_slice = shown->fullest_cell / cells_per_slice;
+    if (slice.slices > 1 && slice.slice != fullest_slice)
         return SAY(state, command->action, "fullest: %lld points, in slice %lld (:slice %lld)",
-                   (long long)shown->fullest_points, (long long)(shown->fullest_cell / plane),
-                   (long long)(shown->fullest_cell / plane));
-    const int64_t place = shown->fullest_cell % plane;
-    return control_pin_at(state, "pinned the fullest ", place % slice.nx, place / slice.nx);
+                   (long long)shown->fullest_points, fullest_slice, fullest_slice);
+    const int64_t cell_in_slice = shown->fullest_cell % cells_per_slice;
+    return control_pin_at(state, "pinned the fullest ", cell_in_slice % slice.nx,
+                          cell_in_slice / slice.nx);
 }
 
 unsigned control_race(State *state, const Command *command) {
@@ -118,27 +121,32 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
-    /* In a zoom the picture shows the cells as they are. */
-    return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom) |
-           (viewport->zoom != before ? STEP_CHANGE : 0) |
-           ((viewport->zoom > 1) != (before > 1) ? STEP_LOOK : 0);
+    unsigned bits = SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
+    if (viewport->zoom != before)
+        bits |= STEP_CHANGE;
+    /* Only the picture without zoom interpolates between cells, so it must be drawn again. */
+    if ((viewport->zoom > 1) != (before > 1))
+        bits |= STEP_LOOK;
+    return bits;
 }
 
 unsigned control_zoom(State *state, const Command *command) {
     const Viewport *viewport = &state->viewport;
-    bool cursor = state->cursor_shown;
-    return control_zoom_about(state, command->number,
-                              cursor ? (double)state->cursor_x + 0.5 : viewport->center_x,
-                              cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
+    const double x = (double)state->cursor_x + 0.5, y = (double)state->cursor_y + 0.5;
+    if (state->cursor_shown)
+        return control_zoom_about(state, command->number, x, y);
+    return control_zoom_about(state, command->number, viewport->center_x, viewport->center_y);
 }
 
-/* Moves the view: a step by a tenth of its size, an argument by that number of cells. */
+/* Moves the view: a step by a tenth of the view's size, an argument by that number of cells. */
 unsigned control_pan(State *state, const Command *command) {
     Viewport *viewport = &state->viewport;
-    bool along_x = command->action == ACTION_PAN_X;
-    double tenth = (double)(along_x ? state->scene.nx : state->scene.ny) / viewport->zoom / 10;
-    *(along_x ? &viewport->center_x : &viewport->center_y) +=
-        command->number * (command->step ? tenth : 1);
+    const bool along_x = command->action == ACTION_PAN_X;
+    const double cells_in_view =
+        (double)(along_x ? state->scene.nx : state->scene.ny) / viewport->zoom;
+    const double unit_cells = command->step ? cells_in_view / 10 : 1;
+    double *center = along_x ? &viewport->center_x : &viewport->center_y;
+    *center += command->number * unit_cells;
     control_fit_viewport(state);
     return SAY(state, command->action,
                viewport->zoom > 1 ? "view moved" : "view: the whole grid is in sight");
@@ -152,23 +160,24 @@ unsigned control_fit(State *state, const Command *command) {
 
 /* ---- the slice of a grid with height --------------------------------------------------------- */
 
-static BevShape cells_of(const SceneFacts *scene) {
+/* Returns the shape of the scene's grid with all slices, also while a single slice is shown. */
+static BevShape grid_shape(const SceneFacts *scene) {
     if (scene->slices <= 1)
         return (BevShape){.nx = scene->nx, .ny = scene->ny};
     return (BevShape){.nx = scene->cells_x, .ny = scene->rows * scene->slices, .nz = scene->slices};
 }
 
 Slice state_slice(const State *state) {
-    BevShape shape = cells_of(&state->scene);
+    BevShape shape = grid_shape(&state->scene);
     return slice_of(&shape, state->job.slice);
 }
 
 ShortText state_cell_place(const State *state, int64_t cell) {
-    BevShape shape = cells_of(&state->scene);
+    BevShape shape = grid_shape(&state->scene);
     return shape.nx > 0 ? cell_place(&shape, cell, ", ") : (ShortText){"n/a"};
 }
 
-void control_use_slice(State *state, int slice, bool keep) {
+void control_use_slice(State *state, int slice, ViewAfterSlice view) {
     SceneFacts *scene = &state->scene;
     state->job.slice = slice;
     Slice shown = state_slice(state);
@@ -176,24 +185,27 @@ void control_use_slice(State *state, int slice, bool keep) {
     scene->ny = shown.ny;
     if (scene->has_rig && scene->slices > 1)
         scene->grid = slice_grid(&shown, &scene->whole);
-    if (keep) {
+    if (view == VIEW_KEPT) {
         control_fit_viewport(state);
         return;
     }
     state->cursor_x = scene->nx / 2;
     state->cursor_y = scene->ny / 2;
-    state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
+    state->viewport = (Viewport){
+        .center_x = (double)scene->nx / 2, .center_y = (double)scene->ny / 2, .zoom = 1};
 }
 
 ShortText state_slice_text(const State *state) {
     return state->scene.slices > 1 ? slice_name(state->job.slice) : short_text("flat");
 }
 
-/* Returns the slice one step away in the cycle max, 0, 1, ..., the highest, side. */
+/* Returns the slice one step away in the cycle max, 0, 1, ..., the highest, side. In this cycle
+ * max has place 0, slice i has place i + 1, and side has the last place. */
 static int next_slice(int now, int step, int slices) {
-    int places = slices + 2, at = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? slices + 1 : now + 1;
-    at = (at + step + places) % places;
-    return at == 0 ? SLICE_MAX : at == slices + 1 ? SLICE_SIDE : at - 1;
+    const int side_place = slices + 1, count = slices + 2;
+    int place = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? side_place : now + 1;
+    place = wrapped(place + step, count);
+    return place == 0 ? SLICE_MAX : place == side_place ? SLICE_SIDE : place - 1;
 }
 
 unsigned control_slice(State *state, const Command *command) {
@@ -206,7 +218,7 @@ unsigned control_slice(State *state, const Command *command) {
         return SAY(state, command->action, "slice: '%s' is none of max, side, 0 to %d",
                    command->argument, slices - 1);
     bool other_cells = (now == SLICE_SIDE) != (next == SLICE_SIDE);
-    control_use_slice(state, next, !other_cells);
+    control_use_slice(state, next, other_cells ? VIEW_CENTERED : VIEW_KEPT);
     if (other_cells) {
         state->pinned = state->cursor_shown = false;
         state->job.probe_cell = -1;
@@ -243,12 +255,13 @@ unsigned control_steps(State *state, const Command *command) {
 
 /* Shows another step. The screen and scripts count steps from 1, the state counts from 0. */
 unsigned control_steps_at(State *state, const Command *command) {
-    int count = state->shown.step_count;
-    unsigned changed =
-        SET(state->step_at, (int)clamp(command->number, 1, count > 0 ? count : 1e6) - 1);
-    return SAY(state, command->action, "step %d%s%s", state->step_at + 1,
-               state->step_at == 0 && command->step < 0 ? ": the first" : "",
-               count > 0 && state->step_at == count - 1 ? ": the last" : "") |
+    const bool count_known = state->shown.step_count > 0;
+    const int most = count_known ? state->shown.step_count : 1000000;
+    const int number = (int)clamp(command->number, 1, most);
+    unsigned changed = SET(state->step_at, number - 1);
+    return SAY(state, command->action, "step %d%s%s", number,
+               number == 1 && command->step < 0 ? ": the first" : "",
+               count_known && number == most ? ": the last" : "") |
            changed;
 }
 
@@ -257,10 +270,11 @@ unsigned control_steps_at(State *state, const Command *command) {
 unsigned control_steps_speed(State *state, const Command *command) {
     int last = state->shown.step_count - 1;
     unsigned changed = SET(state->step_speed, command->number);
+    const bool at_start = state->step_at == 0, at_end = state->step_at >= last;
     state->step_clock = 0;
-    if (state->step_speed > 0 && last > 0 && state->step_at >= last)
+    if (state->step_speed > 0 && last > 0 && at_end)
         state->step_at = 0;
-    else if (state->step_speed < 0 && state->step_at == 0 && last > 0)
+    else if (state->step_speed < 0 && last > 0 && at_start)
         state->step_at = last;
     if (state->step_speed == 0)
         return SAY(state, command->action, "step %d: still", state->step_at + 1) | changed;
@@ -280,7 +294,8 @@ unsigned control_steps_tick(State *state, double seconds) {
         return 0;
     state->step_clock -= moved;
     state->step_at = (int)clamp(state->step_at + moved, 0, last);
-    if (state->step_at > 0 && state->step_at < last)
+    const bool reached_an_end = state->step_at == 0 || state->step_at == last;
+    if (!reached_an_end)
         return STEP_REDRAW;
     state->step_speed = 0;
     return SAY(state, ACTION_STEPS_SPEED, "step %d: the %s", state->step_at + 1,
@@ -292,67 +307,85 @@ unsigned control_steps_tick(State *state, double seconds) {
 ShortText state_steps_of(const State *state) {
     const Job *job = &state->job;
     const long long block = job->steps_block;
-    return state->step_lane >= 0
-               ? short_text("%lld,%d,%d", block, job->steps_warp, state->step_lane)
-           : job->steps_warp >= 0 ? short_text("%lld,%d", block, job->steps_warp)
-           : block >= 0           ? short_text("%lld", block)
-                                  : short_text("cell");
+    const int warp = job->steps_warp, lane = state->step_lane;
+    if (lane >= 0)
+        return short_text("%lld,%d,%d", block, warp, lane);
+    if (warp >= 0)
+        return short_text("%lld,%d", block, warp);
+    return block >= 0 ? short_text("%lld", block) : short_text("cell");
 }
 
-/* Chooses whose steps are shown. Another block or warp begins at its first step. */
-static unsigned follow_warps(State *state, Action action, int64_t block, int warp, int lane) {
+/* The warps that are followed. -1: all lanes of the warp, all warps of the block, or all warps that
+ * work on the cell. */
+typedef struct {
+    int64_t block;
+    int warp, lane;
+} FollowedWarps;
+
+/* Chooses the warps whose steps are shown. Another block or warp begins at its first step. */
+static unsigned follow_warps(State *state, Action action, FollowedWarps next) {
     Job *job = &state->job;
-    bool same = job->steps_block == block && job->steps_warp == warp;
-    job->steps_block = block;
-    job->steps_warp = warp;
-    unsigned changed = SET(state->step_lane, lane);
-    if (!same)
+    const bool same_warps = job->steps_block == next.block && job->steps_warp == next.warp;
+    job->steps_block = next.block;
+    job->steps_warp = next.warp;
+    unsigned changed = SET(state->step_lane, next.lane);
+    if (!same_warps)
         state->step_at = 0;
     SAY(state, action, "steps of %s%s",
-        lane >= 0    ? "thread: block, warp, lane "
-        : warp >= 0  ? "warp: block, warp "
-        : block >= 0 ? "block "
-                     : "all warps on the ",
+        next.lane >= 0    ? "thread: block, warp, lane "
+        : next.warp >= 0  ? "warp: block, warp "
+        : next.block >= 0 ? "block "
+                          : "all warps on the ",
         state_steps_of(state).text);
-    return same ? STEP_REDRAW | changed : control_changed(state);
+    return same_warps ? STEP_REDRAW | changed : control_changed(state);
 }
 
-/* Follows the warps of numbers: block, or block,warp, or block,warp,lane; or "cell". */
+/* Reads "BLOCK", "BLOCK,WARP" or "BLOCK,WARP,LANE". Returns false for any other text. */
+static bool parse_warps(const char *text, FollowedWarps *warps) {
+    long long block;
+    char rest;
+    *warps = (FollowedWarps){.block = -1, .warp = -1, .lane = -1};
+    const int numbers = sscanf(text, "%lld,%d,%d%c", &block, &warps->warp, &warps->lane, &rest);
+    if (numbers < 1 || numbers > 3 || text[strlen(text) - 1] == ',')
+        return false;
+    warps->block = block;
+    const bool warp_valid = numbers < 2 || warps->warp >= 0;
+    const bool lane_valid = numbers < 3 || (warps->lane >= 0 && warps->lane < LANES);
+    return block >= 0 && warp_valid && lane_valid;
+}
+
+/* Follows the warps that the argument names, or with "cell" all warps that work on the cell. */
 unsigned control_steps_of(State *state, const Command *command) {
     const char *text = command->argument;
-    long long block;
-    int warp = -1, lane = -1;
-    char rest;
-    if (command->step || !strcmp(text, "cell"))
-        return follow_warps(state, command->action, -1, -1, -1);
-    int found = sscanf(text, "%lld,%d,%d%c", &block, &warp, &lane, &rest);
-    bool well_formed = found >= 1 && found <= 3 && block >= 0 && (found < 2 || warp >= 0) &&
-                       (found < 3 || (lane >= 0 && lane < LANES)) && text[strlen(text) - 1] != ',';
-    if (!well_formed)
+    FollowedWarps warps = {.block = -1, .warp = -1, .lane = -1};
+    const bool all_of_cell = command->step || !strcmp(text, "cell");
+    if (!all_of_cell && !parse_warps(text, &warps))
         return SAY(state, command->action,
                    "steps-of: '%s' is not cell, BLOCK, BLOCK,WARP or BLOCK,WARP,LANE", text);
-    return follow_warps(state, command->action, block, warp, lane);
+    return follow_warps(state, command->action, warps);
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */
 
 ShortText state_steps_pair(const State *state) {
-    const BevKernel *const *kernels = state->job.steps_kernels;
-    return short_text("%s%s%s", kernels[0] ? kernels[0]->name : "own", kernels[1] ? "," : "",
-                      kernels[1] ? kernels[1]->name : "");
+    const BevKernel *first = state->job.steps_kernels[0], *second = state->job.steps_kernels[1];
+    return short_text("%s%s%s", first ? first->name : "own", second ? "," : "",
+                      second ? second->name : "");
 }
 
 /* Finds the kernels named by "v2" or "v2,v2_do". "own" names none. Returns false where a name is
- * unknown, or the kernel's accesses are not described. */
+ * unknown, or the text has more than two names. */
 static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
     char first[64], second[64] = "";
     kernels[0] = kernels[1] = NULL;
     if (!strcmp(names, "own"))
         return true;
-    int found = sscanf(names, "%63[^,],%63[^,]", first, second);
+    const int found = sscanf(names, "%63[^,],%63[^,]", first, second);
+    const bool one_comma_at_most = strchr(names, ',') == strrchr(names, ',');
     kernels[0] = found >= 1 ? bev_kernel_find(first) : NULL;
     kernels[1] = found == 2 ? bev_kernel_find(second) : NULL;
-    return kernels[0] && (found == 1 || kernels[1]) && strchr(names, ',') == strrchr(names, ',');
+    const bool all_found = kernels[0] && (found == 1 || kernels[1]);
+    return all_found && one_comma_at_most;
 }
 
 unsigned control_steps_pair(State *state, const Command *command) {

@@ -11,23 +11,33 @@ RgbChoice rgb_from(int64_t first, int64_t channels) {
     return rgb;
 }
 
+/* Reads "12" or "12:LOW:HIGH" into channel k. Returns the text after these; NULL: other text. */
+static const char *parse_rgb_channel(const char *text, RgbChoice *rgb, int k) {
+    double *lo = &rgb->lo[k], *hi = &rgb->hi[k];
+    long long channel;
+    int used = 0;
+    const bool has_digit = text[0] >= '0' && text[0] <= '9'; /* sscanf takes a sign, too */
+    if (!has_digit || sscanf(text, "%6lld%n", &channel, &used) != 1)
+        return NULL;
+    rgb->channel[k] = channel;
+    text += used;
+    if (text[0] != ':')
+        return text;
+    if (sscanf(text, ":%lf:%lf%n", lo, hi, &used) != 2)
+        return NULL;
+    const bool valid_range = isfinite(*lo) && isfinite(*hi) && *lo < *hi;
+    return valid_range ? text + used : NULL;
+}
+
 bool rgb_parse(const char *text, RgbChoice *rgb) {
-    RgbChoice read = {{0}, {0}, {0}};
-    for (int k = 0; k < 3; k++) { /* "12" or "12:LOW:HIGH", and a comma between two of them */
-        double *lo = &read.lo[k], *hi = &read.hi[k];
-        long long channel;
-        int used = 0, more = 0;
-        if (text[0] < '0' || text[0] > '9' || sscanf(text, "%6lld%n", &channel, &used) != 1)
-            return false;
-        read.channel[k] = channel;
-        if (text[used] == ':' && (sscanf(text + used, ":%lf:%lf%n", lo, hi, &more) != 2 ||
-                                  !isfinite(*lo) || !isfinite(*hi) || *lo >= *hi))
-            return false;
-        text += used + more;
-        if (*text++ != (k < 2 ? ',' : '\0'))
+    RgbChoice parsed = {{0}, {0}, {0}};
+    for (int k = 0; k < 3; k++) {
+        const char after = k < 2 ? ',' : '\0';
+        text = parse_rgb_channel(text, &parsed, k);
+        if (!text || *text++ != after)
             return false;
     }
-    *rgb = read;
+    *rgb = parsed;
     return true;
 }
 
@@ -36,37 +46,40 @@ bool rgb_parse(const char *text, RgbChoice *rgb) {
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
 
 unsigned control_baseline(State *state, const Command *command) {
-    if (!state->job.baseline_pinned && injected_bug_of(state->job.config.kernel))
+    Job *job = &state->job;
+    if (!job->baseline_pinned && injected_bug_of(job->config.kernel))
         return SAY(state, command->action, "baseline: an injected bug is none: still %s",
-                   state->job.baseline.kernel->title);
-    state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);
-    state->job.baseline =
-        state->job.baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
-    state->job.baseline_rig = state->job.rig;
-    SAY(state, command->action, "baseline %s: %s", state->job.baseline_pinned ? "pinned" : "let go",
-        kernel_config_label(&state->job.baseline).text);
+                   job->baseline.kernel->title);
+    job->baseline_pinned = control_switched(command, job->baseline_pinned);
+    job->baseline = job->baseline_pinned ? job->config : kernel_config_baseline(&job->config);
+    job->baseline_rig = job->rig;
+    SAY(state, command->action, "baseline %s: %s", job->baseline_pinned ? "pinned" : "let go",
+        kernel_config_label(&job->baseline).text);
     return control_changed(state);
 }
 
 unsigned control_compare(State *state, const Command *command) {
-    int mode = command->place;
-    if (mode && state->job.config.kernel->direction == BEV_BACKWARD)
+    Job *job = &state->job;
+    const Compare mode = (Compare)command->place;
+    if (mode != COMPARE_OFF && job->config.kernel->direction == BEV_BACKWARD)
         return SAY(state, command->action,
                    "compare: pooled grids are compared, not gradients: %s goes forward",
                    key_of(ACTION_DIRECTION).name);
-    state->compare = (Compare)mode;
-    state->job.pool_baseline = mode != COMPARE_OFF;
-    const ShortText baseline = kernel_config_label(&state->job.baseline);
-    const char *label = baseline.text;
-    if (state->job.other)
-        label = menu_name(&state->menu.scenes, state->job.other - 1);
-    if (mode && !state->job.other && !job_rigs_differ(&state->job) &&
-        kernel_config_equal(&state->job.baseline, &state->job.config))
+    state->compare = mode;
+    job->pool_baseline = mode != COMPARE_OFF;
+    const ShortText baseline = kernel_config_label(&job->baseline);
+    const bool other_scene = job->other != 0;
+    const char *label =
+        other_scene ? menu_name(&state->menu.scenes, job->other - 1) : baseline.text;
+    const bool with_itself = !other_scene && !job_rigs_differ(job) &&
+                             kernel_config_equal(&job->baseline, &job->config);
+    if (mode == COMPARE_OFF)
+        SAY(state, command->action, "compare %s", compare_names[mode]);
+    else if (with_itself)
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
             compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
     else
-        SAY(state, command->action, "compare %s%s%s", compare_names[mode], mode ? ", against " : "",
-            mode ? label : "");
+        SAY(state, command->action, "compare %s, against %s", compare_names[mode], label);
     return control_changed(state);
 }
 
@@ -83,15 +96,17 @@ static unsigned use_view(State *state, Action action, int view) {
 }
 
 unsigned control_error(State *state, const Command *command) {
-    int error = state->menu.error_view;
-    bool on = control_switched(command, state->view == error);
-    if (error < 0 || on == (state->view == error))
+    const int error_view = state->menu.error_view;
+    const bool was_on = state->view == error_view;
+    const bool on = control_switched(command, was_on);
+    if (error_view < 0 || on == was_on)
         return STEP_REDRAW;
-    if (on)
-        state->view_before_error = state->view;
-    if (on && state->compare == COMPARE_DIFFERENCE) /* it would hide the errors */
+    if (!on)
+        return use_view(state, command->action, state->view_before_error);
+    state->view_before_error = state->view;
+    if (state->compare == COMPARE_DIFFERENCE) /* the difference would hide the errors */
         state->compare = COMPARE_WIPE;
-    return use_view(state, command->action, on ? error : state->view_before_error);
+    return use_view(state, command->action, error_view);
 }
 
 unsigned control_view(State *state, const Command *command) {
@@ -110,26 +125,28 @@ static unsigned use_rgb(State *state, const Command *command) {
             return SAY(state, command->action, "channel: %lld is not below %lld",
                        (long long)rgb.channel[k], (long long)count);
     state->rgb = rgb;
-    bool seen = state->view == state->menu.rgb_view;
+    const bool channels_shown = state->view == state->menu.rgb_view;
     return SAY(state, command->action, "red, green, blue: %s%s", command->argument,
-               seen ? "" : " (the rgb view shows them)") |
+               channels_shown ? "" : " (the rgb view shows them)") |
            STEP_LOOK | STEP_CHANGE;
 }
 
 unsigned control_channel(State *state, const Command *command) {
-    int64_t count = state_channels(state);
+    const int64_t count = state_channels(state);
     char *end = NULL;
-    if (!command->step && (strtod(command->argument, &end), *end || end == command->argument))
+    const double number = strtod(command->argument, &end);
+    const bool is_number = end != command->argument && *end == '\0';
+    if (!command->step && !is_number)
         return use_rgb(state, command);
-    int64_t channel = (int64_t)clamp(command->step ? (double)state->channel + command->step
-                                                   : strtod(command->argument, NULL),
-                                     -1, 1e9);
+    const double wanted = command->step ? (double)state->channel + command->step : number;
+    int64_t channel = (int64_t)clamp(wanted, -1, 1e9);
     if (count > 0)
-        channel = (channel % count + count) % count;
+        channel = (channel % count + count) % count; /* -1 wraps to the last channel */
     unsigned changed = SET(state->channel, channel > 0 ? channel : 0);
     state->rgb = rgb_from(state->channel, count);
-    bool seen = state->view == state->menu.channel_view || state->view == state->menu.rgb_view;
+    const bool channel_shown =
+        state->view == state->menu.channel_view || state->view == state->menu.rgb_view;
     return SAY(state, command->action, "channel %lld%s", (long long)state->channel,
-               seen ? "" : " (the channel view shows it)") |
+               channel_shown ? "" : " (the channel view shows it)") |
            STEP_LOOK | changed;
 }

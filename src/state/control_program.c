@@ -8,14 +8,17 @@
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
-/* Chooses the page of the terminal. Where the page "both" looks like the dashboard, keys skip it.
- * In a lesson they do not, because the lesson is shown there. */
+/* Chooses the page of the terminal. In narrow terminals the page "both" looks like the dashboard,
+ * so keys skip "both". A lesson is shown on the page "both", so keys then do not skip the page. */
 unsigned control_page(State *state, const Command *command) {
-    bool wide = state->bits.open || state->job.steps || state->chart != CHART_NONE;
-    int least = wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
-    bool narrow = command->step && state->columns && state->columns < least && !state->lesson.open;
-    int page = narrow && state->page == PAGE_BOTH ? PAGE_BEV : command->place;
-    if (narrow && page == PAGE_BOTH)
+    const bool wide_page_open = state->bits.open || state->job.steps || state->chart != CHART_NONE;
+    const int columns_needed = wide_page_open ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
+    const bool too_narrow = state->columns && state->columns < columns_needed;
+    const bool skips_both = command->step && too_narrow && !state->lesson.open;
+    int page = command->place;
+    if (skips_both && state->page == PAGE_BOTH)
+        page = PAGE_BEV;
+    else if (skips_both && page == PAGE_BOTH)
         page = PAGE_DASHBOARD;
     state->page = (Page)page;
     return SAY(state, command->action, "page: %s", page_names[page]);
@@ -47,20 +50,25 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-/* Shows the keys or the glossary, the two parts of the help, from the entry `first` on. */
-static unsigned show_help(State *state, const Command *command, bool of_words, int first) {
-    state->help = control_switched(command, state->help && state->glossary == of_words);
-    state->glossary = of_words;
+typedef enum { HELP_KEYS, HELP_GLOSSARY } HelpPart;
+
+/* Opens or closes a part of the help, from the entry `first` on. */
+static unsigned switch_help(State *state, const Command *command, HelpPart part, int first) {
+    const bool is_glossary = part == HELP_GLOSSARY;
+    const bool part_open = state->help && state->glossary == is_glossary;
+    state->help = control_switched(command, part_open);
+    state->glossary = is_glossary;
     state->help_first = first;
     return STEP_REDRAW;
 }
 
 unsigned control_help(State *state, const Command *command) {
-    return show_help(state, command, false, 0);
+    return switch_help(state, command, HELP_KEYS, 0);
 }
 
-/* Returns the glossary row of a word that the log mentions: in the newest line with a known word,
- * or in the help of that line's control. NULL: none. */
+/* Returns the glossary row that explains the newest line of the log. The word of that row stands in
+ * the line, or in the help of the line's control. Lines without such a word are skipped. NULL: no
+ * line has such a word. */
 static const GlossaryRow *last_mentioned(const Log *log) {
     const GlossaryRow *row = NULL;
     for (int i = 0; i < log->count && !row; i++) {
@@ -72,16 +80,17 @@ static const GlossaryRow *last_mentioned(const Log *log) {
 }
 
 /* Opens or closes the glossary. An argument is "on", "off", or the word to open it at. */
-unsigned control_glossary(State *state, const Command *from) {
-    const GlossaryRow *row = from->step ? NULL : glossary_find(from->argument);
-    Command taken = *from;
-    if (!from->step && !row && !is_switch(from->argument))
-        return SAY(state, from->action, "glossary: there is no \"%s\"", from->argument);
-    if (row)
-        snprintf(taken.argument, sizeof taken.argument, "on");
-    row = row ? row : last_mentioned(&state->log);
+unsigned control_glossary(State *state, const Command *command) {
+    const GlossaryRow *row = command->step ? NULL : glossary_find(command->argument);
+    Command switched = *command;
+    if (!command->step && !row && !is_switch(command->argument))
+        return SAY(state, command->action, "glossary: there is no \"%s\"", command->argument);
+    if (row) /* "glossary align" opens the glossary, as "glossary on" does */
+        snprintf(switched.argument, sizeof switched.argument, "on");
+    else
+        row = last_mentioned(&state->log);
     state->glossary_row = row ? (int)(row - glossary) : -1;
-    return show_help(state, &taken, true, row ? state->glossary_row : 0);
+    return switch_help(state, &switched, HELP_GLOSSARY, row ? state->glossary_row : 0);
 }
 
 unsigned control_scroll(State *state, int steps) {
@@ -89,23 +98,27 @@ unsigned control_scroll(State *state, int steps) {
         state->help_first = (int)clamp(state->help_first + steps, 0, help_entries(state) - 1);
         return STEP_REDRAW;
     }
-    state->lesson.scroll += state->lesson.open ? steps : 0;
-    return state->lesson.open ? STEP_REDRAW : 0;
+    if (!state->lesson.open)
+        return 0;
+    state->lesson.scroll += steps;
+    return STEP_REDRAW;
 }
 
+/* Opens or closes the palette. An argument other than "on" and "off" becomes the typed text. */
 unsigned control_commands(State *state, const Command *command) {
-    bool off = command->step ? state->palette.open : !strcmp(command->argument, "off");
-    bool on = command->step || !strcmp(command->argument, "on");
-    if (off)
+    const bool closes = command->step ? state->palette.open : !strcmp(command->argument, "off");
+    const bool has_text = !command->step && !is_switch(command->argument);
+    if (closes)
         palette_close(state);
     else
-        palette_open(state, on ? "" : command->argument);
+        palette_open(state, has_text ? command->argument : "");
     return STEP_REDRAW;
 }
 
 /* Asks for undo. The App keeps the earlier states. The argument `all` takes back every change. */
 unsigned control_undo(State *state, const Command *command) {
-    state->undo_wish = command->step ? 1 : 1000;
+    enum { ONE_CHANGE = 1, EVERY_CHANGE = 1000 };
+    state->undo_wish = command->step ? ONE_CHANGE : EVERY_CHANGE;
     return STEP_UNDO;
 }
 
@@ -113,6 +126,7 @@ static unsigned switch_off_control(State *state, Action action) {
     return keys[action].handler(state, &(Command){.action = action, .argument = "off"});
 }
 
+/* Closes the first that is open: help, page, pinned cell, cursor, lesson, tables. */
 unsigned control_escape(State *state, const Command *command) {
     if (state->help) {
         state->help = false;
@@ -133,9 +147,9 @@ unsigned control_escape(State *state, const Command *command) {
     }
     if (state->lesson.open)
         return switch_off_control(state, ACTION_LESSON);
-    const bool all = state->all;
+    const bool tables_shown = state->all;
     state->all = false;
-    return all ? STEP_REDRAW : 0;
+    return tables_shown ? STEP_REDRAW : 0;
 }
 
 unsigned control_quit(State *state, const Command *command) {
@@ -169,7 +183,7 @@ void pane_append(PaneText *pane, const PaneText *more) {
         pane_add(pane, more->rows[i].kind, more->rows[i].marked, "%s", pane_row(more, i));
 }
 
-/* ---- controls: the code of lessons, above the state, carries out a wish ---------------------- */
+/* ---- controls that ask the code of lessons, which is not part of the state, to act ----------- */
 
 static unsigned wish_for_lesson(State *state, Action wish) {
     state->lesson_wish = wish;
@@ -179,17 +193,18 @@ static unsigned wish_for_lesson(State *state, Action wish) {
 /* Opens or closes a lesson, or the page of the workflow, which takes its place. */
 unsigned control_lesson(State *state, const Command *command) {
     const char *word = keys[command->action].word;
-    bool workflow = command->action == ACTION_WORKFLOW;
-    bool off = command->step ? state->lesson.open : !strcmp(command->argument, "off");
-    bool named = !workflow && !command->step && strcmp(command->argument, "next");
-    if (off && !state->lesson.open)
+    const bool closes = command->step ? state->lesson.open : !strcmp(command->argument, "off");
+    const bool names_lesson = command->action != ACTION_WORKFLOW && !command->step &&
+                              strcmp(command->argument, "next") != 0;
+    if (closes && !state->lesson.open)
         return SAY(state, command->action, "%s: none is open", word);
-    snprintf(state->lesson_name, sizeof state->lesson_name, "%s", named ? command->argument : "");
+    snprintf(state->lesson_name, sizeof state->lesson_name, "%s",
+             names_lesson ? command->argument : "");
     SAY(state, command->action, "%s %s", word,
-        off     ? "closed"
-        : named ? state->lesson_name
-                : "opened");
-    return wish_for_lesson(state, off ? ACTION_ESCAPE : command->action);
+        closes         ? "closed"
+        : names_lesson ? state->lesson_name
+                       : "opened");
+    return wish_for_lesson(state, closes ? ACTION_ESCAPE : command->action);
 }
 
 unsigned control_tour(State *state, const Command *command) {

@@ -8,16 +8,17 @@
 
 SceneGroup state_scene_group(const State *state, int scene) {
     const StateMenu *menu = &state->menu;
-    int operators = scene - menu->operator_first;
-    return scene < menu->preset_count                           ? SCENES_PRESET
-           : operators >= 0 && operators < menu->operator_count ? SCENES_OPERATOR
-                                                                : SCENES_CAMERAS;
+    const int operator_place = scene - menu->operator_first;
+    if (scene < menu->preset_count)
+        return SCENES_PRESET;
+    return operator_place >= 0 && operator_place < menu->operator_count ? SCENES_OPERATOR
+                                                                        : SCENES_CAMERAS;
 }
 
 /* Selects a scene. Channels, sizes, pinned cell and cursor of the old scene are reset. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
-    state->job.other = 0; /* the baseline compared with the scene before */
+    state->job.other = 0; /* the comparison of two scenes ends */
     state->job.channels = 0;
     state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
@@ -27,23 +28,25 @@ static unsigned use_scene(State *state, Action action, int scene) {
 }
 
 ShortText state_config(const State *state) {
-    bool is_preset = state->job.scene < state->menu.preset_count;
-    return state->scene.has_operator
-               ? short_text("%lld points", (long long)state->scene.operator_spec.points)
-               : short_text("%s",
-                            is_preset ? menu_name(&state->menu.scenes, state->job.scene) : "-");
+    const bool is_preset = state->job.scene < state->menu.preset_count;
+    if (state->scene.has_operator)
+        return short_text("%lld points", (long long)state->scene.operator_spec.points);
+    return short_text("%s", is_preset ? menu_name(&state->menu.scenes, state->job.scene) : "-");
 }
 
 /* Changes an operator scene's points: a step doubles or halves, an argument sets the number. */
 static unsigned change_points(State *state, const Command *command) {
     const OperatorSpec *own = &state->scene.operator_spec;
-    int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
-    int64_t least = own->kind == OPERATOR_EMBEDDING_BAG && own->cells ? own->cells : 1;
-    double next = command->step ? floor((double)now * (command->step > 0 ? 2 : 0.5))
-                                : strtod(command->argument, NULL);
+    const int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
+    const bool a_point_per_cell = own->kind == OPERATOR_EMBEDDING_BAG && own->cells;
+    const int64_t least = a_point_per_cell ? own->cells : 1;
+    const double factor = command->step > 0 ? 2 : 0.5;
+    double next = strtod(command->argument, NULL);
     if (command->step)
-        next = clamp(next, (double)least, OPERATOR_MAX_POINTS);
-    if (!(next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next)))
+        next = clamp(floor((double)now * factor), (double)least, OPERATOR_MAX_POINTS);
+    const bool valid =
+        next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next);
+    if (!valid)
         return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
                    command->argument, (long long)least, OPERATOR_MAX_POINTS);
     state->job.sizes.points = (int64_t)next;
@@ -56,17 +59,21 @@ unsigned control_skew(State *state, const Command *command) {
     return SAY_CHANGE(state, command->action, "skew %g", command->number);
 }
 
+/* Changes the size of the scene: an operator scene's points, else the preset. */
 unsigned control_config(State *state, const Command *command) {
     double points;
     char rest;
-    bool is_number = sscanf(command->argument, "%lf%c", &points, &rest) == 1;
-    bool has_points = state->scene.has_operator || (is_number && state->scene.nx == 0);
-    if (has_points && (is_number || command->step))
+    const bool is_number = sscanf(command->argument, "%lf%c", &points, &rest) == 1;
+    const bool not_loaded = state->scene.nx == 0; /* may become an operator scene */
+    const bool may_have_points = state->scene.has_operator || (is_number && not_loaded);
+    if (may_have_points && (is_number || command->step))
         return change_points(state, command);
     if (!state->menu.preset_count)
         return SAY(state, command->action, "config: there is none");
-    bool inside = state->job.scene < state->menu.preset_count;
-    int scene = control_pick(state, command, inside ? state->job.scene : -(command->step > 0));
+    /* From a scene outside the presets, a step leads to the first or the last preset. */
+    const int outside = command->step > 0 ? -1 : 0;
+    const bool is_preset = state->job.scene < state->menu.preset_count;
+    const int scene = control_pick(state, command, is_preset ? state->job.scene : outside);
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
@@ -78,25 +85,27 @@ void state_compare_with(State *state, int scene) {
 }
 
 unsigned control_scene(State *state, const Command *command) {
-    int first = state->menu.preset_count, scene;
-    Menu others = {state->menu.scenes.names + first, state->menu.scenes.count - first};
-    if (command->step && others.count) {
-        bool inside = state->job.scene >= first;
-        int now = inside ? state->job.scene - first : -(command->step > 0);
-        scene = first + wrapped(now + command->step, others.count);
+    /* Steps lead through the scenes after the presets, which `config` chooses. */
+    const int first = state->menu.preset_count, count = state->menu.scenes.count - first;
+    int scene;
+    if (command->step && count) {
+        const int outside = command->step > 0 ? -1 : 0; /* leads to the first or the last scene */
+        const int now = state->job.scene < first ? outside : state->job.scene - first;
+        scene = first + wrapped(now + command->step, count);
     } else {
         scene = control_pick(state, command, state->job.scene);
     }
     if (scene < 0)
         return STEP_REDRAW;
     job_repair(&state->job);
-    state->job.baseline_rig = state->job.rig; /* these are other cameras */
+    state->job.baseline_rig = state->job.rig; /* the new scene has other cameras */
     state->camera = 0;
     state->job.time_s = 0;
     return use_scene(state, command->action, scene);
 }
 
-/* Stops the world at a moment that the screen shows in full: -t SECONDS gives the same one. */
+/* Stops the world. The time is rounded to what the screen shows, so that a command with that time
+ * (-t SECONDS) draws the same moment. */
 static void pause_world(State *state) {
     state->playing = false;
     if (state->scene.has_world)
@@ -114,12 +123,14 @@ unsigned control_play(State *state, const Command *command) {
         pause_world(state);
     if (state->job.time_s != before_s)
         changed |= control_changed(state);
-    if (state->playing && state->scene.nx && !scene_moves(&state->scene))
+    const bool scene_loaded = state->scene.nx > 0;
+    if (!state->playing)
+        SAY(state, command->action, "paused at %.2f s", state->job.time_s);
+    else if (scene_loaded && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
     else
-        SAY(state, command->action, state->playing ? "playing, %g s a second" : "paused at %.2f s",
-            state->playing ? state->speed : state->job.time_s);
+        SAY(state, command->action, "playing, %g s a second", state->speed);
     return STEP_REDRAW | STEP_LOOK | changed;
 }
 
@@ -131,9 +142,9 @@ static unsigned pause_at(State *state, Action action, double time_s) {
 }
 
 unsigned control_step(State *state, const Command *command) {
-    double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
-    double by = command->number * (command->step ? step_s : 1);
-    return pause_at(state, command->action, fmax(state->job.time_s + by, 0));
+    const double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
+    const double change_s = command->step ? command->number * step_s : command->number;
+    return pause_at(state, command->action, fmax(state->job.time_s + change_s, 0));
 }
 
 unsigned control_time(State *state, const Command *command) {
@@ -144,14 +155,20 @@ const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
-/* Returns the next pruning: a threshold ten times as large, from 1e-4 on, or half as many bins. */
+/* Returns the pruning one step away. A step up keeps half as many bins, or takes ten times the
+ * threshold, from PRUNE_LEAST on. A step down does the opposite, and at last prunes nothing.
+ * `bins`: all bins of a pixel; 0: not known yet. */
 static Prune prune_stepped(Prune now, int step, int64_t bins) {
+    const double almost_least = 0.99 * PRUNE_LEAST; /* 1e-3 / 10 is rounded */
     if (now.top) {
-        int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
-        return (Prune){.top = bins && top > bins ? 0 : top};
+        const int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
+        const bool keeps_all = bins && top > bins;
+        return (Prune){.top = keeps_all ? 0 : top};
     }
-    double below = now.below ? now.below * pow(10, step) : step > 0 ? PRUNE_LEAST : 0;
-    return (Prune){.below = below < PRUNE_LEAST * 0.99 ? 0 : fmin(below, 1)};
+    if (!now.below)
+        return (Prune){.below = step > 0 ? PRUNE_LEAST : 0};
+    const double below = now.below * pow(10, step);
+    return (Prune){.below = below < almost_least ? 0 : fmin(below, 1)};
 }
 
 unsigned control_prune(State *state, const Command *command) {
@@ -180,10 +197,10 @@ const char *scales_name(const State *state, int scales) {
         return "ideal";
     if (scales == SCALES_CHANNEL)
         return "channel";
-    if (scales < SCALES_FILE)
-        return (scales_by_channel(scales) ? scale_channel_names
-                                          : scale_method_names)[scales_method(scales)];
-    return data_file_name(state->menu.scales);
+    if (scales == SCALES_FILE)
+        return data_file_name(state->menu.scales);
+    const int method = scales_method(scales);
+    return scales_by_channel(scales) ? scale_channel_names[method] : scale_method_names[method];
 }
 
 int scales_scene(const State *state) {
@@ -208,15 +225,15 @@ unsigned control_scales_from(State *state, const Command *command) {
 }
 
 /* Returns the camera that the argument names, by name or by number from 0. Returns -1, with a line
- * in the log, where there is none. */
+ * in the log, where no camera has that name or number. */
 static int pick_camera(State *state, const Command *command) {
     int number;
     char rest;
-    bool is_number =
-        sscanf(command->argument, "%d%c", &number, &rest) == 1 && control_find(state, command) < 0;
-    return is_number && number >= 0 && number < state->scene.camera_count
-               ? number
-               : control_pick(state, command, state->camera);
+    const bool is_number = sscanf(command->argument, "%d%c", &number, &rest) == 1;
+    const bool is_name = control_find(state, command) >= 0; /* a camera may be called "2" */
+    if (is_number && !is_name && number >= 0 && number < state->scene.camera_count)
+        return number;
+    return control_pick(state, command, state->camera);
 }
 
 unsigned control_camera(State *state, const Command *command) {
@@ -228,21 +245,24 @@ unsigned control_camera(State *state, const Command *command) {
 }
 
 bool control_take_camera(State *state, Command *command) {
-    char first[sizeof command->argument];
+    Command camera = {.action = ACTION_CAMERA}; /* its argument is the first word */
+    char value[sizeof command->argument];
     size_t length = strcspn(command->argument, " ");
-    const char *rest = command->argument + length;
-    snprintf(first, sizeof first, "%.*s", (int)length, command->argument);
-    bool camera_drops_out = command->action == ACTION_DROPOUT && !command->step &&
-                            !is_switch(first); /* "dropout front" means "dropout front on" */
-    if (!*rest && !camera_drops_out)
+    const bool has_value = command->argument[length] == ' ';
+    snprintf(camera.argument, sizeof camera.argument, "%.*s", (int)length, command->argument);
+    /* "dropout front" means "dropout front on" */
+    const bool names_dropout =
+        command->action == ACTION_DROPOUT && !command->step && !is_switch(camera.argument);
+    if (!has_value && !names_dropout)
         return true;
-    command->all = !strcmp(first, "all");
-    Command camera = {.action = ACTION_CAMERA};
-    memcpy(camera.argument, first, sizeof first);
-    int found = command->all ? state->camera : pick_camera(state, &camera);
-    state->camera = found < 0 ? state->camera : found;
-    snprintf(first, sizeof first, "%s", *rest ? rest + 1 : "on");
-    memcpy(command->argument, first, sizeof first);
+    snprintf(value, sizeof value, "%s", has_value ? command->argument + length + 1 : "on");
+    memcpy(command->argument, value, sizeof value);
+    command->all = !strcmp(camera.argument, "all");
+    if (command->all)
+        return true;
+    const int found = pick_camera(state, &camera);
+    if (found >= 0)
+        state->camera = found;
     return found >= 0;
 }
 
@@ -250,11 +270,12 @@ unsigned control_camera_dropout(State *state, const Command *command) {
     if (!command->step && !is_switch(command->argument))
         return SAY(state, command->action, "dropout: \"%s\" is neither on nor off",
                    command->argument);
-    uint32_t bit = (uint32_t)1 << state->camera;
-    bool drops = control_switched(command, !(state->job.camera_mask & bit));
-    state->job.camera_mask = drops ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
+    const uint32_t bit = (uint32_t)1 << state->camera;
+    const bool was_off = !(state->job.camera_mask & bit);
+    const bool off = control_switched(command, was_off);
+    state->job.camera_mask = off ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
     return SAY_CHANGE(state, command->action, "%s %s", state_camera_name(state),
-                      drops ? "off (camera dropout)" : "on again");
+                      off ? "off (camera dropout)" : "on again");
 }
 
 int state_seeing(const State *state) {
@@ -265,32 +286,34 @@ int state_seeing(const State *state) {
 }
 
 unsigned control_see(State *state, const Command *command) {
-    int all = state->scene.camera_count, count = (int)command->number;
-    state->job.camera_mask = count >= all ? UINT32_MAX : (1u << count) - 1;
-    return SAY_CHANGE(state, command->action, "%d of %d cameras see", count < all ? count : all,
-                      all);
+    const int all = state->scene.camera_count, wanted = (int)command->number;
+    const int count = wanted < all ? wanted : all;
+    state->job.camera_mask = count == all ? UINT32_MAX : (1u << count) - 1;
+    return SAY_CHANGE(state, command->action, "%d of %d cameras see", count, all);
 }
 
-/* Changes an error of the selected camera, or of all: an error of the car's own pose shows in all
- * of them. */
+/* Changes an error of the selected camera, or of all cameras: an error of the car's own pose shows
+ * in every camera. */
 unsigned control_calibration(State *state, const Command *command) {
     const char *word = keys[command->action].word;
+    const bool is_delay = command->action == ACTION_DELAY;
+    const double error = command->number + 0.0; /* makes -0 a 0 */
     Err err;
-    int fault = 0;
+    int fault = 0; /* the row with the control's word */
     while (strcmp(fault_infos[fault].word, word))
         fault++;
-    bool delay = command->action == ACTION_DELAY;
-    if (delay && !scene_allows_delay(&state->scene, command->number, &err))
+    if (is_delay && !scene_allows_delay(&state->scene, command->number, &err))
         return SAY(state, command->action, "delay: %s", err.what);
     for (int i = 0; i < state->scene.camera_count; i++)
         if (command->all || i == state->camera)
-            state->job.camera_errors[i].each[fault] = command->number + 0.0;
+            state->job.camera_errors[i].each[fault] = error;
     SAY(state, command->action, "%s of %s off by %s%s", fault_infos[fault].name,
         command->all ? "all cameras" : state_camera_name(state),
         state_value(state, command->action).text,
-        delay && command->number > 0 ? ": what moves leaves ghosts" : "");
-    return delay ? control_changed(state)
-                 : control_await_figures(state, false); /* no figure is of it */
+        is_delay && command->number > 0 ? ": what moves leaves ghosts" : "");
+    if (is_delay) /* a delay changes none of the log's figures */
+        return control_changed(state);
+    return control_await_figures(state, false);
 }
 
 unsigned control_repair(State *state, const Command *command) {

@@ -13,29 +13,30 @@ static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"
 /* Returns the backend whose kernels are listed. Injected bugs run on the CPU, also where the
  * display uses only a GPU. */
 BevWhere state_where(const State *state) {
-    BevWhere where = state->job.config.kernel->where;
-    bool used = state->menu.where & 1u << where;
-    return injected_bug_of(state->job.config.kernel) && !used ? BEV_CUDA : where;
+    const BevKernel *kernel = state->job.config.kernel;
+    const bool backend_used = state->menu.where & 1u << kernel->where;
+    return injected_bug_of(kernel) && !backend_used ? BEV_CUDA : kernel->where;
 }
 
 static BevDirection direction_of(const State *state) {
     return state->job.config.kernel->direction;
 }
 
-/* Drops a baseline of the other direction, whose output is another array. Comparisons need two
- * pooled grids. */
+/* Drops a baseline of the other direction, because its output is another array. Backward, ends the
+ * comparison, which needs two pooled grids. Appends to the log line what was dropped. */
 static void drop_other_direction(State *state, ShortText *line) {
-    bool backward = direction_of(state) == BEV_BACKWARD, compares = state->compare != COMPARE_OFF;
+    const bool backward = direction_of(state) == BEV_BACKWARD;
     if (state->job.baseline.kernel->direction == direction_of(state))
         return;
-    text_add(line->text, sizeof line->text, "%s%s",
-             state->job.baseline_pinned ? "; baseline let go" : "",
-             backward && compares ? "; comparison off" : "");
+    if (state->job.baseline_pinned)
+        text_add(line->text, sizeof line->text, "; baseline let go");
     state->job.baseline_pinned = false;
-    if (backward) {
-        state->compare = COMPARE_OFF;
-        state->job.pool_baseline = false;
-    }
+    if (!backward)
+        return;
+    if (state->compare != COMPARE_OFF)
+        text_add(line->text, sizeof line->text, "; comparison off");
+    state->compare = COMPARE_OFF;
+    state->job.pool_baseline = false;
 }
 
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said) {
@@ -54,55 +55,60 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     return control_await_figures(state, false);
 }
 
-/* Returns the rung of the ladder that is `step` rungs from the selection. A kernel that is no rung
- * stands between two rungs, by its place in the table. */
-static const BevKernel *next_rung(const State *state, int step) {
+/* Returns the kernel of the ladder that is `step` places from the selection. A kernel outside the
+ * ladder stands between two of its kernels, by the order of the table. */
+static const BevKernel *next_in_ladder(const State *state, int step) {
     const BevKernel *ladder[BEV_RUNGS], *now = state->job.config.kernel;
-    int count = bev_ladder(state_where(state), direction_of(state), ladder), place = 0;
+    const int count = bev_ladder(state_where(state), direction_of(state), ladder);
+    int place = 0; /* of the selection, or of the kernel that follows it in the table */
     while (place < count && kernel_bit(ladder[place]) < kernel_bit(now))
         place++;
-    bool between = place == count || ladder[place] != now;
-    return ladder[wrapped(place + step - (between && step > 0), count)];
+    const bool in_ladder = place < count && ladder[place] == now;
+    if (!in_ladder && step > 0) /* `place` is one step away already */
+        step--;
+    return ladder[wrapped(place + step, count)];
 }
 
 unsigned control_kernel(State *state, const Command *command) {
     const BevKernel *kernel =
-        command->step ? next_rung(state, command->step)
+        command->step ? next_in_ladder(state, command->step)
                       : kernel_named(state_where(state), direction_of(state), command->argument);
+    if (!kernel)
+        return SAY(state, command->action, "kernel: there is no \"%s\"%s for the %s",
+                   command->argument, kernel_way(state->job.config.kernel),
+                   state_where(state) == BEV_CPU ? "CPU" : "GPU");
     KernelConfig config = state->job.config;
     config.kernel = kernel;
-    if (kernel)
-        return control_use_config(state, command->action, config, kernel->title);
-    return SAY(state, command->action, "kernel: there is no \"%s\"%s for the %s", command->argument,
-               kernel_way(state->job.config.kernel), state_where(state) == BEV_CPU ? "CPU" : "GPU");
+    return control_use_config(state, command->action, config, kernel->title);
 }
 
 /* Changes the direction. The kernel stays where the other direction has one of the same title. A
  * format without gradients is replaced. */
 unsigned control_direction(State *state, const Command *command) {
     KernelConfig config = state->job.config;
-    int direction = command->place;
+    const int direction = command->place;
     config.kernel = kernel_in_direction(config.kernel, (BevDirection)direction);
     if (!config.kernel)
         return SAY(state, command->action, "direction: this build has no %s kernel for the %s",
                    bev_directions[direction].name, state_where(state) == BEV_CPU ? "CPU" : "GPU");
-    return control_use_config(
-        state, command->action, config,
-        short_text("%s: %s", bev_directions[direction].name, config.kernel->title).text);
+    const ShortText said =
+        short_text("%s: %s", bev_directions[direction].name, config.kernel->title);
+    return control_use_config(state, command->action, config, said.text);
 }
 
-/* Returns the place of the injected bug in its table, from 1; 0: there is none. */
-static int bug_place(const State *state) {
+/* Returns the number of the injected bug, from 1; 0: the selected kernel is correct. */
+static int bug_number(const State *state) {
     int count;
     const InjectedBug *bug = injected_bug_of(state->job.config.kernel);
     return bug ? (int)(bug - injected_bugs_of(direction_of(state), &count)) + 1 : 0;
 }
 
 const char *state_injected_bug(const State *state) {
-    return bug_place(state) ? state->job.config.kernel->title + strlen("BUG ") : "none";
+    return bug_number(state) ? state->job.config.kernel->title + strlen("BUG ") : "none";
 }
 
-/* Returns the injected bug that the argument names, by number or by name; -1: there is none. */
+/* Returns the number of the bug that the argument names, by number or by name. 0 is "none"; -1: no
+ * bug has that name. */
 static int bug_named(const State *state, const Command *command, int count) {
     int number;
     char rest;
@@ -123,27 +129,29 @@ static const BevKernel *kernel_without_bug(const State *state) {
 /* Injects a bug: selects a faulty kernel that no table of kernels lists. The log does not name the
  * bug, because finding it is the exercise. */
 unsigned control_injected_bug(State *state, const Command *command) {
-    int count, now = bug_place(state);
-    const InjectedBug *list = injected_bugs_of(direction_of(state), &count);
-    int place =
+    int count;
+    const int now = bug_number(state);
+    const InjectedBug *bugs = injected_bugs_of(direction_of(state), &count);
+    const int next =
         command->step ? wrapped(now + command->step, count + 1) : bug_named(state, command, count);
     const char *correct =
         direction_of(state) == BEV_BACKWARD ? "correct gradients" : "a correct pooling";
-    if (place < 0)
+    if (next < 0)
         return SAY(state, command->action, "bug: there is no \"%s\"%s: none, or 1 to %d",
                    command->argument, kernel_way(state->job.config.kernel), count);
-    if (place == now)
+    if (next == now)
         return SAY(state, command->action, "bug %s, still", state_injected_bug(state));
     KernelConfig config = state->job.config;
     if (!now)
         state->before_bug = config.kernel;
-    config.kernel = place ? &list[place - 1].kernel : kernel_without_bug(state);
-    const ShortText said = place ? short_text("bug %d injected into %s: find it", place, correct)
-                                 : short_text("no bug: %s", config.kernel->title);
+    config.kernel = next ? &bugs[next - 1].kernel : kernel_without_bug(state);
+    const ShortText said = next ? short_text("bug %d injected into %s: find it", next, correct)
+                                : short_text("no bug: %s", config.kernel->title);
     return control_use_config(state, command->action, config, said.text);
 }
 
-/* Returns the next position whose bit is set in the mask; `now` where no other bit is set. */
+/* Returns the next position whose bit is set in the mask, in the direction of `step`. Returns `now`
+ * where no other bit is set. */
 static int next_in_mask(unsigned mask, int now, int step, int count) {
     for (int i = 1; i <= count; i++) {
         int candidate = wrapped(now + i * step, count);
@@ -169,11 +177,11 @@ unsigned control_dtype(State *state, const Command *command) {
 
 unsigned control_align(State *state, const Command *command) {
     KernelConfig config = state->job.config;
-    unsigned both = config.kernel->aligns & control_aligns(state);
+    const unsigned possible = config.kernel->aligns & control_aligns(state);
     int align = command->step
-                    ? next_in_mask(both, (int)config.align, command->step, BEV_ALIGN_COUNT)
+                    ? next_in_mask(possible, (int)config.align, command->step, BEV_ALIGN_COUNT)
                     : control_find(state, command);
-    if (align < 0 || !(both & 1u << align))
+    if (align < 0 || !(possible & 1u << align))
         return SAY(state, command->action, "%s on this scene does not take %s: still %s",
                    config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
                    bev_aligns[config.align].name);
@@ -182,9 +190,9 @@ unsigned control_align(State *state, const Command *command) {
 }
 
 unsigned control_backend(State *state, const Command *command) {
-    BevWhere where = state_where(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
-    if (!command->step)
-        where = strcasecmp(command->argument, where_words[BEV_CPU]) ? BEV_CUDA : BEV_CPU;
+    const bool names_cpu = !strcasecmp(command->argument, where_words[BEV_CPU]);
+    const bool to_cpu = command->step ? state_where(state) != BEV_CPU : names_cpu;
+    const BevWhere where = to_cpu ? BEV_CPU : BEV_CUDA;
     if (!(state->menu.where & 1u << where))
         return SAY(state, command->action, "backend: no %s here: still %s",
                    where == BEV_CUDA ? "CUDA device" : "CPU kernels",
@@ -207,13 +215,15 @@ int64_t state_channels(const State *state) {
 
 unsigned control_channels(State *state, const Command *command) {
     ValueName counts[VALUES_MAX];
-    int count = keys[command->action].list(state, counts), at = 0;
+    const int count = keys[command->action].list(state, counts);
+    int at = 0; /* the first listed number that is not below the present one */
     while (at + 1 < count && atoi(counts[at].name) < state_channels(state))
         at++;
-    int64_t channels = command->step ? atoi(counts[wrapped(at + command->step, count)].name)
-                                     : (int64_t)command->number;
+    const ValueName *next = &counts[wrapped(at + command->step, count)];
+    const int64_t channels = command->step ? atoi(next->name) : (int64_t)command->number;
     state->job.channels = channels;
-    state->channel = state->channel < channels ? state->channel : 0;
+    if (state->channel >= channels)
+        state->channel = 0;
     return SAY_CHANGE(state, command->action, "C = %lld", (long long)channels);
 }
 
@@ -233,15 +243,15 @@ unsigned control_gpu(State *state, const Command *command) {
     return say_predicted_gpu(state, command->action) | changed;
 }
 
-/* Changes one figure of the GPU. The value 0 restores the GPU's own. An L2 takes the next size that
- * the model counts, as `regime --l2-mb` counts that size. */
+/* Changes one figure of the GPU. The value 0 restores the GPU's own figure. The size of an L2 is
+ * rounded to the nearest size that the model counts, as `regime --l2-mb` does. */
 unsigned control_gpu_figure(State *state, const Command *command) {
     double *figure = (double *)((char *)state + keys[command->action].field);
-    const double asked = command->number;
-    const double value = figure == &state->edit.sms ? ceil(asked)
-                         : figure == &state->edit.l2_mib && asked > 0
-                             ? model_l2_mib(model_l2_next_to(asked))
-                             : asked;
+    double value = command->number;
+    if (figure == &state->edit.sms)
+        value = ceil(value);
+    else if (figure == &state->edit.l2_mib && value > 0)
+        value = model_l2_mib(model_l2_next_to(value));
     unsigned changed = SET(*figure, value);
     return say_predicted_gpu(state, command->action) | changed;
 }

@@ -160,42 +160,51 @@ const GlossaryRow glossary[] = {
 
 const int glossary_count = sizeof glossary / sizeof *glossary;
 
-/* Copies one name of a row: 0 is its word, higher numbers are the names in `also`. Returns false
- * where the row has no such name. */
-static bool name_of(const GlossaryRow *row, int i, char *name, size_t size) {
-    const char *from = i ? row->also : row->word;
-    for (int skip = i; skip > 1 && *from; skip--) {
+enum { NAME_BYTES = 64 };
+
+/* Copies one name of a row: 0 is the row's word, higher numbers are the names in `also`. Returns
+ * false where the row has no name with that number. */
+static bool copy_name(const GlossaryRow *row, int number, char name[NAME_BYTES]) {
+    const char *from = number ? row->also : row->word;
+    for (int skipped = 1; skipped < number && *from; skipped++) {
         from += strcspn(from, ",");
         from += strspn(from, ", ");
     }
-    snprintf(name, size, "%.*s", (int)(i ? strcspn(from, ",") : strlen(from)), from);
-    return name[0];
+    const size_t length = number ? strcspn(from, ",") : strlen(from);
+    snprintf(name, NAME_BYTES, "%.*s", (int)length, from);
+    return length > 0;
 }
 
 const GlossaryRow *glossary_find(const char *word) {
-    char name[64];
+    char name[NAME_BYTES];
     for (int row = 0; row < glossary_count; row++)
-        for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++)
+        for (int i = 0; copy_name(&glossary[row], i, name); i++)
             if (!strcasecmp(name, word))
                 return &glossary[row];
     return NULL;
 }
 
-static bool stands_in(const char *name, const char *text) {
-    size_t length = strlen(name);
-    for (const char *at = text; (at = strcasestr(at, name)); at++)
-        if ((at == text || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[length]))
+/* Whether the name stands in the text as a whole word, in any case. */
+static bool text_has_word(const char *text, const char *name) {
+    const size_t length = strlen(name);
+    const char *found = strcasestr(text, name);
+    while (found) {
+        const bool begins_word = found == text || !isalnum((unsigned char)found[-1]);
+        const bool ends_word = !isalnum((unsigned char)found[length]);
+        if (begins_word && ends_word)
             return true;
+        found = strcasestr(found + 1, name);
+    }
     return false;
 }
 
 const GlossaryRow *glossary_mentioned(const char *text) {
     const GlossaryRow *found = NULL;
     size_t longest = 0;
-    char name[64];
+    char name[NAME_BYTES];
     for (int row = 0; row < glossary_count; row++)
-        for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++)
-            if (strlen(name) > longest && stands_in(name, text)) {
+        for (int i = 0; copy_name(&glossary[row], i, name); i++)
+            if (strlen(name) > longest && text_has_word(text, name)) {
                 found = &glossary[row];
                 longest = strlen(name);
             }
@@ -204,11 +213,11 @@ const GlossaryRow *glossary_mentioned(const char *text) {
 
 void glossary_hint(const char *word, const char *otherwise, char *hint, size_t size) {
     enum { MOST_TYPOS = 2 };
-    char name[64];
+    char name[NAME_BYTES];
     int least = MOST_TYPOS + 1;
     snprintf(hint, size, "%s", otherwise);
     for (int row = 0; row < glossary_count; row++)
-        for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++) {
+        for (int i = 0; copy_name(&glossary[row], i, name); i++) {
             int distance = edit_distance(name, word);
             if (distance >= least)
                 continue;

@@ -20,24 +20,27 @@
         return rows < VALUES_MAX ? rows : VALUES_MAX;                                              \
     }
 
-/* Returns a line of the menu about the value; NULL: unknown, as of a scene of the command line. */
+/* Returns the menu's line about a value. NULL: the menu has none, as for a scene that the command
+ * line named. */
 static const char *idea_at(const char *const *ideas, int value) {
-    return ideas && ideas[value] && ideas[value][0] ? ideas[value] : NULL;
+    const bool known = ideas && ideas[value] && ideas[value][0];
+    return known ? ideas[value] : NULL;
 }
 
-/* Returns what a format is made of: "16 bits: exponent 5, fraction 10; largest 65504". */
+/* Returns the parts of a format: "16 bits: exponent 5, fraction 10; largest 65504". */
 static const char *dtype_idea(int dtype) {
     static char ideas[BEV_DTYPE_COUNT][96];
     const BevDtypeInfo *info = &bev_dtypes[dtype];
-    bool scaled = strcmp(info->scaling, "none") != 0;
+    const bool scaled = strcmp(info->scaling, "none") != 0;
+    const int digits = info->largest > 1e6 ? 2 : 5;
     char parts[48];
-    snprintf(parts, sizeof parts, "whole numbers, pooled to %s", bev_dtypes[info->out].title);
     if (info->exponent)
         snprintf(parts, sizeof parts, "exponent %d, fraction %d", info->exponent,
                  info->bits - info->sign - info->exponent);
+    else
+        snprintf(parts, sizeof parts, "whole numbers, pooled to %s", bev_dtypes[info->out].title);
     snprintf(ideas[dtype], sizeof ideas[dtype], "%d bits: %s; largest %.*g%s%s", info->bits, parts,
-             info->largest > 1e6 ? 2 : 5, info->largest, scaled ? "; a scale " : "",
-             scaled ? info->scaling : "");
+             digits, info->largest, scaled ? "; a scale " : "", scaled ? info->scaling : "");
     return ideas[dtype];
 }
 
@@ -163,7 +166,7 @@ const char *const argument_words[] = {[ARGUMENT_NONE] = "",
                                       [ARGUMENT_NUMBER] = " NUMBER",
                                       [ARGUMENT_SWITCH] = " on|off"};
 
-/* The words that rows of controls.inc use; its head explains them. */
+/* Words in the rows of controls.inc. The head of that file explains them. */
 #define F(n)    (KEYCODE_F1 + (n)-1)
 #define NO_LIST NULL
 
@@ -175,7 +178,8 @@ static double write_choice(const State *state, Action action, int place, char *t
     return place;
 }
 
-/* The second reading of the rows defines a function for each control that writes its value. */
+/* The second inclusion of controls.inc defines value_ID() for each control, which writes the
+ * control's value. */
 #define ACT(handler, write, ...) write
 #define CONTROL(id, word, argument, keys_, back, group, help, also, acts)                          \
     static double value_##id(const State *state, char *text, size_t size) {                        \
@@ -188,7 +192,7 @@ static double write_choice(const State *state, Action action, int place, char *t
 #undef ACT
 #undef NEEDS
 
-/* The third reading of the rows fills the table of controls. */
+/* The third inclusion of controls.inc fills the table of controls. */
 #define ARGUMENT_NAME(values)            ARGUMENT_NAME, values
 #define ARGUMENT_WORDS(values)           ARGUMENT_WORDS, values
 #define ARGUMENT_ANY_NUMBER              ARGUMENT_NUMBER, NULL, -INFINITY, INFINITY, 1
@@ -225,7 +229,8 @@ bool keys_find(int32_t key, Command *command) {
     for (int i = 0; i < ACTION_COUNT && key; i++) {
         int step = keys[i].back == key ? -1 : 0;
         for (int k = 0; k < KEYS_PER_ROW; k++)
-            step = keys[i].keys[k] == key ? 1 : step;
+            if (keys[i].keys[k] == key)
+                step = 1;
         *command = (Command){.action = (Action)i, .step = step};
         if (step)
             return true;
@@ -245,10 +250,12 @@ int keys_direct(int place) {
 }
 
 int help_entries(const State *state) {
+    if (state->glossary)
+        return glossary_count;
     int count = 0;
-    while (!state->glossary && keys_direct(count) < ACTION_COUNT)
-        count++;
-    return state->glossary ? glossary_count : count;
+    for (int i = 0; i < ACTION_COUNT; i++)
+        count += keys[i].direct;
+    return count;
 }
 
 const KeyRow *keys_of_word(const char *word) {
@@ -264,33 +271,36 @@ const KeyRow *keys_beginning(const char *text) {
     return text[strlen(word)] == ' ' ? keys_of_word(word) : NULL;
 }
 
-/* Says why a word is no control, with the nearest word. Returns false. */
+/* Writes the error of a word that is no control, with the nearest word as a hint. Returns false. */
 static bool refuse_word(const char *line, const char *word, Err *err) {
     const char *words[ACTION_COUNT];
     char hint[96];
-    Command meant;
+    Command of_key;
     for (int i = 0; i < ACTION_COUNT; i++)
         words[i] = keys[i].word;
-    if (keys_find(keys_named(word), &meant))
+    if (keys_find(keys_named(word), &of_key))
         return err_set(err, ERR_USAGE, line, "", "\"%s\" is a key; its word here is \"%s\"", word,
-                       words[meant.action]);
+                       words[of_key.action]);
     nearest_hint(word, words, ACTION_COUNT, "man bevscope lists them, in CONTROLS", hint,
                  sizeof hint);
     return err_set(err, ERR_USAGE, line, "", "no control is called \"%s\"; %s", word, hint);
 }
 
-/* Whether the text has the form of the control's argument: a number, or on or off. */
+/* Whether the text has the form of the control's argument. The control `pin` takes on, off or a
+ * cell "X,Y". */
 static bool check_argument(const KeyRow *row, const char *line, const char *argument, Err *err) {
     double number, y;
     char rest;
     const bool is_number = sscanf(argument, "%lf%c", &number, &rest) == 1 && isfinite(number);
     const bool is_cell = sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2;
-    const bool is_on = is_switch(argument) || (row->action == ACTION_PIN && is_cell);
-    const char *wrong =
-        row->argument == ARGUMENT_NONE ? "\"%s\" takes no argument, but \"%s\" was given"
-        : row->argument == ARGUMENT_NUMBER && !is_number ? "\"%s\" takes a number, not \"%s\""
-        : row->argument == ARGUMENT_SWITCH && !is_on     ? "\"%s\" takes on or off, not \"%s\""
-                                                         : NULL;
+    const bool switches = is_switch(argument) || (row->action == ACTION_PIN && is_cell);
+    const char *wrong = NULL;
+    if (row->argument == ARGUMENT_NONE)
+        wrong = "\"%s\" takes no argument, but \"%s\" was given";
+    else if (row->argument == ARGUMENT_NUMBER && !is_number)
+        wrong = "\"%s\" takes a number, not \"%s\"";
+    else if (row->argument == ARGUMENT_SWITCH && !switches)
+        wrong = "\"%s\" takes on or off, not \"%s\"";
     return !wrong || err_set(err, ERR_USAGE, line, "", wrong, row->word, argument);
 }
 
@@ -301,14 +311,14 @@ bool keys_parse(const char *line, Command *command, Err *err) {
     const KeyRow *row = keys_of_word(word);
     if (!row)
         return refuse_word(line, word, err);
-    bool names_camera = row->group == GROUP_CAMERAS && rest[0];
+    const bool names_camera = row->group == GROUP_CAMERAS && rest[0];
     if (rest[0] && row->argument != ARGUMENT_WORDS && !names_camera)
         return err_set(err, ERR_USAGE, line, "", "\"%s\" takes at most one argument", word);
-    bool back = !strcmp(argument, "-");
-    if (back && !row->back)
+    const bool steps_back = !strcmp(argument, "-");
+    if (steps_back && !row->back)
         return err_set(err, ERR_USAGE, line, "", "\"%s\" has no step back", word);
-    *command = (Command){.action = row->action, .step = back ? -1 : 1};
-    if (!argument[0] || back)
+    *command = (Command){.action = row->action, .step = steps_back ? -1 : 1};
+    if (!argument[0] || steps_back)
         return true;
     command->step = 0;
     int length = snprintf(command->argument, sizeof command->argument, "%s%s%s", argument,
@@ -339,14 +349,18 @@ static const struct {
 /* clang-format on */
 
 KeyText key_of(Action action) {
+    const KeyRow *row = &keys[action];
     KeyText text;
-    snprintf(text.name, sizeof text.name, ":%s", keys[action].word);
-    return keys[action].direct ? keys_name(keys[action].keys[0]) : text;
+    if (row->direct)
+        return keys_name(row->keys[0]);
+    snprintf(text.name, sizeof text.name, ":%s", row->word);
+    return text;
 }
 
 KeyText keys_name(int32_t key) {
+    const bool is_ascii = key < 0x80;
     KeyText text;
-    snprintf(text.name, sizeof text.name, "%c", key < 0x80 ? (char)key : '?');
+    snprintf(text.name, sizeof text.name, "%c", is_ascii ? (char)key : '?');
     if (key >= KEYCODE_F1 && key <= KEYCODE_F12)
         snprintf(text.name, sizeof text.name, "F%d", (int)(key - KEYCODE_F1) + 1);
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
@@ -355,20 +369,21 @@ KeyText keys_name(int32_t key) {
     return text;
 }
 
-/* The first key, the key of a step back, the other keys: "k K F2". */
+/* Writes the first key, the key of a step back, and the other keys: "k K F2". The pair "S-Up" and
+ * "S-Down" becomes "S-Up/Down". */
 ShortText keys_label(const KeyRow *row) {
     const int32_t all[] = {row->keys[0], row->back, row->keys[1], row->keys[2]};
     ShortText label = {""};
     for (int i = 0; i <= KEYS_PER_ROW; i++) {
         const KeyText key = keys_name(all[i]);
-        /* The pair "S-Up" and "S-Down" is written as "S-Up/Down". */
-        bool pair = i == 1 && all[i] >= KEYCODE_SHIFT_UP && all[i] <= KEYCODE_SHIFT_RIGHT;
-        if (all[i] > 0)
-            text_add(label.text, sizeof label.text, "%s%s",
-                     pair            ? "/"
-                     : label.text[0] ? " "
-                                     : "",
-                     key.name + (pair ? strlen("S-") : 0));
+        const bool with_shift = all[i] >= KEYCODE_SHIFT_UP && all[i] <= KEYCODE_SHIFT_RIGHT;
+        const bool second_of_pair = i == 1 && with_shift;
+        if (all[i] <= 0)
+            continue;
+        if (second_of_pair)
+            text_add(label.text, sizeof label.text, "/%s", key.name + strlen("S-"));
+        else
+            text_add(label.text, sizeof label.text, "%s%s", label.text[0] ? " " : "", key.name);
     }
     return label;
 }
@@ -410,6 +425,7 @@ static const struct {
     {OPEN_RACE, {{"Esc"}, "panels", ACTION_ESCAPE}},
 };
 
+/* Returns the open part of the screen that takes the keys. */
 static Open open_part(const State *state) {
     return state->palette.open  ? OPEN_PALETTE
            : state->help        ? OPEN_HELP
@@ -420,7 +436,7 @@ static Open open_part(const State *state) {
                                 : OPEN_NOTHING;
 }
 
-/* Whether the keys of the page of bits work. In a lesson they work beside its keys. */
+/* Whether the keys of the page of bits work. In a lesson they work beside the lesson's keys. */
 static bool bits_keys_work(const State *state, Open open) {
     return open == OPEN_BITS || (open == OPEN_LESSON && state->bits.open);
 }
@@ -430,18 +446,20 @@ static KeyHint hint_of(Action action) {
 }
 
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
-    Open open = open_part(state);
-    const bool choice = open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
-    const bool bits = bits_keys_work(state, open);
+    const Open open = open_part(state);
+    const bool asks_choice = open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
+    const bool bits_work = bits_keys_work(state, open);
+    /* Two hints of the bits exclude each other: in a choice, Up and Down choose an answer. */
+    const Action bits_left_out = asks_choice ? ACTION_BITS_VALUE : ACTION_BITS_AT;
     int count = 0;
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         KeyHint hint = hint_rows[i].hint;
-        /* Where a lesson asks for a choice, Up and Down choose an answer. */
-        Action left_out = choice ? ACTION_BITS_VALUE : ACTION_BITS_AT;
-        const bool of_bits = bits && hint_rows[i].open == OPEN_BITS;
-        if (of_bits ? hint.action == left_out : hint_rows[i].open != open)
+        const bool of_bits = bits_work && hint_rows[i].open == OPEN_BITS;
+        if (!of_bits && hint_rows[i].open != open)
             continue;
-        if (bits && !of_bits && hint.action == ACTION_ESCAPE) /* it closes the bits first */
+        if (of_bits && hint.action == bits_left_out)
+            continue;
+        if (bits_work && !of_bits && hint.action == ACTION_ESCAPE) /* Esc closes the bits first */
             continue;
         if (hint.action == ACTION_NEXT && state->lesson.asks != ASKS_NOTHING)
             hint.label = "answer";
@@ -483,7 +501,8 @@ bool keys_here(const State *state, int32_t key, Command *command) {
     for (size_t i = 0; i < sizeof page_keys / sizeof *page_keys; i++) {
         if (page_keys[i].open != page || page_keys[i].key != key)
             continue;
-        bool stops = page_keys[i].action == ACTION_STEPS_SPEED && state->step_speed != 0;
+        /* Space runs the steps, or stops steps that run, as the speed 0 does. */
+        const bool stops = page_keys[i].action == ACTION_STEPS_SPEED && state->step_speed != 0;
         *command = (Command){.action = page_keys[i].action, .step = stops ? 0 : page_keys[i].step};
         snprintf(command->argument, sizeof command->argument, "%s",
                  stops ? "0" : page_keys[i].argument);
@@ -492,9 +511,9 @@ bool keys_here(const State *state, int32_t key, Command *command) {
     return keys_find(key, command);
 }
 
-/* Finds the key by trying the names of all ASCII characters, then of the keys with own codes. */
 int32_t keys_named(const char *name) {
-    for (int32_t key = 1; key <= KEYCODE_F12; key = key == 0x7f ? KEYCODE_UP : key + 1)
+    enum { LAST_ASCII = 0x7f }; /* then come the keys with codes of their own, from KEYCODE_UP on */
+    for (int32_t key = 1; key <= KEYCODE_F12; key = key == LAST_ASCII ? KEYCODE_UP : key + 1)
         if (!strcmp(keys_name(key).name, name))
             return key;
     return 0;

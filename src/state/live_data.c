@@ -52,7 +52,7 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
     return NULL;
 }
 
-/* Rows are compared by name: a recording knows the kernels of other builds. */
+/* Compares kernels by name, because a recording may have kernels that this build lacks. */
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel) {
     for (int i = 0; i < live->kernel_count; i++)
         if (!strcmp(live->kernels[i].kernel->name, kernel->name))
@@ -65,17 +65,17 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
 
 ShortText live_side_label(const LiveData *live, bool baseline) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
-    const BevKernel *by = baseline ? live->frame.baseline_by : live->frame.pooled_by;
+    const BevKernel *pooled_by = baseline ? live->frame.baseline_by : live->frame.pooled_by;
     if (live->frame.other_name[0])
         return short_text("%s", baseline ? live->frame.other_name : live->frame.scene_name);
     if (job_rigs_differ(&live->job) && kernel_config_equal(&live->job.config, &live->job.baseline))
         return short_text(baseline ? "rig as pinned" : "rig now");
     if (!config->kernel)
         return short_text("n/a");
-    const bool stands_in = live->stand_in && by && by != config->kernel;
+    const bool by_stand_in = live->stand_in && pooled_by && pooled_by != config->kernel;
     ShortText label = kernel_config_label(config);
-    if (stands_in)
-        text_add(label.text, sizeof label.text, " (by %s)", by->title);
+    if (by_stand_in)
+        text_add(label.text, sizeof label.text, " (by %s)", pooled_by->title);
     return label;
 }
 
@@ -100,50 +100,54 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 
 Reading live_latency(const LiveData *live, const LiveKernel *row) {
     Reading latency = row ? row->median_us : (Reading){.value = 0};
-    bool stands_in = live->timed && latency.source == SOURCE_RECORDED && !row->skipped;
-    bool unsure = latency.source == SOURCE_MEASURED && row->unsettled;
-    latency.doubtful = stands_in || unsure;
+    const bool until_timed = live->timed && latency.source == SOURCE_RECORDED && !row->skipped;
+    const bool unsettled = latency.source == SOURCE_MEASURED && row->unsettled;
+    latency.doubtful = until_timed || unsettled;
     return latency;
 }
 
+/* Whether two recorded medians may be divided: both settled, in one recording. */
+static bool recordings_comparable(const LiveKernel *a, const LiveKernel *b) {
+    return !a->unsettled && !b->unsettled && !strcmp(a->recorded_on, b->recorded_on);
+}
+
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
+    const Reading unknown = {.value = NAN};
     const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
-    bool unsettled_file =
-        latency.source == SOURCE_RECORDED && (row->unsettled || live->baseline.unsettled);
-    if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
-        unsettled_file ||
-        (latency.source == SOURCE_RECORDED &&
-         strcmp(row->recorded_on, live->baseline.recorded_on) != 0) ||
-        !(latency.value > 0))
-        return (Reading){.value = NAN};
+    if (!latency.source || latency.source != base.source || latency.stale || base.stale)
+        return unknown;
+    if (latency.source == SOURCE_RECORDED && !recordings_comparable(row, &live->baseline))
+        return unknown;
+    if (!(latency.value > 0))
+        return unknown;
     Reading speedup = reading(base.value / latency.value, latency.source);
     speedup.doubtful = latency.doubtful || base.doubtful;
     return speedup;
 }
 
 LiveVerdict live_tolerance(const LiveAccuracy *accuracy) {
-    return !accuracy->source || accuracy->stale || !isfinite(accuracy->max_abs) ? LIVE_UNKNOWN
-           : accuracy->max_abs > LIVE_TOLERANCE                                 ? LIVE_FAIL
-                                                                                : LIVE_PASS;
+    const bool judged = accuracy->source && !accuracy->stale && isfinite(accuracy->max_abs);
+    if (!judged)
+        return LIVE_UNKNOWN;
+    return accuracy->max_abs > LIVE_TOLERANCE ? LIVE_FAIL : LIVE_PASS;
 }
 
 Headline live_headline(const State *state, const LiveData *live) {
     Headline headline = {.serial = live->serial};
+    const KernelConfig *config = &live->job.config;
+    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    const LiveSteps *steps = live->frame.steps;
+    const LiveKernel *row = live_kernel(live, config->kernel);
     if (live->memory.known)
         headline.footprint_bytes =
             reading(bev_footprint_total(live->memory.footprint), SOURCE_MODEL);
-    const KernelConfig *config = &live->job.config;
-    const LiveKernel *row = live_kernel(live, config->kernel);
     headline.latency_us = live_latency(live, row);
-    if (row && row->beside_pictures && headline.latency_us.source == SOURCE_MEASURED)
-        headline.latency_us.doubtful = true;
     if (row && headline.latency_us.source == SOURCE_MEASURED) {
-        double noise = row->kernel->where == BEV_CPU ? 0.1 : 0.02;
+        const double noise = row->kernel->where == BEV_CPU ? 0.1 : 0.02;
+        headline.latency_us.doubtful |= row->beside_pictures;
         headline.swing_us[0] = (1 - noise) * row->least_us;
         headline.swing_us[1] = (1 + noise) * row->most_us;
     }
-    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
-    const LiveSteps *steps = live->frame.steps;
     if (steps)
         headline.step_count = steps->selection.step_count > steps->baseline.step_count
                                   ? steps->selection.step_count
@@ -184,13 +188,14 @@ int live_lit(const LiveData *live, const State *state,
     }
     int count = live_step_points(live, state, points);
     for (int i = 0; i < count; i++) {
-        StepPixel at = step_pixel(&live->frame.steps->selection.shape, points[i]->depth);
-        list[i] = (LiveContribution){.camera = (int)at.camera,
-                                     .w = (int32_t)at.w,
-                                     .h = (int32_t)at.h,
-                                     .depth_bin = (int32_t)at.bin,
-                                     .depth = live->frame.features->depth[points[i]->depth],
-                                     .weight = points[i]->weight};
+        const StepPoint *point = points[i];
+        const StepPixel pixel = step_pixel(&live->frame.steps->selection.shape, point->depth);
+        list[i] = (LiveContribution){.camera = (int)pixel.camera,
+                                     .w = (int32_t)pixel.w,
+                                     .h = (int32_t)pixel.h,
+                                     .depth_bin = (int32_t)pixel.bin,
+                                     .depth = live->frame.features->depth[point->depth],
+                                     .weight = point->weight};
     }
     return count;
 }
@@ -204,8 +209,8 @@ Slice live_slice(const LiveFrame *frame, int slice) {
 
 Ladder ladder_of(const State *state, const LiveData *live) {
     Ladder ladder = {.bars = SOURCE_MEASURED};
-    double us[LIVE_MAX_KERNELS];
-    int known = 0, recorded = 0, measured = 0;
+    double bars_us[LIVE_MAX_KERNELS];
+    int bar_count = 0, recorded = 0, measured = 0;
     for (int i = 0; i < live->kernel_count; i++) {
         const LiveKernel *row = &live->kernels[i];
         if (row->kernel->where != state_where(state))
@@ -218,20 +223,21 @@ Ladder ladder_of(const State *state, const LiveData *live) {
         ladder.bars = SOURCE_RECORDED;
     for (int i = 0; i < ladder.count; i++)
         if (ladder.kernels[i]->median_us.source == ladder.bars)
-            us[known++] = ladder.kernels[i]->median_us.value;
-    if (!known)
+            bars_us[bar_count++] = ladder.kernels[i]->median_us.value;
+    if (!bar_count)
         return ladder;
-    sort_ascending(us, known);
-    ladder.longest_us = us[known - 1];
-    /* One very slow kernel leaves the other bars visible: it is cut at twice the median. */
-    ladder.scale_us = fmin(2 * us[known / 2], ladder.longest_us);
+    sort_ascending(bars_us, bar_count);
+    ladder.longest_us = bars_us[bar_count - 1];
+    /* Bars end at twice the median. A very slow kernel would make the other bars too short. */
+    ladder.scale_us = fmin(2 * bars_us[bar_count / 2], ladder.longest_us);
     return ladder;
 }
 
 bool model_follows(const KernelConfig *config) {
-    const BevKernel *row = config->kernel ? model_row(config->kernel) : NULL;
-    return !config->kernel || config->kernel->direction == BEV_FORWARD ||
-           (row && traced_place(row) >= 0);
+    if (!config->kernel || config->kernel->direction == BEV_FORWARD)
+        return true;
+    const BevKernel *row = model_row(config->kernel);
+    return row && traced_place(row) >= 0;
 }
 
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
@@ -255,11 +261,15 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
 }
 
 ShortText machine_text(const char *label) {
-    static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
+    static const char *const left_out[] = {"(R)", "(TM)", " Processor", " CPU"};
     ShortText machine = short_text("%.*s", (int)strcspn(label, ","), label);
-    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
-        for (char *at; (at = strstr(machine.text, noise[i]));)
-            memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        char *at;
+        while ((at = strstr(machine.text, left_out[i]))) {
+            const char *after = at + strlen(left_out[i]);
+            memmove(at, after, strlen(after) + 1);
+        }
+    }
     return machine;
 }
 
@@ -279,16 +289,17 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
 }
 
 ShortText latency_origin(const LiveKernel *row) {
-    FigureSource source = row->median_us.source;
-    const char *how = source != SOURCE_MEASURED ? ""
-                      : row->beside_pictures    ? " while rendering: noisy"
-                      : row->unsettled          ? ", unsettled"
-                      : row->single             ? ", single launches"
-                                                : "";
+    const FigureSource source = row->median_us.source;
+    const char *how = "";
+    if (source == SOURCE_MEASURED)
+        how = row->beside_pictures ? " while rendering: noisy"
+              : row->unsettled     ? ", unsettled"
+              : row->single        ? ", single launches"
+                                   : "";
     return short_text("%s%s%s", source_names[source], how, row->median_us.stale ? ", stale" : "");
 }
 
-/* Returns the mark of a median. Only one has room: the strongest warning. */
+/* Returns the mark of a median. A screen has room for one mark: the strongest warning. */
 const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
@@ -307,15 +318,15 @@ void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t siz
                  {'s', "s single launches"},
                  {'b', "b while rendering: noisy"},
                  {'?', machine_busy ? "? CPU busy" : "? unsettled"}};
-    bool measured = false, there[128] = {false};
+    bool measured = false, mark_occurs[128] = {false};
     for (int i = 0; i < ladder->count; i++) {
         const LiveKernel *row = ladder->kernels[i];
         measured |= row->median_us.source == SOURCE_MEASURED;
-        there[(unsigned char)ladder_mark(row)[0]] = true;
+        mark_occurs[(unsigned char)ladder_mark(row)[0]] = true;
     }
-    snprintf(note, size, "%s", measured ? "measured" : there['r'] ? "" : "not measured");
+    snprintf(note, size, "%s", measured ? "measured" : mark_occurs['r'] ? "" : "not measured");
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (there[(unsigned char)marks[i].mark])
+        if (mark_occurs[(unsigned char)marks[i].mark])
             text_add(note, size, "%s%s", note[0] ? ", " : "", marks[i].text);
 }
 
@@ -365,12 +376,14 @@ const char *model_whose(const LiveData *live) {
 }
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
-    const BevKernel *kernel = live->job.config.kernel;
-    Gpu gpu = state_gpu(state);
-    if (live->model && (live->model->dtype != live->job.config.dtype ||
-                        live->model->align != live->job.config.align))
-        return NULL; /* the model of another format stays for the bars */
-    return live->model && kernel ? model_of_kernel(live->model, kernel, &gpu) : NULL;
+    const KernelConfig *config = &live->job.config;
+    const MemoryModel *model = live->model;
+    const Gpu gpu = state_gpu(state);
+    if (!model || !config->kernel)
+        return NULL;
+    /* Only the bars still show the model of an earlier format. */
+    const bool of_selection = model->dtype == config->dtype && model->align == config->align;
+    return of_selection ? model_of_kernel(model, config->kernel, &gpu) : NULL;
 }
 
 Prediction prediction_of(const State *state, const LiveData *live,
@@ -398,11 +411,11 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
         return 0;
     const ScatterStats *stats = &live->intervals.stats;
     const BevKernel *kernel = live->job.config.kernel;
+    const bool counts_points = state->scene.operator_spec.kind == OPERATOR_HISTOGRAM;
     const WorkflowScene scene = {state->menu.scenes.names[live->job.scene],
                                  !state->scene.has_operator ? WORKFLOW_POOLING
-                                 : state->scene.operator_spec.kind == OPERATOR_HISTOGRAM
-                                     ? WORKFLOW_COUNTING
-                                     : WORKFLOW_OPERATOR};
+                                 : counts_points            ? WORKFLOW_COUNTING
+                                                            : WORKFLOW_OPERATOR};
     IntervalLengths lengths = {0};
     if (live->intervals.known)
         lengths = (IntervalLengths){model_longest(live->model), stats->median, stats->cells,
@@ -414,9 +427,10 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     return count;
 }
 
+/* Orders by descending gain. */
 static int by_gain(const void *left, const void *right) {
     const Advice *a = left, *b = right;
-    return a->finding.gain < b->finding.gain ? 1 : a->finding.gain > b->finding.gain ? -1 : 0;
+    return (a->finding.gain < b->finding.gain) - (a->finding.gain > b->finding.gain);
 }
 
 /* Fills in the gain of the selection by pruning. Where the selection gains little, the gain is that
@@ -431,8 +445,10 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
     const PrunedKernel *best = pruned->kernels, *own = NULL;
     for (int i = 0; i < pruned->count; i++) {
         const PrunedKernel *row = &pruned->kernels[i];
-        best = row->latency_us[gpu] < best->latency_us[gpu] ? row : best;
-        own = row->kernel == model_row(live->job.config.kernel) ? row : own;
+        if (row->latency_us[gpu] < best->latency_us[gpu])
+            best = row;
+        if (row->kernel == model_row(live->job.config.kernel))
+            own = row;
     }
     Prediction unused;
     const PredictedKernel *leader = findings_fastest(live->model, gpu, NULL, &unused);
@@ -458,28 +474,33 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
     Finding findings[FINDINGS_MAX];
     const PredictedKernel *selected = prediction_kernel(state, live);
     int count = live_findings(state, live, findings);
-    int kept = advise_pruning(state, live, &advice[0]);
+    const bool prunes = advise_pruning(state, live, &advice[0]);
+    int kept = prunes ? 1 : 0;
     for (int i = 0; i < count; i++) {
         const BevKernel *faster = findings[i].faster;
-        const BevKernel *try = faster ? bev_counterpart(faster, state_where(state)) : NULL;
-        Advice *next = &advice[kept];
-        const PredictedKernel *to = faster ? model_kernel(live->model, faster) : NULL;
+        const BevKernel *here = faster ? bev_counterpart(faster, state_where(state)) : NULL;
+        const PredictedKernel *predicted = faster ? model_kernel(live->model, faster) : NULL;
+        if (!(findings[i].gain > 0))
+            continue;
+        Advice *next = &advice[kept++];
         *next = (Advice){.finding = findings[i],
-                         .command = {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN},
-                         .estimate = selected->estimate || (to && to->estimate)};
-        snprintf(next->command.argument, sizeof next->command.argument, "%d", i + 1);
-        if (try)
-            snprintf(next->command.argument, sizeof next->command.argument, "%s", kernel_word(try));
-        kept += findings[i].gain > 0;
+                         .command = {.action = here ? ACTION_KERNEL : ACTION_EXPLAIN},
+                         .estimate = selected->estimate || (predicted && predicted->estimate)};
+        char *argument = next->command.argument;
+        if (here)
+            snprintf(argument, sizeof next->command.argument, "%s", kernel_word(here));
+        else
+            snprintf(argument, sizeof next->command.argument, "%d", i + 1);
     }
     qsort(advice, (size_t)kept, sizeof *advice, by_gain);
     return kept;
 }
 
 ShortText live_moment_text(const SceneFacts *scene, double time_s) {
-    return scene->moment_s > 0 ? short_text("moment %ld of %d",
-                                            1 + lround(time_s / scene->moment_s), scene->moments)
-                               : short_text("t %.2f s", time_s);
+    if (scene->moment_s <= 0)
+        return short_text("t %.2f s", time_s);
+    const long number = 1 + lround(time_s / scene->moment_s);
+    return short_text("moment %ld of %d", number, scene->moments);
 }
 
 bool live_probe_empty(const LiveProbe *probe) {
@@ -489,8 +510,8 @@ bool live_probe_empty(const LiveProbe *probe) {
 
 /* ---- the story: times ------------------------------------------------------------------------ */
 
-/* Returns the model's row of a kernel, by its name: a model knows the kernels of other builds.
- * NULL: the model has none. */
+/* Returns the model's row of a kernel. Rows are compared by name, because a model may have kernels
+ * that this build lacks. NULL: the model has no such row. */
 static const PredictedKernel *predicted_row(const State *state, const LiveData *live,
                                             const BevKernel *kernel) {
     const MemoryModel *model = live->model;
@@ -504,8 +525,9 @@ static const PredictedKernel *predicted_row(const State *state, const LiveData *
 }
 
 const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
-    const RecordedOnGpu *on = row ? &row->on_gpu[state->gpu] : NULL;
-    return on && on->label && !gpu_edit_any(&state->edit) ? on : NULL;
+    const RecordedOnGpu *recorded = row ? &row->on_gpu[state->gpu] : NULL;
+    const bool known = recorded && recorded->label;
+    return known && !gpu_edit_any(&state->edit) ? recorded : NULL;
 }
 
 /* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
@@ -518,13 +540,16 @@ static double time_from(FigureSource source, const State *state, const LiveData 
         return predicted ? prediction_of(state, live, predicted).latency_us : NAN;
     if (!row || source == SOURCE_UNKNOWN || (forward && kernel->where != BEV_CUDA))
         return NAN;
-    if (source == SOURCE_RECORDED && forward)
-        return story_recorded(state, row) ? story_recorded(state, row)->us : NAN;
+    if (source == SOURCE_RECORDED && forward) {
+        const RecordedOnGpu *recorded = story_recorded(state, row);
+        return recorded ? recorded->us : NAN;
+    }
     if (source == SOURCE_RECORDED)
         return row->recorded_us.source ? row->recorded_us.value : NAN;
-    const bool here = !forward || (state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit));
+    const bool chosen_is_this_gpu = state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit);
     const bool settled = row->median_us.source == source && !row->unsettled;
-    return here && settled && !row->median_us.stale ? row->median_us.value : NAN;
+    const bool usable = settled && !row->median_us.stale && (!forward || chosen_is_this_gpu);
+    return usable ? row->median_us.value : NAN;
 }
 
 /* Returns the label of the recording of a kernel's time; "": none was recorded. */
@@ -532,44 +557,54 @@ static const char *recording_label(const State *state, const LiveData *live,
                                    const BevKernel *kernel) {
     const LiveKernel *row = live_known_kernel(live, kernel);
     const RecordedOnGpu *recorded = story_recorded(state, row);
-    return recorded ? recorded->label : row && row->recorded_us.source ? row->recorded_on : "";
+    if (recorded)
+        return recorded->label;
+    return row && row->recorded_us.source ? row->recorded_on : "";
 }
 
-/* Whether two labels of recordings name one machine, on whatever date. */
+/* Whether two labels of recordings name one machine. The date after the last comma may differ. */
 static bool same_machine(const char *a, const char *b) {
     const char *date_a = strrchr(a, ','), *date_b = strrchr(b, ',');
-    return date_a && date_b && date_a - a == date_b - b && !strncmp(a, b, (size_t)(date_a - a));
+    if (!date_a || !date_b)
+        return false;
+    const size_t length_a = (size_t)(date_a - a), length_b = (size_t)(date_b - b);
+    return length_a == length_b && !strncmp(a, b, length_a);
 }
 
-/* Whether the source has the times of all bars that the selected format and align leave possible.
+/* Whether the source has the times of all bars whose kernels take the selected format and align.
  * Recordings must be of one machine. */
 static bool has_all_times(FigureSource source, const Story *story, const State *state,
                           const LiveData *live) {
     const KernelConfig *config = &live->job.config;
-    const char *machine = NULL;
+    const char *label_before = NULL;
     for (int i = 0; i < story->count; i++) {
         const BevKernel *kernel = story->bars[i].kernel;
-        const char *on = recording_label(state, live, kernel);
-        bool possible = kernel->dtypes >> config->dtype & 1 && kernel->aligns >> config->align & 1;
-        if ((possible && isnan(time_from(source, state, live, kernel))) ||
-            (source == SOURCE_RECORDED && machine && !same_machine(machine, on)))
+        const char *label = recording_label(state, live, kernel);
+        const bool takes_config =
+            kernel->dtypes >> config->dtype & 1 && kernel->aligns >> config->align & 1;
+        if (takes_config && isnan(time_from(source, state, live, kernel)))
             return false;
-        machine = on;
+        if (source == SOURCE_RECORDED && label_before && !same_machine(label_before, label))
+            return false;
+        label_before = label;
     }
     return story->count > 0;
 }
 
-/* Returns the first source that has all times; no two sources are mixed. */
-static FigureSource source_of(const Story *story, const State *state, const LiveData *live) {
+/* Returns the first source that has all times. Sources are never mixed, because times of different
+ * sources cannot be compared. */
+static FigureSource source_of_times(const Story *story, const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
-    return has_all_times(SOURCE_MEASURED, story, state, live)          ? SOURCE_MEASURED
-           : has_all_times(SOURCE_RECORDED, story, state, live)        ? SOURCE_RECORDED
-           : live->model && kernel && kernel->direction == BEV_FORWARD ? SOURCE_MODEL
-                                                                       : SOURCE_UNKNOWN;
+    if (has_all_times(SOURCE_MEASURED, story, state, live))
+        return SOURCE_MEASURED;
+    if (has_all_times(SOURCE_RECORDED, story, state, live))
+        return SOURCE_RECORDED;
+    const bool modelled = live->model && kernel && kernel->direction == BEV_FORWARD;
+    return modelled ? SOURCE_MODEL : SOURCE_UNKNOWN;
 }
 
-/* Whether the article's time is that of another form of the kernel: on the A6000 it is V3's for
- * small L2s, where the model may choose the one for large L2s. */
+/* Whether the published time is of another form of V3 than the model chooses. On the A6000 the
+ * article timed the form for small L2s. The model may choose the form for large L2s. */
 static bool takes_other_form(const State *state, const LiveData *live, const BevKernel *kernel) {
     const MemoryModel *model = live->model;
     const Gpu gpu = state_gpu(state);
@@ -690,45 +725,51 @@ bool story_tells(const BevKernel *kernel) {
            kernel->stage == BEV_POOL && (kernel->published || kernel->is_default);
 }
 
+/* Adds the kernel's bar if anything is known of the kernel, and the story has room. */
 static void add_bar(Story *story, const State *state, const LiveData *live,
                     const BevKernel *kernel) {
-    bool known = live_known_kernel(live, kernel) || predicted_row(state, live, kernel);
+    const bool known = live_known_kernel(live, kernel) || predicted_row(state, live, kernel);
     if (known && story->count < STORY_BARS)
         story->bars[story->count++] =
             (StoryBar){.kernel = kernel, .here = bev_counterpart(kernel, state_where(state))};
 }
 
 static void choose_bars(Story *story, const State *state, const LiveData *live) {
-    const bool forward = state->job.config.kernel->direction == BEV_FORWARD;
-    for (int i = 0; forward && bev_kernels[i]; i++)
-        if (story_tells(bev_kernels[i]))
-            add_bar(story, state, live, bev_kernels[i]);
-    for (int i = 0; !forward && i < live->kernel_count; i++)
+    if (state->job.config.kernel->direction == BEV_FORWARD) {
+        for (int i = 0; bev_kernels[i]; i++)
+            if (story_tells(bev_kernels[i]))
+                add_bar(story, state, live, bev_kernels[i]);
+        return;
+    }
+    for (int i = 0; i < live->kernel_count; i++)
         if (live->kernels[i].kernel->where == state_where(state))
             add_bar(story, state, live, live->kernels[i].kernel);
 }
 
-/* Returns the row whose time stands for a kernel's: forward that of the CUDA kernel. */
-static const BevKernel *row_of(const BevKernel *kernel) {
-    const BevKernel *row = kernel->direction == BEV_FORWARD ? model_row(kernel) : kernel;
-    return row ? row : kernel;
+/* Returns the kernel whose time the story tells for a selected kernel: for a forward CPU kernel the
+ * CUDA kernel of the same idea. */
+static const BevKernel *timed_for(const BevKernel *kernel) {
+    const BevKernel *modelled = kernel->direction == BEV_FORWARD ? model_row(kernel) : NULL;
+    return modelled ? modelled : kernel;
 }
 
 /* Writes the machine, and the first and the last date of the recordings: "NVIDIA H200,
- * 2026-11-21 to 2026-11-29". */
+ * 2026-11-21 to 2026-11-29". The labels are of one machine, so their order is that of the dates. */
 static ShortText recorded_text(const Story *story, const State *state, const LiveData *live) {
     const char *first = "", *last = "";
     for (int i = 0; i < story->count; i++) {
-        const char *on = recording_label(state, live, story->bars[i].kernel);
-        first = on[0] && (!first[0] || strcmp(on, first) < 0) ? on : first;
-        last = strcmp(on, last) > 0 ? on : last;
+        const char *label = recording_label(state, live, story->bars[i].kernel);
+        if (label[0] && (!first[0] || strcmp(label, first) < 0))
+            first = label;
+        if (strcmp(label, last) > 0)
+            last = label;
     }
     ShortText machine = machine_text(first);
-    const char *from = strrchr(first, ' '), *to = strrchr(last, ' ');
-    if (from)
-        text_add(machine.text, sizeof machine.text, ",%s", from);
-    if (to && strcmp(from, to))
-        text_add(machine.text, sizeof machine.text, " to%s", to);
+    const char *first_date = strrchr(first, ' '), *last_date = strrchr(last, ' ');
+    if (first_date)
+        text_add(machine.text, sizeof machine.text, ",%s", first_date);
+    if (last_date && strcmp(first_date, last_date))
+        text_add(machine.text, sizeof machine.text, " to%s", last_date);
     return machine;
 }
 
@@ -747,41 +788,44 @@ static ShortText earlier_config_text(const State *state, const LiveData *live) {
         live->model_of_before ? ", figures of the map before until this one is replayed" : "");
 }
 
-/* Writes how many bars have a complete time, where others are first estimates. */
+/* Writes how many bars have a complete time, while others have first estimates. */
 static ShortText estimate_text(const Story *story, const State *state) {
-    int counted = 0;
+    int complete = 0;
     for (int i = 0; i < story->count; i++)
-        counted += isfinite(story->bars[i].us) && !story->bars[i].estimate;
+        complete += isfinite(story->bars[i].us) && !story->bars[i].estimate;
     if (!story->estimate || story->other_config)
         return (ShortText){""};
     return short_text(", ~ estimate until replayed%s, %d of %d done",
-                      gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", counted,
+                      gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", complete,
                       story->count);
 }
 
-/* Writes where the times are from: the machine, and what is not yet of this configuration. */
-static void tell_from(Story *story, const State *state, const LiveData *live) {
-    ShortText config = {""}, pruned = {""}, on = prediction_gpu(state);
+/* Writes the source of the times and the machine: "recorded on NVIDIA H200, 2026-11-21". */
+static ShortText source_text(const Story *story, const State *state, const LiveData *live) {
+    if (story->source == SOURCE_MODEL)
+        return short_text("model of %s", prediction_gpu(state).text);
     if (story->source == SOURCE_MEASURED)
-        on = short_text("%s", live->device.name);
-    else if (story->source == SOURCE_RECORDED)
-        on = recorded_text(story, state, live);
-    else if (story->source == SOURCE_MODEL)
-        config = earlier_config_text(state, live);
-    story->other_config = config.text[0] != '\0';
+        return short_text("measured on %s", live->device.name);
+    if (story->source == SOURCE_RECORDED)
+        return short_text("recorded on %s", recorded_text(story, state, live).text);
+    if (!model_follows(&live->job.config))
+        return short_text("no model of these kernels");
+    return short_text(live->timed ? "times follow" : "not recorded");
+}
+
+/* Writes where the times are from: source, machine, an earlier configuration, first estimates. */
+static void fill_origin(Story *story, const State *state, const LiveData *live) {
+    ShortText earlier = {""}, pruned = {""};
+    if (story->source == SOURCE_MODEL)
+        earlier = earlier_config_text(state, live);
+    story->other_config = earlier.text[0] != '\0';
     if (story->source == SOURCE_MODEL && !story->other_config && !prune_is_off(&live->job.prune))
         pruned = short_text(", pruned at %s", live_moment_text(&state->scene, live->pruned_s).text);
     story->estimate = story->selection.estimate || story->baseline.estimate;
     for (int i = 0; i < story->count; i++)
         story->estimate |= story->bars[i].estimate;
-    snprintf(story->of, sizeof story->of, "%s%s%s%s",
-             story->source == SOURCE_MODEL       ? "model of "
-             : story->source == SOURCE_MEASURED  ? "measured on "
-             : story->source                     ? "recorded on "
-             : !model_follows(&live->job.config) ? "no model of these kernels"
-             : live->timed                       ? "times follow"
-                                                 : "not recorded",
-             story->source ? on.text : "", config.text, pruned.text);
+    snprintf(story->of, sizeof story->of, "%s%s%s", source_text(story, state, live).text,
+             earlier.text, pruned.text);
     snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate_text(story, state).text);
 }
 
@@ -789,10 +833,10 @@ Story story_of(const State *state, const LiveData *live) {
     Story story = {.ratio = NAN};
     const Job *job = &state->job;
     choose_bars(&story, state, live);
-    story.source = source_of(&story, state, live);
+    story.source = source_of_times(&story, state, live);
     story.on_gpu = job->config.kernel->direction == BEV_FORWARD;
-    story.selection.kernel = row_of(job->config.kernel);
-    story.baseline.kernel = row_of(job->baseline.kernel);
+    story.selection.kernel = timed_for(job->config.kernel);
+    story.baseline.kernel = timed_for(job->baseline.kernel);
     const bool empty = live_longest_empty(live);
     for (int i = 0; i < story.count; i++) {
         fill_bar(&story.bars[i], story.source, state, live);
@@ -800,21 +844,21 @@ Story story_of(const State *state, const LiveData *live) {
     }
     fill_bar(&story.selection, story.source, state, live);
     fill_bar(&story.baseline, story.source, state, live);
-    tell_from(&story, state, live);
-    bool same_config = !job->baseline_pinned || (job->baseline.dtype == job->config.dtype &&
-                                                 job->baseline.align == job->config.align);
-    if (same_config)
+    fill_origin(&story, state, live);
+    const bool same_format_and_align =
+        job->baseline.dtype == job->config.dtype && job->baseline.align == job->config.align;
+    if (!job->baseline_pinned || same_format_and_align)
         story.ratio = story.baseline.us / story.selection.us;
     return story;
 }
 
 ShortText story_time(const Story *story, const State *state, const LiveData *live,
                      const BevKernel *kernel) {
-    StoryBar bar = {.kernel = row_of(kernel)};
+    StoryBar bar = {.kernel = timed_for(kernel)};
     fill_time(&bar, story->source, state, live);
-    return isfinite(bar.us)
-               ? short_text("%s%s", bar.estimate ? "~" : "", text_of_figure(UNIT_US, bar.us).text)
-               : (ShortText){""};
+    if (!isfinite(bar.us))
+        return (ShortText){""};
+    return short_text("%s%s", bar.estimate ? "~" : "", text_of_figure(UNIT_US, bar.us).text);
 }
 
 Headline story_headline(const State *state, const LiveData *live) {
@@ -858,8 +902,9 @@ bool live_longest_empty(const LiveData *live) {
     const bool known = map && features && live->intervals.known && !live->intervals.of_pixels;
     if (!known || interval < 0 || interval >= map->intervals)
         return false;
+    const int32_t *ranks = map->ranks_depth + map->interval_starts[interval];
     for (int32_t i = 0; i < map->interval_lengths[interval]; i++)
-        if (features->depth[map->ranks_depth[map->interval_starts[interval] + i]] > 0)
+        if (features->depth[ranks[i]] > 0)
             return false;
     return true;
 }

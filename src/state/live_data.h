@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
- * engine fills it, and views only read it. A script measures nothing (engine.c). Every figure names
- * its source. An unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure of an
- * earlier selection may stay, marked stale. */
+/* The results of the engine, as plain values for the views. The engine fills one LiveData for each
+ * finished frame, and views only read it. In scripts the engine measures nothing (engine.c). Every
+ * figure names its source. An unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure
+ * of an earlier selection may stay, marked stale. */
 #pragma once
 
 #include "src/inputs/inputs.h"
@@ -44,7 +44,7 @@ typedef struct {
     float tensor[BITS_COUNT], channel_least, channel_most;
 } LiveScales;
 
-/* A latency that was recorded on one kind of GPU, on a scene of this map. */
+/* A latency that was recorded on one kind of GPU, on a scene with the same map. */
 typedef struct {
     double us;         /* NaN: none was recorded */
     const char *label; /* of the recording: "NVIDIA H200, driver ..., 2026-11-20"; NULL: none */
@@ -79,9 +79,9 @@ typedef struct {
     Reading ceiling_gb_s;           /* of the machine of recorded figures; else see LiveDevice */
 } LiveKernel;
 
-/* The speed-up: how many times as long as the selection the baseline takes. A measured one is the
+/* The speed-up: the baseline's latency divided by the selection's. A measured speed-up is the
  * median of `pairs` ratios, each of two latencies taken in turns. With too few pairs `most` is 0,
- * and the ratio is that of the medians. A recorded one divides two medians of one recording. */
+ * and the medians are divided. A recorded speed-up divides two medians of one recording. */
 typedef struct {
     Reading ratio;
     double least, most; /* of the measured ratios */
@@ -142,7 +142,7 @@ typedef struct {
     int64_t channel; /* the channel of the largest difference; -1: unknown */
     double channel_value, channel_fp64;
     int64_t of_camera[RIG_MAX_CAMERAS]; /* how many of the points each camera sends */
-    int bin_least, bin_most;            /* their depth bins */
+    int bin_least, bin_most;            /* the least and largest depth bin of the points */
     int contribution_count; /* the largest depth * weight first */
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
@@ -216,8 +216,8 @@ typedef struct {
     uint64_t serial; /* of the job that `frame` shows */
     Job job;         /* that job: the figures below belong to it */
     bool busy;       /* a newer job is being computed */
-    /* The kernel that pooled this picture in place of the selected one or the baseline's, which is
-     * too slow for a live picture or computes gradients. NULL: none did. */
+    /* The kernel that pooled this picture in place of the selected kernel or the baseline. A
+     * replaced kernel is too slow for a live picture, or computes gradients. NULL: none is. */
     const BevKernel *stand_in;
     LiveDevice device;
     Reading fps; /* frames delivered a second */
@@ -277,7 +277,8 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 int live_step_points(const LiveData *live, const State *state,
                      const StepPoint *list[LIVE_MAX_CONTRIBUTIONS]);
 
-/* Lists the points of the shown step, else those of the pinned cell. Returns how many. */
+/* Lists the points that pictures highlight: those of the shown step, else of the pinned cell.
+ * Returns their number. */
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
 
@@ -392,26 +393,26 @@ ShortText prediction_sectors(const PredictedKernel *predicted);
  * unknown. */
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);
 
-/* A finding, and what a click on it or Enter does: a faster kernel, pruning, or the lesson of a
- * cost. */
+/* A finding, and the command of a click on the finding or of Enter: a faster kernel, pruning, or
+ * the lesson of a cost. */
 typedef struct {
     Finding finding;
     Command command;
-    const char *of; /* the kernel whose gain it is; NULL: the selection */
+    const char *of; /* the kernel that gains; NULL: the selection */
     bool estimate;  /* the gain is derived from a first estimate */
 } Advice;
 
 /* Lists the findings with a gain, the largest gain first. Returns how many. */
 int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]);
 
-/* NVIDIA's tolerance, which is published: the largest error is at most so large. */
+/* NVIDIA's published tolerance of the largest error. */
 static const double LIVE_TOLERANCE = 1e-2;
 
 /* Returns whether the largest error of the format is within the tolerance. */
 LiveVerdict live_tolerance(const LiveAccuracy *accuracy);
 
-/* Returns the judged errors of the selection if they are of another moment than the picture. NULL:
- * they are of the same, or not known. */
+/* Returns the selection's errors if they were judged at another moment than the picture's. NULL:
+ * they are of the same moment, or not known. */
 const LiveAccuracy *live_judged_elsewhere(const LiveData *live);
 
 /* Writes at which moment of the scene the errors are judged: "at t 14.00 s"; "" of a scene that
@@ -432,7 +433,7 @@ bool live_probe_empty(const LiveProbe *probe);
 
 enum { STORY_BARS = 5 }; /* four kernels, or the backward kernels of one backend */
 
-/* One kernel. A time that the source lacks is NaN, and `why` then says the reason. */
+/* The bar of one kernel. A time that the source lacks is NaN, and `why` then says the reason. */
 typedef struct {
     const BevKernel *kernel; /* the row that was timed or simulated */
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
@@ -460,8 +461,8 @@ typedef struct {
 
 Story story_of(const State *state, const LiveData *live);
 
-/* Whether the screen tells of this kernel: forward, the article's kernels and this program's
- * fastest, as rows of CUDA. */
+/* Whether the forward story has a bar for the kernel. The bars are the CUDA rows of the article's
+ * kernels and of this program's fastest kernel. */
 bool story_tells(const BevKernel *kernel);
 
 /* Writes the time of another kernel of this backend from the story's source, a first estimate as
@@ -469,8 +470,8 @@ bool story_tells(const BevKernel *kernel);
 ShortText story_time(const Story *story, const State *state, const LiveData *live,
                      const BevKernel *kernel);
 
-/* Returns what was recorded of the row's kernel on the chosen GPU, which no what-if has changed.
- * NULL: nothing was. */
+/* Returns the latency that was recorded of the row's kernel on the chosen GPU. NULL: none was, or a
+ * what-if has changed the GPU's figures. */
 const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row);
 
 /* Returns the figures that EVENT_FRAME carries: forward the latency is that of the story. */

@@ -8,8 +8,9 @@
 
 unsigned log_say(Log *log, Action action, const char *format, ...) {
     LogLine *line = &log->lines[0];
-    const bool held = action < ACTION_COUNT && keys[action].held;
-    if (!log->count || !held || line->action != action) {
+    const bool key_is_held = action < ACTION_COUNT && keys[action].held;
+    const bool replaces_own_line = log->count && key_is_held && line->action == action;
+    if (!replaces_own_line) {
         memmove(log->lines + 1, log->lines, sizeof *log->lines * (LOG_LINES - 1));
         log->count += log->count < LOG_LINES;
         log->said++;
@@ -30,7 +31,7 @@ static bool is_certain(const Reading *reading) {
 }
 
 /* Returns "10.2 to 6.1 MB". The text is "" where `after` is unknown or stale. A doubtful figure has
- * its mark. A stale figure `before` is compared, because the reader saw it. */
+ * its mark. A stale figure `before` is compared, because it was on the screen. */
 static ShortText change_text(Unit unit, const Reading *before, const Reading *after) {
     bool comparable = before->source == after->source && !before->doubtful;
     ShortText text = {""};
@@ -43,25 +44,25 @@ static ShortText change_text(Unit unit, const Reading *before, const Reading *af
     return text;
 }
 
-/* Whether `after` has a first estimate in place of a complete latency, which follows. */
+/* Whether `after` has only a first estimate of the latency. The complete latency comes later. */
 static bool latency_follows(const Headline *before, const Headline *after) {
     return after->estimate && !before->estimate;
 }
 
-/* Returns the change of the latency. A latency within the noise of the figure before is no effect
+/* Returns the change of the latency. A latency within the noise of the earlier latency is no effect
  * of the change. */
 static ShortText latency_text(const Headline *before, const Headline *after) {
-    const Reading none = {.source = SOURCE_UNKNOWN}, *is = &after->latency_us;
+    const Reading none = {.source = SOURCE_UNKNOWN}, *now = &after->latency_us;
     const bool comparable =
         !strcmp(before->latency_of, after->latency_of) && !before->estimate && !after->estimate;
-    const Reading *was = comparable ? &before->latency_us : &none;
-    const ShortText change = change_text(UNIT_US, was, is);
+    const Reading *earlier = comparable ? &before->latency_us : &none;
+    const ShortText change = change_text(UNIT_US, earlier, now);
     if (!change.text[0])
         return change;
     if (latency_follows(before, after))
         return short_text("follows");
-    if (was->source == is->source && !is->doubtful && before->swing_us[0] <= is->value &&
-        is->value <= before->swing_us[1])
+    const bool in_swing = before->swing_us[0] <= now->value && now->value <= before->swing_us[1];
+    if (earlier->source == now->source && !now->doubtful && in_swing)
         return short_text("within its noise");
     ShortText text = short_text("%s%s", after->estimate ? "~" : "", change.text);
     if (after->latency_of[0])
@@ -90,10 +91,12 @@ static ShortText error_text(const Headline *before, const Headline *after) {
     return text;
 }
 
-static void add_change(LogLine *line, const char *name, ShortText change) {
-    bool first = strlen(line->text) == strlen(line->said);
+/* Appends the change of a figure to the line; "" appends nothing. */
+static void add_change(LogLine *line, const char *figure, ShortText change) {
+    const bool is_first = strlen(line->text) == strlen(line->said);
     if (change.text[0])
-        text_add(line->text, sizeof line->text, "%s%s %s", first ? ": " : ", ", name, change.text);
+        text_add(line->text, sizeof line->text, "%s%s %s", is_first ? ": " : ", ", figure,
+                 change.text);
 }
 
 static void describe_change(LogLine *line, const Headline *after) {
@@ -107,20 +110,26 @@ static void describe_change(LogLine *line, const Headline *after) {
     add_change(line, "max error", error_text(before, after));
 }
 
+/* Whether `after` has all figures that the line waits for. */
+static bool completes_line(const LogLine *line, const Headline *after) {
+    const bool latency_known = is_certain(&after->latency_us) && !after->latency_us.doubtful &&
+                               !latency_follows(&line->before, after);
+    const bool timed = latency_known && is_certain(&after->footprint_bytes);
+    return (line->values_only || timed) && is_certain(&after->max_abs);
+}
+
 void log_result(Log *log, const Headline *after) {
-    bool found = false;
+    bool newest_found = false;
     for (int i = 0; i < log->count; i++) {
         LogLine *line = &log->lines[i];
-        if (!line->open || line->open > after->serial)
+        const bool waits = line->open && line->open <= after->serial;
+        if (!waits)
             continue;
-        if (!found)
+        if (!newest_found)
             describe_change(line, after);
-        bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
-                     !after->latency_us.doubtful && !latency_follows(&line->before, after);
-        bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
-        /* A line older than another open line is closed: its figures were never on the screen. */
-        if (found || complete)
+        /* Older lines are closed as they are: their figures were never on the screen. */
+        if (newest_found || completes_line(line, after))
             line->open = 0;
-        found = true;
+        newest_found = true;
     }
 }

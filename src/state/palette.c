@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <strings.h>
+#include <sys/param.h>
 
 /* ---- how well a row fits --------------------------------------------------------------------- */
 
@@ -24,53 +25,63 @@ typedef struct {
     int word_count;
 } Search;
 
-/* Returns where `text` has the word: 0 the whole text, 1 its beginning, 2 the beginning of a word,
- * 3 within a word, -1 nowhere. */
-static int match_place(const char *text, const char *word) {
-    size_t length = strlen(word);
-    int best = -1;
-    for (const char *at = text; (at = strcasestr(at, word)); at++) {
-        int place = at > text ? (isalnum((unsigned char)at[-1]) ? 3 : 2) : at[length] ? 1 : 0;
-        best = best < 0 || place < best ? place : best;
+/* Where a text has a typed word, from the best match to the worst. */
+typedef enum { WHOLE_TEXT, TEXT_BEGINS, WORD_BEGINS, IN_WORD, NOWHERE } Match;
+
+/* Returns the best place where `text` has the word, in any case. */
+static Match match_place(const char *text, const char *word) {
+    const size_t length = strlen(word);
+    Match best = NOWHERE;
+    for (const char *at = strcasestr(text, word); at; at = strcasestr(at + 1, word)) {
+        if (at == text)
+            best = at[length] ? TEXT_BEGINS : WHOLE_TEXT;
+        else if (isalnum((unsigned char)at[-1]))
+            best = MIN(best, IN_WORD);
+        else
+            best = MIN(best, WORD_BEGINS);
     }
     return best;
 }
 
-/* Returns the rank of a candidate for a word. Names come first, then help and synonyms. Glossary
- * words come last. */
+/* Returns the rank of a candidate for a word; the lowest is the best. Names and titles come first,
+ * then the control's word, help and synonyms. Words of the glossary come last. */
 static int word_score(const Candidate *candidate, const char *word) {
-    enum { IN_HELP = 8, SYNONYM = 12, EXPLAINED = 16 };
+    enum { IN_CONTROL = 3, IN_HELP = 8, SYNONYM = 12, GLOSSARY_WORD = 16 };
     const PaletteRow *row = &candidate->row;
-    const char *control = keys[row->command.action].word;
-    int name = match_place(row->kind == PALETTE_VALUE ? row->command.argument : row->name, word);
-    int title = match_place(row->title, word), of = match_place(control, word);
-    bool explained = row->kind == PALETTE_VALUE && row->command.action == ACTION_GLOSSARY;
-    if (name >= 0 || title >= 0)
-        return (name >= 0 && (title < 0 || name <= title) ? name : title) +
-               (explained ? EXPLAINED : 0);
-    if (of >= 0)
-        return of + 3;
-    int help = match_place(row->help, word), also = match_place(candidate->also, word);
-    if (help >= 0 && help < 3)
-        return IN_HELP + help + (explained ? EXPLAINED : 0);
-    if (also >= 0 && also < 3)
-        return SYNONYM + also;
-    return NO_MATCH;
+    const bool is_value = row->kind == PALETTE_VALUE;
+    const bool in_glossary = is_value && row->command.action == ACTION_GLOSSARY;
+    const int penalty = in_glossary ? GLOSSARY_WORD : 0;
+    const Match name = match_place(is_value ? row->command.argument : row->name, word);
+    const Match title = match_place(row->title, word);
+    if (name != NOWHERE || title != NOWHERE)
+        return (int)MIN(name, title) + penalty;
+    const Match control = match_place(keys[row->command.action].word, word);
+    if (control != NOWHERE)
+        return (int)control + IN_CONTROL;
+    const Match help = match_place(row->help, word), also = match_place(candidate->also, word);
+    if (help <= WORD_BEGINS)
+        return IN_HELP + (int)help + penalty;
+    return also <= WORD_BEGINS ? SYNONYM + (int)also : NO_MATCH;
 }
 
-/* Adds the candidate where a typed word fits. "time 14.92" fits no value that lacks the number, but
- * may fit a control that takes a number. */
+static bool is_number(const char *word) {
+    return word[strspn(word, "0123456789.+-")] == '\0';
+}
+
+/* Adds the candidate where a typed word fits. A value must have every typed number: of "time 14.92"
+ * only a control that takes numbers may lack 14.92. */
 static void offer_candidate(Search *search, const Candidate *candidate) {
     int score = candidate->score, missed = 0;
     for (int i = 0; i < search->word_count; i++) {
-        int word = word_score(candidate, search->words[i]);
-        missed += word == NO_MATCH;
-        if (word == NO_MATCH && candidate->row.kind == PALETTE_VALUE &&
-            !search->words[i][strspn(search->words[i], "0123456789.+-")])
+        const int rank = word_score(candidate, search->words[i]);
+        missed += rank == NO_MATCH;
+        if (rank == NO_MATCH && candidate->row.kind == PALETTE_VALUE &&
+            is_number(search->words[i]))
             return;
-        score += word;
+        score += rank;
     }
-    if ((search->word_count && missed == search->word_count) || search->count == MOST_ROWS)
+    const bool no_word_fits = search->word_count && missed == search->word_count;
+    if (no_word_fits || search->count == MOST_ROWS)
         return;
     Candidate *added = &search->list[search->count];
     *added = *candidate;
@@ -84,15 +95,17 @@ static bool is_hidden(Action action) {
     return action == ACTION_COMMANDS || action == ACTION_ESCAPE;
 }
 
-/* Returns the candidate of a control's value; `value` "": of the control itself. */
+/* Returns the candidate of a control's value. With the value "", returns the candidate of the
+ * control itself. */
 static Candidate candidate_of(const KeyRow *control, const char *value, const char *title) {
     Candidate candidate = {.also = control->also};
     PaletteRow *row = &candidate.row;
-    row->kind = *value ? PALETTE_VALUE : PALETTE_CONTROL;
+    const bool has_value = value[0] != '\0';
+    row->kind = has_value ? PALETTE_VALUE : PALETTE_CONTROL;
     row->help = control->help;
-    row->command = (Command){.action = control->action, .step = !*value};
+    row->command = (Command){.action = control->action, .step = has_value ? 0 : 1};
     snprintf(row->command.argument, sizeof row->command.argument, "%s", value);
-    snprintf(row->name, PALETTE_NAME, "%s%s%s", control->word, *value ? " " : "",
+    snprintf(row->name, PALETTE_NAME, "%s%s%s", control->word, has_value ? " " : "",
              row->command.argument);
     if (strcasecmp(title, value) != 0)
         snprintf(row->title, PALETTE_NAME, "%s", title);
@@ -107,10 +120,10 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
         candidate.row.help = values[i].help ? values[i].help : "";
         if (control->action == ACTION_GLOSSARY)
             candidate.also = glossary[i].also;
-        /* Scenes with cameras come first. Sizes are values of `config` first. */
+        /* Scenes with cameras come first. Presets come last, because `config` offers them, too. */
         const SceneGroup group = state_scene_group(state, i);
         if (control->action == ACTION_SCENE)
-            candidate.score = group == SCENES_PRESET ? 2 : group == SCENES_OPERATOR;
+            candidate.score = group == SCENES_CAMERAS ? 0 : group == SCENES_OPERATOR ? 1 : 2;
         offer_candidate(search, &candidate);
     }
 }
@@ -127,18 +140,19 @@ static void offer_findings(Search *search, const State *state, const LiveData *l
     }
 }
 
-/* Adds the typed line itself where scripts accept it: the value of "l2 32" is in no list. */
-static void offer_line(Search *search, const State *state) {
+/* Adds the typed line itself where scripts accept the line: the value of "l2 32" is in no list. */
+static void offer_typed_line(Search *search, const State *state) {
     Command command;
     if (!keys_parse(state->palette.text, &command, NULL) || command.step)
         return;
     const KeyRow *control = &keys[command.action];
+    const char *argument = command.argument;
     if (control->list && control_find(state, &command) >= 0)
         return;
-    bool numbers = command.argument[strspn(command.argument, "0123456789+-.,=")] == '\0';
-    bool free =
-        !control->list || numbers || strchr(command.argument, '=') || strchr(command.argument, '/');
-    if (!free || is_hidden(command.action))
+    const bool is_numbers = argument[strspn(argument, "0123456789+-.,=")] == '\0';
+    const bool is_path_or_setting = strchr(argument, '/') || strchr(argument, '=');
+    const bool may_be_unlisted = !control->list || is_numbers || is_path_or_setting;
+    if (!may_be_unlisted || is_hidden(command.action))
         return;
     Candidate candidate = candidate_of(control, command.argument, command.argument);
     candidate.score = -1;
@@ -148,14 +162,16 @@ static void offer_line(Search *search, const State *state) {
 
 /* ---- what is typed --------------------------------------------------------------------------- */
 
+/* Returns the group with that name; -1: none. Capitals count, because "compare" is a control and
+ * "Compare" a group. */
 static int group_named(const char *text) {
     for (int i = 0; i < GROUP_COUNT; i++)
-        if (!strcmp(key_groups[i], text)) /* in its capitals: "compare" is a control, too */
+        if (!strcmp(key_groups[i], text))
             return i;
     return -1;
 }
 
-/* Whether the word names nothing in a sentence: "turn one camera off" means "camera off". */
+/* Whether the search ignores the word: "turn one camera off" means "camera off". */
 static bool is_filler(const char *word) {
     static const char fillers[] =
         " a an the of to on at it its is in for with and me my i one this that how what which does "
@@ -164,46 +180,55 @@ static bool is_filler(const char *word) {
     return strcasestr(fillers, short_text(" %s ", word).text);
 }
 
-/* Splits the typed text into the words to search for. Fillers count only where nothing else is. */
-static void split_words(Search *search, const char *text) {
-    bool fillers = false; /* kept where there is nothing else */
-    for (bool done = false; !done; fillers = true) {
-        search->word_count = 0;
-        for (const char *at = text; *(at += strspn(at, " ")) && search->word_count < MOST_WORDS;) {
-            int length = (int)strcspn(at, " ");
-            char *word = search->words[search->word_count];
-            snprintf(word, PALETTE_TEXT, "%.*s", length, at);
-            search->word_count += fillers || !is_filler(word);
-            at += length;
-        }
-        done = search->word_count || fillers;
+typedef enum { WITHOUT_FILLERS, WITH_FILLERS } Fillers;
+
+static void split_text(Search *search, const char *text, Fillers fillers) {
+    const char *at = text + strspn(text, " ");
+    search->word_count = 0;
+    while (*at && search->word_count < MOST_WORDS) {
+        const size_t length = strcspn(at, " ");
+        char *word = search->words[search->word_count];
+        snprintf(word, PALETTE_TEXT, "%.*s", (int)length, at);
+        if (fillers == WITH_FILLERS || !is_filler(word))
+            search->word_count++;
+        at += length;
+        at += strspn(at, " ");
     }
 }
 
-/* Gathers the rows that fit the typed text. "dtype " and "dtype fp" mean the values of that
- * control, as long as one fits. The name of a group means its controls. */
+/* Splits the typed text into the words to search for. Fillers are searched for only where the text
+ * has no other words. */
+static void split_words(Search *search, const char *text) {
+    split_text(search, text, WITHOUT_FILLERS);
+    if (!search->word_count)
+        split_text(search, text, WITH_FILLERS);
+}
+
+/* Gathers the rows that fit the typed text. "dtype " and "dtype fp" mean the values of `dtype`, as
+ * long as a value fits. The name of a group means the controls of that group. */
 static void gather_candidates(Search *search, const State *state, const LiveData *live,
                               const char *text) {
-    const KeyRow *only = keys_beginning(text);
+    const KeyRow *typed = keys_beginning(text);
     const int group = group_named(text);
+    const bool all_groups = group < 0;
     search->count = 0;
-    offer_line(search, state);
-    if (only && only->list) {
-        split_words(search, text + strlen(only->word));
-        offer_values(search, state, only);
+    offer_typed_line(search, state);
+    if (typed && typed->list) {
+        split_words(search, text + strlen(typed->word));
+        offer_values(search, state, typed);
         if (search->count)
             return;
     }
-    split_words(search, group < 0 ? text : "");
+    split_words(search, all_groups ? text : "");
     for (int i = 0; i < ACTION_COUNT; i++) {
         const Candidate candidate = candidate_of(&keys[i], "", "");
-        bool there = group < 0 || (int)keys[i].group == group;
-        if (there && !is_hidden((Action)i))
+        const bool in_group = all_groups || (int)keys[i].group == group;
+        if (in_group && !is_hidden((Action)i))
             offer_candidate(search, &candidate);
     }
-    for (int i = 0; i < ACTION_COUNT && group < 0; i++)
+    for (int i = 0; all_groups && i < ACTION_COUNT; i++)
         offer_values(search, state, &keys[i]);
-    if (group < 0 || group == GROUP_LESSON)
+    if (all_groups || group == GROUP_LESSON)
         offer_findings(search, state, live);
 }
 
@@ -248,33 +273,36 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* Whether the command does anything but log. The command is tried on a copy of the state. */
+/* Tries the command on a copy of the state. A command that only logs a refusal is not usable, and
+ * the refusal is the reason. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
     State after = *state;
     Event event = {.kind = EVENT_COMMAND, .command = *command};
-    unsigned bits = state_step(&after, &event);
-    bool silent = after.log.said == state->log.said;
+    const unsigned bits = state_step(&after, &event);
+    const bool logged_nothing = after.log.said == state->log.said;
+    const char *said = after.log.lines[0].said;
     const ShortText now = state_value(state, command->action);
     const ShortText then = state_value(&after, command->action);
-    if (bits & ~(unsigned)STEP_REDRAW || silent || strcmp(now.text, then.text))
+    const bool value_changed = strcmp(now.text, then.text) != 0;
+    if (bits & ~(unsigned)STEP_REDRAW || logged_nothing || value_changed)
         return true;
-    if (!command->step && now.text[0] && strcasestr(after.log.lines[0].said, now.text) &&
-        !strstr(after.log.lines[0].said, "still") && !strstr(after.log.lines[0].said, "no "))
-        return true; /* it stands there already */
-    snprintf(reason, size, "%s", after.log.lines[0].said);
+    const bool names_value = !command->step && now.text[0] && strcasestr(said, now.text);
+    const bool refuses = strstr(said, "still") || strstr(said, "no ");
+    if (names_value && !refuses) /* the control has this value already */
+        return true;
+    snprintf(reason, size, "%s", said);
     return false;
 }
 
-/* Returns the row of the value that the control stands at; 0: no row has it. */
+/* Returns the row of the control's present value; 0: no row has that value. */
 static int row_at_value(const State *state, const KeyRow *control) {
     PaletteRow rows[PALETTE_ROWS];
     char now[96];
     control->value(state, now, sizeof now);
-    int row = palette_rows(state, NULL, rows) - 1;
-    while (row > 0 && strcasecmp(rows[row].command.argument, now) &&
-           strcasecmp(rows[row].title, now))
-        row--;
-    return row > 0 ? row : 0;
+    for (int row = palette_rows(state, NULL, rows) - 1; row > 0; row--)
+        if (!strcasecmp(rows[row].command.argument, now) || !strcasecmp(rows[row].title, now))
+            return row;
+    return 0;
 }
 
 void palette_open(State *state, const char *text) {
@@ -282,8 +310,10 @@ void palette_open(State *state, const char *text) {
     palette->open = true;
     snprintf(palette->text, sizeof palette->text, "%.*s", PALETTE_TEXT - 1, text);
     const KeyRow *control = keys_beginning(palette->text);
-    bool values = control && control->list && !palette->text[strlen(control->word) + 1];
-    palette->row = values ? row_at_value(state, control) : 0;
+    /* The text "dtype " alone lists all values, from the present one on. */
+    const bool lists_values =
+        control && control->list && !palette->text[strlen(control->word) + strlen(" ")];
+    palette->row = lists_values ? row_at_value(state, control) : 0;
 }
 
 void palette_close(State *state) {
@@ -293,59 +323,67 @@ void palette_close(State *state) {
 
 void palette_remember(State *state, const Command *command) {
     Palette *palette = &state->palette;
-    int at = 0;
-    while (at < palette->recent_count && !same_command(&palette->recent[at], command))
-        at++;
-    if (at == palette->recent_count && at < PALETTE_RECENT)
+    int replaced = 0; /* the old place of this command, else the end of the list */
+    while (replaced < palette->recent_count &&
+           !same_command(&palette->recent[replaced], command))
+        replaced++;
+    if (replaced == PALETTE_RECENT)
+        replaced--;
+    else if (replaced == palette->recent_count)
         palette->recent_count++;
-    at = at < PALETTE_RECENT ? at : PALETTE_RECENT - 1;
-    memmove(palette->recent + 1, palette->recent, (size_t)at * sizeof *palette->recent);
+    memmove(palette->recent + 1, palette->recent, (size_t)replaced * sizeof *palette->recent);
     palette->recent[0] = *command;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Writes out the row, for Tab. "dtype " lists the values, and "l2 " waits for a number. */
+/* Makes the row's name the typed text, for Tab. A control that takes an argument gets a blank:
+ * "dtype " then lists the values, and "l2 " waits for a number. */
 static PaletteDoes complete_row(State *state, const PaletteRow *row) {
     char text[PALETTE_NAME + 1];
-    bool more = row->kind == PALETTE_CONTROL && keys[row->command.action].argument != ARGUMENT_NONE;
-    snprintf(text, sizeof text, "%s%s", row->name, more ? " " : "");
+    const bool takes_argument =
+        row->kind == PALETTE_CONTROL && keys[row->command.action].argument != ARGUMENT_NONE;
+    snprintf(text, sizeof text, "%s%s", row->name, takes_argument ? " " : "");
     palette_open(state, text);
     return PALETTE_DRAW;
 }
 
 bool palette_drops(const State *state, const PaletteRow *row) {
-    const char *text = state->palette.text;
-    const KeyRow *typed = keys_beginning(text);
+    const KeyRow *typed = keys_beginning(state->palette.text);
     char word[PALETTE_TEXT];
     if (!typed || row->kind != PALETTE_CONTROL || row->command.action != typed->action)
         return false;
-    for (text += strlen(typed->word); sscanf(text, "%63s", word) == 1;) {
-        text = strstr(text, word) + strlen(word);
+    const char *rest = state->palette.text + strlen(typed->word);
+    while (sscanf(rest, "%63s", word) == 1) {
         if (!is_filler(word))
             return true;
+        rest = strstr(rest, word) + strlen(word);
     }
     return false;
 }
 
 /* Runs the row, for Enter, like a script with this line. A group has no command, and opens. A
- * control whose typed argument does not exist is not run without it. */
+ * control does not run without the typed argument, where the control has no such value. */
 static PaletteDoes enter_row(State *state, const PaletteRow *row, Command *command) {
     *command = row->command;
-    return state->palette.tries         ? PALETTE_KEEP
-           : row->kind == PALETTE_GROUP ? complete_row(state, row)
-           : palette_drops(state, row)  ? PALETTE_NOTHING
-                                        : PALETTE_RUN;
+    if (state->palette.tries)
+        return PALETTE_KEEP;
+    if (row->kind == PALETTE_GROUP)
+        return complete_row(state, row);
+    return palette_drops(state, row) ? PALETTE_NOTHING : PALETTE_RUN;
 }
 
-static PaletteDoes try_neighbour_value(const PaletteRow *row, int step, Command *command) {
+/* Tries a value, for Left and Right. Right on a value tries that value, and Left takes the value
+ * back. On a control the keys step through its values. */
+static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) {
+    const KeyRow *control = &keys[row->command.action];
     *command = row->command;
     if (row->kind == PALETTE_VALUE)
         return step > 0 ? PALETTE_TRY : PALETTE_DRAW;
-    bool values = row->kind == PALETTE_CONTROL && keys[command->action].argument != ARGUMENT_NONE &&
-                  keys[command->action].group < GROUP_LESSON;
     command->step = step;
-    return values ? PALETTE_TRY : PALETTE_DRAW;
+    const bool has_values = row->kind == PALETTE_CONTROL && control->argument != ARGUMENT_NONE &&
+                            control->group < GROUP_LESSON;
+    return has_values ? PALETTE_TRY : PALETTE_DRAW;
 }
 
 /* Changes the typed text by a key: a character, Backspace, or Ctrl-U. */
@@ -365,8 +403,8 @@ static PaletteDoes type_character(State *state, int32_t key) {
 PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command) {
     enum { PAGE = 8 };
     PaletteRow rows[PALETTE_ROWS];
-    int count = palette_rows(state, live, rows), at = state->palette.row;
-    at = at < count ? at : count - 1;
+    const int count = palette_rows(state, live, rows), last = count - 1;
+    int at = state->palette.row < count ? state->palette.row : last;
     const PaletteRow *row = count ? &rows[at] : NULL;
     switch (key) {
     case KEYCODE_ESCAPE:
@@ -375,28 +413,34 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_ENTER:
         return row ? enter_row(state, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
+        return row ? try_value(row, -1, command) : PALETTE_NOTHING;
     case KEYCODE_RIGHT:
-        return row ? try_neighbour_value(row, key == KEYCODE_RIGHT ? 1 : -1, command)
-                   : PALETTE_NOTHING;
+        return row ? try_value(row, 1, command) : PALETTE_NOTHING;
     case KEYCODE_TAB:
         return row ? complete_row(state, row) : PALETTE_NOTHING;
-    case KEYCODE_UP:
-    case KEYCODE_DOWN:
-        at = count ? (at + (key == KEYCODE_UP ? count - 1 : 1)) % count : 0;
+    case KEYCODE_UP: /* from the first row to the last */
+        at = at > 0 ? at - 1 : last;
+        break;
+    case KEYCODE_DOWN: /* from the last row to the first */
+        at = at < last ? at + 1 : 0;
         break;
     case KEYCODE_PAGE_UP:
+        at -= PAGE;
+        break;
     case KEYCODE_PAGE_DOWN:
-        at += key == KEYCODE_PAGE_UP ? -PAGE : PAGE;
+        at += PAGE;
         break;
     case KEYCODE_HOME:
+        at = 0;
+        break;
     case KEYCODE_END:
-        at = key == KEYCODE_HOME ? 0 : count - 1;
+        at = last;
         break;
     case ':': /* typed twice: the palette is open already */
         return PALETTE_NOTHING;
     default:
         return type_character(state, key);
     }
-    state->palette.row = at < 0 ? 0 : at >= count && count ? count - 1 : at;
+    state->palette.row = (int)clamp(at, 0, count ? last : 0);
     return PALETTE_DRAW;
 }

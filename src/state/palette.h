@@ -12,11 +12,11 @@ typedef enum { PALETTE_CONTROL, PALETTE_VALUE, PALETTE_GROUP } PaletteKind;
 
 typedef struct {
     PaletteKind kind;
-    /* What Enter does, and a script with this line: a step of a control, or a value. For a group:
-     * its first control. */
+    /* The command that Enter runs: a step of a control, or a value. For a group, a step of the
+     * group's first control, which only tells the group and is not run. */
     Command command;
-    char name[PALETTE_NAME];  /* "dtype", "dtype fp8", as scripts have them; "Compare" */
-    char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
+    char name[PALETTE_NAME];  /* the line of a script: "dtype", "dtype fp8"; of a group "Compare" */
+    char title[PALETTE_NAME]; /* of a value: "RTX A6000"; "": the title repeats the name */
     const char *help;         /* of the control, or of the value; "": it has none */
 } PaletteRow;
 
@@ -26,7 +26,8 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 /* Whether the command does something in this state; else `reason` says why not. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size);
 
-/* Whether the row is the typed control, without the typed argument: it has no such value. */
+/* Whether the row is the typed control, but lacks the typed argument, because the control has no
+ * such value. */
 bool palette_drops(const State *state, const PaletteRow *row);
 
 void palette_open(State *state, const char *text);
@@ -35,14 +36,14 @@ void palette_close(State *state);
 /* Puts a command that was carried out first in the list of latest commands. */
 void palette_remember(State *state, const Command *command);
 
-/* What a key asks for in the palette. */
+/* The request of a key in the palette. */
 typedef enum {
     PALETTE_NOTHING, /* the key means nothing here */
     PALETTE_DRAW,    /* text or row changed: a value that is tried is taken back */
-    PALETTE_TRY,     /* *command is tried, while it stays open */
-    PALETTE_RUN,     /* *command is carried out, and it closes */
+    PALETTE_TRY,     /* *command is tried, and the palette stays open */
+    PALETTE_RUN,     /* *command is carried out, and the palette closes */
     PALETTE_KEEP,    /* the tried value stays, and the palette closes */
-    PALETTE_LEAVE    /* it closes, and all is as before */
+    PALETTE_LEAVE    /* the palette closes, and a tried value is taken back */
 } PaletteDoes;
 
 /* Changes the text and the chosen row. The caller carries out the returned request. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the display: how it begins, what is asked of it, how an event changes it, and what
- * all controls' handlers share. */
+/* The state of the display: its initial values, questions about the state, events, and functions
+ * that the handlers of all controls share. */
 #include "src/state/control.h"
 
 #include "kernels/codec.h"
@@ -57,7 +57,7 @@ void state_begin_lesson(State *state, int scene) {
     next.scene = state->scene;
     if (scene == state->job.scene) /* the last figures stay only if the scene stays */
         next.shown = state->shown;
-    control_use_slice(&next, SLICE_MAX, false);
+    control_use_slice(&next, SLICE_MAX, VIEW_CENTERED);
     next.light = state->light;
     next.large = state->large;
     next.text_percent = state->text_percent;
@@ -73,12 +73,12 @@ void state_restore(State *state, const State *before) {
     next.race = RACE_OFF; /* undo opens no page that was left */
     next.shown = state->shown;
     for (int i = 0; i < next.log.count; i++)
-        next.log.lines[i].open = 0; /* figures to come are not those of a change that was undone */
-    if (same_scene) {               /* nothing will be loaded that brings its facts again */
+        next.log.lines[i].open = 0; /* the next figures do not belong to an undone change */
+    if (same_scene) {               /* the scene is not loaded again, so its facts must be copied */
         next.scene = state->scene;
-        control_use_slice(&next, next.job.slice, true);
+        control_use_slice(&next, next.job.slice, VIEW_KEPT);
     }
-    if (same_scene && before->playing) /* the world has gone on */
+    if (same_scene && before->playing) /* the world does not jump back in time */
         next.job.time_s = state->job.time_s;
     if (!(next.menu.where & 1u << next.job.config.kernel->where))
         next.job.config.kernel = kernel_counterpart(next.job.config.kernel, BEV_CPU);
@@ -125,25 +125,30 @@ ShortText state_value(const State *state, Action action) {
 void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
                          char *text, size_t size) {
     const KernelConfig *config = &shown->config;
-    bool other = drawn_by && drawn_by != config->kernel;
+    const bool by_stand_in = drawn_by && drawn_by != config->kernel;
     char scene[48];
     data_stem(state->menu.scenes.names[shown->scene], scene, sizeof scene); /* may be a path */
     for (char *at = scene; *at; at++)
         if (!isalnum((unsigned char)*at) && *at != '_' && *at != '-')
             *at = '_';
     snprintf(text, size, "%s-%s%s%s-%s-%s-t%06.2f-%03lld.png", scene, config->kernel->name,
-             other ? "-by-" : "", other ? drawn_by->name : "", bev_dtypes[config->dtype].name,
-             bev_aligns[config->align].name, shown->time_s, (long long)state->snapshots);
+             by_stand_in ? "-by-" : "", by_stand_in ? drawn_by->name : "",
+             bev_dtypes[config->dtype].name, bev_aligns[config->align].name, shown->time_s,
+             (long long)state->snapshots);
 }
 
 bool state_figure_command(const State *state, const Job *shown, char *text, size_t size) {
     const KernelConfig *config = &shown->config;
     const Job plain = job_plain();
     const char *scene = menu_name(&state->menu.scenes, shown->scene);
-    const bool usual = rig_state_equal(&shown->rig, &plain.rig) && !shown->channels &&
-                       (shown->slice == plain.slice || state->scene.slices <= 1) &&
-                       !state->scene.has_operator && state->view != state->menu.rgb_view;
-    if (!usual || config->kernel->direction == BEV_BACKWARD || strpbrk(scene, " '\"$*"))
+    const bool rig_unchanged = rig_state_equal(&shown->rig, &plain.rig);
+    const bool slice_unchanged = shown->slice == plain.slice || state->scene.slices <= 1;
+    const bool needs_quotes = strpbrk(scene, " '\"$*") != NULL;
+    if (!rig_unchanged || !slice_unchanged || shown->channels || state->scene.has_operator)
+        return false;
+    if (state->view == state->menu.rgb_view || config->kernel->direction == BEV_BACKWARD)
+        return false;
+    if (needs_quotes)
         return false;
     snprintf(text, size, "bevscope snapshot %s", scene);
     if (scene_moves(&state->scene))
@@ -172,35 +177,44 @@ bool state_figure_command(const State *state, const Job *shown, char *text, size
  * the bounds. */
 static bool complete_number(State *state, Command *command) {
     const KeyRow *row = &keys[command->action];
-    const double finest = 1e6; /* rounded to 1e-6, ten steps of 0.1 and ten back give 0 again */
+    const double per_unit = 1e6; /* rounded to 1e-6, ten steps of 0.1 and ten back give 0 again */
     char value[64];
     double now = row->value(state, value, sizeof value);
     command->number = strtod(command->argument, NULL);
     if (command->step) {
         double next =
             row->scaled ? now * pow(row->step, command->step) : now + command->step * row->step;
-        command->number = clamp(round(next * finest) / finest, row->lo, row->hi);
+        command->number = clamp(round(next * per_unit) / per_unit, row->lo, row->hi);
     }
-    if (command->number >= row->lo && command->number <= row->hi)
+    const bool within_bounds = command->number >= row->lo && command->number <= row->hi;
+    if (within_bounds)
         return true;
     SAY(state, command->action, "%s: %s is not from %g to %g%s%s", row->word, command->argument,
         row->lo, row->hi, value[0] ? ": still " : "", value);
     return false;
 }
 
-/* Logs the control's new value, and marks the job as changed where the row asks for it. */
-static unsigned tell_value(State *state, const KeyRow *row, const char *idea) {
+/* Logs the control's new value, with a line that explains the value; NULL: none. Marks the job as
+ * changed where the row asks for a new run. Returns STEP_* bits. */
+static unsigned log_new_value(State *state, const KeyRow *row, const char *explanation) {
     SAY(state, row->action, "%s %s%s%s", row->word, state_value(state, row->action).text,
-        idea ? ": " : "", idea ? idea : "");
+        explanation ? ": " : "", explanation ? explanation : "");
+    const bool values_only = row->asks & (STEP_RUN_VALUES & ~STEP_RUN);
     if (row->asks & STEP_RUN)
-        return control_await_figures(state, row->asks & (STEP_RUN_VALUES & ~STEP_RUN));
+        return control_await_figures(state, values_only);
     return STEP_REDRAW | row->asks;
+}
+
+/* Returns the field of the state that TOGGLES, CHOOSES and SETS name. */
+static void *field_of(State *state, const KeyRow *row) {
+    return (char *)state + row->field;
 }
 
 unsigned control_set(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
-    unsigned changed = SET(*(double *)((char *)state + row->field), command->number);
-    return tell_value(state, row, NULL) | changed;
+    double *field = field_of(state, row);
+    unsigned changed = SET(*field, command->number);
+    return log_new_value(state, row, NULL) | changed;
 }
 
 /* ---- switches and lists of values ------------------------------------------------------------ */
@@ -211,18 +225,19 @@ bool control_switched(const Command *command, bool now) {
 
 unsigned control_toggle(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
-    bool *field = (bool *)((char *)state + row->field);
+    bool *field = field_of(state, row);
     unsigned changed = SET(*field, control_switched(command, *field));
     return SAY(state, command->action, "%s", row->says[*field]) | row->asks | changed;
 }
 
 int control_find(const State *state, const Command *command) {
     ValueName values[VALUES_MAX];
-    int found = keys[command->action].list(state, values) - 1;
-    while (found >= 0 && strcasecmp(values[found].name, command->argument) &&
-           strcasecmp(values[found].title, command->argument))
-        found--;
-    return found;
+    int count = keys[command->action].list(state, values);
+    for (int i = count - 1; i >= 0; i--)
+        if (!strcasecmp(values[i].name, command->argument) ||
+            !strcasecmp(values[i].title, command->argument))
+            return i;
+    return -1;
 }
 
 int control_pick(State *state, const Command *command, int now) {
@@ -240,30 +255,34 @@ int control_pick(State *state, const Command *command, int now) {
 unsigned control_choose(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
     ValueName values[VALUES_MAX];
-    unsigned changed = SET(*(int *)((char *)state + row->field), command->place);
+    int *field = field_of(state, row);
+    unsigned changed = SET(*field, command->place);
     if (command->action == ACTION_CHART && command->place)
         state->all = false; /* a chart has the tables' place */
     row->list(state, values);
-    return tell_value(state, row, values[command->place].help) | changed;
+    return log_new_value(state, row, values[command->place].help) | changed;
 }
 
 /* ---- using a control ------------------------------------------------------------------------- */
 
-static const char *no_cameras(const SceneFacts *scene) {
-    return scene->has_rig && scene->camera_count > 0 ? NULL
-           : scene->nx == 0                          ? "this scene is not loaded yet"
-           : scene->has_operator ? "this scene is an operator: it has no cameras"
-                                 : "this scene came without its cameras";
+/* Returns why the controls of cameras do nothing; NULL: the scene has cameras. */
+static const char *why_no_cameras(const SceneFacts *scene) {
+    if (scene->has_rig && scene->camera_count > 0)
+        return NULL;
+    if (scene->nx == 0)
+        return "this scene is not loaded yet";
+    return scene->has_operator ? "this scene is an operator: it has no cameras"
+                               : "this scene came without its cameras";
 }
 
-/* Returns why the control does nothing here; NULL: its condition holds. A scene that is not loaded
- * yet may meet most conditions. */
+/* Returns why the control does nothing here; NULL: the control works. Most conditions count as met
+ * while the scene is not loaded yet. */
 static const char *why_unusable(const State *state, const KeyRow *row) {
     const SceneFacts *scene = &state->scene;
     const bool loaded = scene->nx > 0;
     switch (row->needs) {
     case NEED_CAMERAS:
-        return no_cameras(scene);
+        return why_no_cameras(scene);
     case NEED_WORLD:
         return scene->has_world ? NULL : "this scene's depth and features are given";
     case NEED_OPERATOR:
@@ -295,10 +314,12 @@ unsigned control_use(State *state, const Command *given) {
         return STEP_REDRAW;
     if (row->picks) {
         char now[96];
-        command->place = control_pick(state, command, (int)row->value(state, now, sizeof now));
+        const int place_now = (int)row->value(state, now, sizeof now);
+        command->place = control_pick(state, command, place_now);
+        if (command->place < 0)
+            return STEP_REDRAW;
     }
-    if (command->place < 0 ||
-        (row->argument == ARGUMENT_NUMBER && !complete_number(state, command)))
+    if (row->argument == ARGUMENT_NUMBER && !complete_number(state, command))
         return STEP_REDRAW;
     return row->handler(state, command);
 }
@@ -320,7 +341,8 @@ unsigned control_await_figures(State *state, bool values_only) {
 }
 
 unsigned control_aligns(const State *state) {
-    return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
+    const unsigned all_aligns = (1u << BEV_ALIGN_COUNT) - 1;
+    return state->scene.aligns ? state->scene.aligns : all_aligns;
 }
 
 /* ---- events that are no controls ------------------------------------------------------------- */
@@ -328,26 +350,28 @@ unsigned control_aligns(const State *state) {
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
-    bool moves = state->playing && scene_moves(&state->scene) && seconds > 0 && !state->race;
-    unsigned stepped = control_steps_tick(state, seconds);
+    const bool world_moves =
+        state->playing && scene_moves(&state->scene) && seconds > 0 && !state->race;
+    unsigned bits = control_steps_tick(state, seconds);
     if (state_races(state)) {
         state->race_s += seconds;
-        stepped |= STEP_REDRAW;
+        bits |= STEP_REDRAW;
     }
-    if (!moves)
-        return state->recording ? STEP_REDRAW : stepped;
+    if (!world_moves)
+        return state->recording ? STEP_REDRAW : bits;
     state->job.time_s += seconds * state->speed;
-    return stepped | control_changed(state);
+    return bits | control_changed(state);
 }
 
 /* Chooses a view that the scene can show. Features of a network or of an operator have no known
  * colours, so a view of colours is replaced. */
-static unsigned choose_view(State *state) {
+static unsigned replace_color_view(State *state) {
     const StateMenu *menu = &state->menu;
     const SceneFacts *scene = &state->scene;
-    bool known =
+    const bool colors_known =
         scene->has_world || (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
-    if (known || !(menu->world_views >> state->view & 1))
+    const bool view_needs_colors = menu->world_views >> state->view & 1;
+    if (colors_known || !view_needs_colors)
         return 0;
     state->view = scene->photo_features ? menu->rgb_view : menu->plain_view;
     return SAY(state, ACTION_VIEW, "view %s: these features are no known colours",
@@ -355,21 +379,25 @@ static unsigned choose_view(State *state) {
            STEP_LOOK;
 }
 
-/* Takes over the facts of a new scene. What it does not have is replaced. */
+/* Takes over the facts of a new scene. Choices that the scene cannot have are replaced. */
 static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->scene = *scene;
-    control_use_slice(state, state_slice(state).slice, false);
-    state->camera = state->camera < scene->camera_count ? state->camera : 0;
-    unsigned look = state->channel && state->channel >= scene->channels ? STEP_LOOK : 0;
-    state->channel = look ? 0 : state->channel;
-    look |= choose_view(state);
+    control_use_slice(state, state_slice(state).slice, VIEW_CENTERED);
+    if (state->camera >= scene->camera_count)
+        state->camera = 0;
+    unsigned look = 0;
+    if (state->channel && state->channel >= scene->channels) {
+        state->channel = 0;
+        look = STEP_LOOK;
+    }
+    look |= replace_color_view(state);
     KernelConfig config = state->job.config;
-    char said[160] = "";
+    char said[160] = ""; /* becomes "; V4 has no NVFP4: FP8" */
     kernel_config_make_valid(&state->job.baseline, control_aligns(state), NULL, 0);
     kernel_config_make_valid(&config, control_aligns(state), said, sizeof said);
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW | look;
-    return look | control_use_config(state, ACTION_ALIGN, config, said + 2);
+    return look | control_use_config(state, ACTION_ALIGN, config, said + strlen("; "));
 }
 
 static unsigned on_frame(State *state, const Event *event) {
@@ -379,14 +407,15 @@ static unsigned on_frame(State *state, const Event *event) {
         state->pace = *event->pace;
     if (!headline)
         return bits;
-    int last = headline->step_count - 1;
+    const int last_step = headline->step_count - 1;
     state->shown = *headline;
-    if (headline->serial == state->job.serial && last >= 0 && state->step_at > last)
-        state->step_at = last;
+    if (headline->serial == state->job.serial && last_step >= 0 && state->step_at > last_step)
+        state->step_at = last_step;
     log_result(&state->log, headline);
     return bits | STEP_REDRAW;
 }
 
+/* Writes the cell under the mouse. Returns false where the mouse is outside the grid. */
 static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {
     *x = (int64_t)floor(event->x);
     *y = (int64_t)floor(event->y);
@@ -400,25 +429,28 @@ static unsigned on_pixel(State *state, int64_t pixel) {
 }
 
 static unsigned on_hover(State *state, const Event *event) {
+    enum { NO_PIXEL = -1 };
     int64_t x, y;
+    const bool clicked = event->on;
     state->cursor_shown = cell_at(state, event, &x, &y);
     if (state->cursor_shown) {
         state->cursor_x = x;
         state->cursor_y = y;
     }
-    if (state->cursor_shown && event->on)
+    if (state->cursor_shown && clicked)
         control_say_cell(state, ACTION_CURSOR_X, "", x, y);
-    return on_pixel(state, -1) | control_probe(state);
+    return on_pixel(state, NO_PIXEL) | control_probe(state);
 }
 
-/* Pins the clicked cell. A second click on the cell lets it go. */
+/* Pins the clicked cell. A second click on the same cell unpins it. */
 static unsigned on_click(State *state, const Event *event) {
     int64_t x, y;
+    const bool is_nearest_with_points = event->on;
     if (!cell_at(state, event, &x, &y))
         return 0;
     if (state->pinned && state->pin_x == x && state->pin_y == y)
         return control_unpin(state, ACTION_PIN);
-    if (event->on) /* the cursor stays: another click there lets the cell go */
+    if (is_nearest_with_points) /* the cursor stays where the mouse is */
         return control_pin_at(state, "no point falls there; pinned the nearest with points, ", x,
                               y);
     state->cursor_x = x;
@@ -427,16 +459,17 @@ static unsigned on_click(State *state, const Event *event) {
     return control_pin_at(state, "pinned ", x, y);
 }
 
-static unsigned on_window(State *state, bool on) {
-    state->has_window = on;
-    state->fullscreen = state->fullscreen && on;
-    state->page = on ? PAGE_DASHBOARD : PAGE_BOTH;
-    if (on)
+static unsigned on_window(State *state, bool opened) {
+    state->has_window = opened;
+    state->fullscreen = state->fullscreen && opened;
+    state->page = opened ? PAGE_DASHBOARD : PAGE_BOTH;
+    if (opened)
         return STEP_REDRAW;
-    bool narrow = state->columns < (state->chart ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS);
-    return narrow ? SAY(state, ACTION_COUNT, "window closed: %s leads to the BEV",
-                        key_of(ACTION_PAGE).name)
-                  : SAY(state, ACTION_COUNT, "window closed: the BEV is here now");
+    const int columns_needed = state->chart ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
+    if (state->columns < columns_needed)
+        return SAY(state, ACTION_COUNT, "window closed: %s leads to the BEV",
+                   key_of(ACTION_PAGE).name);
+    return SAY(state, ACTION_COUNT, "window closed: the BEV is here now");
 }
 
 unsigned state_step(State *state, const Event *event) {
@@ -458,9 +491,10 @@ unsigned state_step(State *state, const Event *event) {
         state->viewport.center_y -= event->y;
         control_fit_viewport(state);
         return STEP_REDRAW;
-    case EVENT_WHEEL:
-        return control_zoom_about(state, state->viewport.zoom * pow(ZOOM_STEP, event->steps),
-                                  event->x, event->y);
+    case EVENT_WHEEL: {
+        const double zoom = state->viewport.zoom * pow(ZOOM_STEP, event->steps);
+        return control_zoom_about(state, zoom, event->x, event->y);
+    }
     case EVENT_WIPE:
         state->wipe = clamp(event->x, 0, 1);
         return STEP_REDRAW;

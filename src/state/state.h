@@ -7,7 +7,7 @@
  *     if (bits & STEP_REDRAW)             draw again
  *
  * Every control adds one line to the log that says what it did. After a change of the job,
- * EVENT_FRAME brings the new figures. They complete the line: "FP8: footprint 10.2 to 6.1 MB,
+ * EVENT_FRAME brings the new figures, which complete that line: "FP8: footprint 10.2 to 6.1 MB,
  * latency 8.0 to 7.1 us, ...". */
 #pragma once
 
@@ -18,14 +18,14 @@
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
 
-/* A list of names to choose from. It is borrowed, and must outlive the state. */
+/* A list of names to choose from. The list is borrowed, and must outlive the state. */
 typedef struct {
     const char *const *names;
     int count;
 } Menu;
 
-/* The names of tables in folders above this one, which the state may not include. Kernels, formats,
- * aligns and GPUs are read from their own tables. */
+/* Names from tables in higher folders. The state may not include those folders, so its owner fills
+ * in the names. Kernels, formats, aligns and GPUs are read from their own tables. */
 typedef struct {
     Menu scenes;                     /* as scene_load takes them: the sizes (presets) first */
     const char *const *scene_titles; /* one for each scene; an unknown title is NULL or "" */
@@ -41,7 +41,7 @@ typedef struct {
     Menu lessons;       /* of the course, by number */
     const char *scales; /* a file of ranges; NULL: none */
     unsigned where;     /* backends that can run here: 1u << BEV_CPU | ... */
-    int gpu;            /* row of gpus[]: this machine's, else the one that models begin with */
+    int gpu;            /* row of gpus[] that is predicted first */
 } StateMenu;
 
 /* ---- what a lesson shows: rows of text, each with its role ----------------------------------- */
@@ -58,18 +58,18 @@ typedef enum {
     PANE_SHOW, /* what the run showed */
     PANE_WHY,
     PANE_HINT,
-    PANE_SOURCE,  /* file and lines of the code below it */
-    PANE_CODE,    /* a line of it; not wrapped */
+    PANE_SOURCE,  /* file and line numbers of the rows PANE_CODE below */
+    PANE_CODE,    /* a line of source code; not wrapped */
     PANE_DRAWING, /* a line of a drawing in characters; not wrapped */
-    PANE_NOTE,    /* a mistake, or a wait */
-    PANE_KEYS,    /* the keys of the moment */
+    PANE_NOTE,    /* says what is wrong, or what the lesson waits for */
+    PANE_KEYS,    /* the keys that work now */
     PANE_KIND_COUNT
 } PaneKind;
 
 typedef struct {
     PaneKind kind;
     bool marked;
-    uint16_t at; /* where its text begins in PaneText.text */
+    uint16_t at; /* where the row's text begins in PaneText.text */
 } PaneRow;
 
 enum { PANE_ROWS = 64, PANE_BYTES = 6000 };
@@ -87,8 +87,8 @@ void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *format, ..
 const char *pane_row(const PaneText *pane, int row);
 void pane_append(PaneText *pane, const PaneText *more);
 
-/* The panels of the dashboard that a lesson can point at: PANEL_ID, and its word after `point at`
- * and `show`. */
+/* The panels of the dashboard that a lesson can point at. Each row has the name of its PANEL_...,
+ * and the word that lessons write after `point at` and `show`. */
 #define LESSON_PANELS(ROW)                                                                         \
     ROW(NONE, "") ROW(HEADLINE, "headline") ROW(KERNELS, "kernels") ROW(MEMORY, "memory")          \
     ROW(INTERVALS, "intervals") ROW(ACCURACY, "accuracy") ROW(PIPELINE, "pipeline")                \
@@ -99,15 +99,15 @@ typedef enum { LESSON_PANELS(ID) PANEL_COUNT } LessonPanel;
 #undef ID
 extern const char *const lesson_panels[PANEL_COUNT]; /* the words */
 
-/* The kind of answer that a question asks for. The meaning of keys depends on it. */
+/* The kind of answer that a question asks for. What a key does depends on this kind. */
 typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
 
 typedef struct {
     bool open; /* a lesson runs: the screens show it */
     char title[80];
-    int step, steps; /* the step that is shown, from 1, and how many; 0: a page of text */
-    int right, asked;
-    LessonPanel point;
+    int step, steps;   /* the shown step, from 1, and the number of steps; 0: a page of text */
+    int right, asked;  /* the right answers so far, and the questions so far */
+    LessonPanel point; /* the panel that the step points at */
     LessonAsks asks;
     bool covers;             /* figures that the next question does not point at are covered */
     bool computing;          /* the lesson waits for figures */
@@ -151,8 +151,8 @@ RgbChoice rgb_from(int64_t first, int64_t channels);
 /* Reads "0,1,2", or channels with ranges "0:0:1,1:0:1,2". Returns false for any other text. */
 bool rgb_parse(const char *text, RgbChoice *rgb);
 
-/* What the terminal shows: dashboard and BEV, or one of them. With a window open the terminal
- * starts with the dashboard alone, because the window shows the BEV. */
+/* The page of the terminal: dashboard and BEV together, or one alone. While a window is open, the
+ * terminal starts with the dashboard alone, because the window shows the BEV. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
 /* Terminals narrower than PAGE_BOTH_COLUMNS show kernels and a small BEV on the page "both". Those
  * narrower than PAGE_SMALL_COLUMNS show the dashboard alone. */
@@ -163,19 +163,19 @@ extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" *
 typedef struct {
     uint64_t serial; /* of the job that the figures belong to */
     Reading footprint_bytes, latency_us, max_abs;
-    double swing_us[2]; /* a measured latency between the two counts as unchanged; 0, 0: unknown */
+    double swing_us[2]; /* latencies between these limits count as unchanged; 0, 0: unknown */
     bool estimate;      /* the latency is a first estimate of the model */
-    char latency_of[160]; /* "model of RTX A6000"; "": this machine */
+    char latency_of[160]; /* where the latency is from: "model of RTX A6000"; "": this machine */
     BevDtype dtype;
-    char max_abs_of[48]; /* its moment: "at t 14.00 s"; "": the scene has one */
+    char max_abs_of[48]; /* moment of max_abs: "at t 14.00 s"; "": the scene has one moment */
     double prune_change; /* the most that pruned points change an output; max_abs leaves it out */
-    int step_count;      /* recorded steps of the kernel that has more of them; 0: none */
+    int step_count;      /* recorded steps: the larger of selection and baseline; 0: none */
     int64_t fullest_cell, fullest_points; /* the cell of the longest interval; 0 points: none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock, so all figures stay unknown there. */
 typedef struct {
-    int64_t keys;               /* answered so far */
+    int64_t keys;               /* the keys answered so far */
     Reading key_us, key_p99_us; /* from a key to its picture: median, 99th percentile */
     Reading first_us;           /* from the program's start to its first picture */
     Reading fps;                /* moments of the moving world that were shown in a second */
@@ -184,12 +184,12 @@ typedef struct {
 enum { LOG_LINES = 8, LOG_SAID = 256, LOG_LENGTH = 416 };
 
 typedef struct {
-    char text[LOG_LENGTH]; /* the whole line, figures included */
-    char said[LOG_SAID];   /* its beginning, without figures */
-    Action action;         /* the control that said it; ACTION_COUNT: a note */
-    uint64_t open;         /* serial of the job whose figures it waits for; 0: complete */
-    Headline before;
-    bool values_only; /* the change moves neither footprint nor latency */
+    char text[LOG_LENGTH]; /* the complete line, with figures */
+    char said[LOG_SAID];   /* the beginning of `text`, without figures */
+    Action action;         /* the control that logged the line; ACTION_COUNT: a note */
+    uint64_t open;         /* serial of the job whose figures the line waits for; 0: complete */
+    Headline before;       /* the figures before the change */
+    bool values_only;      /* the change moves neither footprint nor latency */
 } LogLine;
 
 typedef struct {
@@ -204,19 +204,19 @@ enum { MOST_SHOWN_WARPS = 128 }; /* at most so many warps have their steps recor
  * The centre of a cell lies at +0.5. */
 typedef struct {
     double center_x, center_y;
-    double zoom; /* 1: the whole grid fits */
+    double zoom; /* 1: the grid fills the view */
 } Viewport;
 
-/* The page of bits shows one number: an element of a tensor in the selected format. A number of
- * another format becomes the nearest number of this one; state_bits() returns it. */
+/* The page of bits shows one number: an element of a tensor in the selected format. After a change
+ * of the format, state_bits() returns the nearest number of the new format. */
 typedef enum { BITS_FEATURES, BITS_DEPTH, BITS_OUTPUT, BITS_E5M2, BITS_COUNT } BitsOf;
 extern const char *const bits_names[BITS_COUNT]; /* "features", ..., "e5m2" */
 typedef struct {
     bool open;
     BitsOf of;
-    BevDtype dtype; /* of `code` */
+    BevDtype dtype; /* the format of `code` */
     uint32_t code;
-    int at; /* the chosen bit; 0: the lowest */
+    int at; /* the selected bit; 0: the lowest */
 } BitsPage;
 
 /* A page of the schedules of kernels (src/cachesim/schedule.h). */
@@ -228,7 +228,7 @@ typedef struct {
     bool open;
     char text[PALETTE_TEXT];
     int row;
-    bool tries;                     /* a value is tried: Enter keeps it, Esc takes it back */
+    bool tries;                     /* a value is tried: Enter keeps the value, Esc drops it */
     Command recent[PALETTE_RECENT]; /* the newest first */
     int recent_count;
 } Palette;
@@ -282,11 +282,11 @@ struct State {
 
     bool help;
     bool glossary;    /* the help shows the glossary in the place of the keys */
-    int help_first;   /* the entry at its top */
+    int help_first;   /* the entry at the top of the help */
     int glossary_row; /* the word that the glossary was opened at; -1: none */
     int undo_wish;    /* with STEP_UNDO: how many steps */
 
-    Action lesson_wish;          /* with STEP_LESSON: who asks; ACTION_ESCAPE: to close it */
+    Action lesson_wish; /* with STEP_LESSON: the control that asks; ACTION_ESCAPE: close it */
     char lesson_name[64];        /* ACTION_LESSON: which lesson; "": the next one */
     int finding;                 /* ACTION_EXPLAIN: which finding, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
@@ -294,7 +294,7 @@ struct State {
     bool tours;       /* a tour is played: its pages are computed before they open */
     char waiting[96]; /* the stage of a slow picture: "computing dense: map, 1.2 s"; "": none */
 
-    /* Facts, counters and screens: a reset and an undo leave them, from here to the end. */
+    /* From here to the end: facts, counters and screens. A reset and an undo leave them. */
     uint64_t counts; /* how often hardware counters were asked for */
     int64_t frames;  /* ticks so far */
     bool has_window; /* a window is open */
@@ -303,7 +303,7 @@ struct State {
     bool recording;
     int64_t snapshots, recorded_frames; /* numbers for file names */
     int columns, rows;                  /* of the terminal */
-    LessonPane lesson;                  /* what the lesson shows that runs now */
+    LessonPane lesson;                  /* what the open lesson shows */
     Palette palette;
     Pace pace;         /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of log and key bar; "": none */
@@ -319,9 +319,9 @@ typedef enum {
     EVENT_PIXEL,  /* mouse over a camera view: feature pixel `x`, (camera * h + row) * w + column */
     EVENT_HOVER,  /* mouse over cell coordinates (x, y); outside the grid: no cell; `on`: clicked,
                      the log names the cell */
-    EVENT_CLICK,  /* pins the cell at (x, y), or releases it; `on`: it is the nearest to a cell
-                     without points */
-    EVENT_FRAME,  /* the engine has a frame: `scene`, if it was loaded for it, and `headline` */
+    EVENT_CLICK,  /* pins the cell at (x, y), or releases it; `on`: the mouse was on a cell without
+                     points, and (x, y) is the nearest cell with points */
+    EVENT_FRAME,  /* the engine has a frame: `headline`, and `scene` if a scene was loaded */
     EVENT_DRAG,   /* the picture was dragged by (x, y) cells */
     EVENT_WHEEL,  /* `steps` up (+) or down (-): zooms about (x, y) */
     EVENT_WIPE,   /* the wipe was dragged to `x` in 0..1 */
@@ -344,7 +344,7 @@ typedef struct {
     const char *text;
 } Event;
 
-/* What must happen after a step. */
+/* The bits that state_step() returns: what the caller must do next. */
 enum {
     STEP_REDRAW = 1,
     STEP_RUN = 2, /* state.job changed */
@@ -352,7 +352,7 @@ enum {
     STEP_SNAPSHOT = 8,    /* write the picture: state_snapshot_name() */
     STEP_RECORD = 16,     /* recording began or ended */
     STEP_FULLSCREEN = 32, /* state.fullscreen changed */
-    STEP_LOOK = 64,       /* same job, but the engine must make the picture (or count) again */
+    STEP_LOOK = 64,       /* same job, but the engine must draw again, or count a launch */
     STEP_LESSON = 128,    /* state.lesson_wish is to be fulfilled */
     STEP_UNDO = 256,      /* state.undo_wish changes are to be taken back */
     STEP_CHANGE = 512     /* a choice changed, which undo takes back */
@@ -362,8 +362,8 @@ enum {
  * FP16, nearest. `scene` is a position in menu->scenes. */
 void state_init(State *state, const StateMenu *menu, int scene);
 
-/* Resets the state as state_init does, on the scene `scene`; menu, screens and lesson stay. The
- * world stands still. A lesson thus begins the same each time. */
+/* Resets the state as state_init does, so that a lesson begins the same each time. Shows the scene
+ * `scene` and stops the world. Menu, screens and lesson stay. */
 void state_begin_lesson(State *state, int scene);
 
 /* Restores the choices that the user had made in `before`. Facts, messages and counters stay. */
@@ -380,8 +380,8 @@ void state_snapshot_name(const State *state, const Job *shown, const BevKernel *
                          char *text, size_t size);
 
 /* Writes the command that draws the picture alone, as a figure: "bevscope snapshot intersection
- * -t 14 --kernel v3 --dtype fp8 -o figure.png". False: no short command draws what the job
- * changes. */
+ * -t 14 --kernel v3 --dtype fp8 -o figure.png". Returns false where the job has changes that no
+ * short command can express. */
 bool state_figure_command(const State *state, const Job *shown, char *text, size_t size);
 
 /* Returns x and y of a cell of the grid, and z where the scene's grid has slices. */
@@ -404,7 +404,7 @@ int64_t state_probe_cell(const State *state);
 /* Returns the page of bits with its number in the selected format. */
 BitsPage state_bits(const State *state);
 
-/* Whether the picture shows errors against FP64. A difference of two kernels is no such error. */
+/* Whether the picture shows errors against FP64, and not the difference of two kernels. */
 bool state_shows_errors(const State *state);
 
 /* Writes the control's value: "FP16", "on", "0.5 deg"; "" for controls without a value. */
@@ -446,7 +446,7 @@ const char *bits_class(BevDtype element, uint32_t code);
  * number. Returns false, and leaves *next, where there is none. */
 bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next);
 
-/* Whether the code that follows `code` is a NaN: `code` is the largest number. */
+/* Whether the next code, away from 0, is a NaN. `code` is then the largest number of its sign. */
 bool bits_then_nan(BevDtype element, uint32_t code);
 
 /* Returns a decoded value as text: "0.3125", "-inf", "NaN". */
