@@ -117,18 +117,19 @@ bool data_write_all(int fd, const char *bytes, size_t length) {
 void data_base64(FILE *out, const uint8_t *bytes, size_t length) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < length; i += 3) {
-        size_t left = length - i;
-        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                        (left > 2 ? bytes[i + 2] : 0);
-        fputc(digits[word >> 18], out);
-        fputc(digits[word >> 12 & 63], out);
-        fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
-        fputc(left > 2 ? digits[word & 63] : '=', out);
+        const bool has_second = i + 1 < length, has_third = i + 2 < length;
+        const uint32_t first = bytes[i];
+        const uint32_t second = has_second ? bytes[i + 1] : 0, third = has_third ? bytes[i + 2] : 0;
+        const uint32_t bits = first << 16 | second << 8 | third; /* 24 bits, six for a digit */
+        fputc(digits[bits >> 18], out);
+        fputc(digits[bits >> 12 & 63], out);
+        fputc(has_second ? digits[bits >> 6 & 63] : '=', out);
+        fputc(has_third ? digits[bits & 63] : '=', out);
     }
 }
 
-/* Gives the new file the owner, group and mode of the file that it replaces. Owner and group change
- * only as far as this user may change them. The setuid and setgid bits are dropped. */
+/* Copies owner, group and mode of the replaced file to the new file. Owner and group change only as
+ * far as this user may change them. The setuid and setgid bits are dropped. */
 static bool copy_rights(int fd, const struct stat *old) {
     const uid_t same_user = (uid_t)-1;
     if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, same_user, old->st_gid) != 0 &&
@@ -144,9 +145,10 @@ static bool copy_rights(int fd, const struct stat *old) {
 static bool replace_file(const char *target, const struct stat *old, const void *bytes,
                          size_t length, Err *err) {
     char temporary[PATH_MAX], nameless[64], copy[PATH_MAX];
-    int folder = (int)(data_file_name(target) - target);
+    const char *name = data_file_name(target);
+    const int folder_length = (int)(name - target);
     snprintf(copy, sizeof copy, "%s", target);
-    snprintf(temporary, sizeof temporary, "%.*s.%.200s.%ld.tmp", folder, target, target + folder,
+    snprintf(temporary, sizeof temporary, "%.*s.%.200s.%ld.tmp", folder_length, target, name,
              (long)getpid());
     int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     bool named = fd < 0;

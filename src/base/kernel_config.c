@@ -19,10 +19,11 @@ KernelSet kernel_bit(const BevKernel *kernel) {
 
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max) {
     int count = 0;
-    for (int i = 0; bev_kernels[i] && count < max; i++)
-        if (bev_kernels[i]->where == where && bev_kernels[i]->direction == direction &&
-            bev_is_listed(bev_kernels[i]))
-            kernels[count++] = bev_kernels[i];
+    for (int i = 0; bev_kernels[i] && count < max; i++) {
+        const BevKernel *row = bev_kernels[i];
+        if (row->where == where && row->direction == direction && bev_is_listed(row))
+            kernels[count++] = row;
+    }
     return count;
 }
 
@@ -44,7 +45,8 @@ const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char
 }
 
 const char *kernel_word(const BevKernel *kernel) {
-    return kernel->name + (strncmp(kernel->name, "cpu_", 4) ? 0 : 4);
+    const bool of_cpu = !strncmp(kernel->name, "cpu_", strlen("cpu_"));
+    return of_cpu ? kernel->name + strlen("cpu_") : kernel->name;
 }
 
 const BevKernel *kernel_counterpart(const BevKernel *kernel, BevWhere where) {
@@ -55,12 +57,14 @@ const BevKernel *kernel_counterpart(const BevKernel *kernel, BevWhere where) {
 }
 
 const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction) {
-    const BevKernel *first = NULL, *row = kernel;
+    const BevKernel *row = kernel;
     if (kernel->direction != direction)
         row = kernel_named(kernel->where, direction, kernel->title);
     if (!row)
         row = bev_default(kernel->where, direction);
-    return row || !kernels_of(kernel->where, direction, &first, 1) ? row : first;
+    if (!row)
+        kernels_of(kernel->where, direction, &row, 1);
+    return row;
 }
 
 const char *kernel_way(const BevKernel *kernel) {
@@ -83,10 +87,10 @@ static int first_set_bit(unsigned mask, int preferred, int count) {
     return preferred;
 }
 
-static void append_change(char *said, size_t size, const char *who, const char *lacks,
-                          const char *takes) {
+static void append_change(char *said, size_t size, const char *owner, const char *missing,
+                          const char *replacement) {
     if (said)
-        text_add(said, size, "; %s has no %s: %s", who, lacks, takes);
+        text_add(said, size, "; %s has no %s: %s", owner, missing, replacement);
 }
 
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size) {
@@ -102,11 +106,12 @@ void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said,
         append_change(said, size, kernel->title, bev_dtypes[dtype].title,
                       bev_dtypes[config->dtype].title);
     }
-    BevAlign align = config->align;
-    unsigned both = kernel->aligns & aligns;
-    if (both && !(both & 1u << align)) {
-        config->align = (BevAlign)first_set_bit(both, BEV_NEAREST, BEV_ALIGN_COUNT);
-        append_change(said, size, kernel->aligns & 1u << align ? "this scene" : kernel->title,
+    const BevAlign align = config->align;
+    const unsigned possible = kernel->aligns & aligns;
+    if (possible && !(possible & 1u << align)) {
+        const bool kernel_has_align = kernel->aligns & 1u << align;
+        config->align = (BevAlign)first_set_bit(possible, BEV_NEAREST, BEV_ALIGN_COUNT);
+        append_change(said, size, kernel_has_align ? "this scene" : kernel->title,
                       bev_aligns[align].title, bev_aligns[config->align].title);
     }
 }

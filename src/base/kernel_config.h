@@ -11,7 +11,7 @@ typedef struct {
     BevAlign align;
 } KernelConfig;
 
-/* A set of kernels: each bit stands for a row of bev_kernels[], by its position. */
+/* A set of kernels: bit i stands for row i of bev_kernels[]. */
 typedef uint64_t KernelSet;
 
 /* Returns the bit of a row. 0: the kernel is no row of bev_kernels[]. */
@@ -26,7 +26,8 @@ ShortText kernel_config_label(const KernelConfig *config);
  * so do signs with a meaning in a shell or in Nsight Compute's filters. */
 void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size);
 
-/* Lists the kernels that this build can launch, in reading order. Returns their number. */
+/* Lists the kernels that this build can launch, in the order of bev_kernels[]. Returns the number
+ * of listed kernels, at most `max`. */
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max);
 
 /* Finds the row that a user means by `name`, on that backend and in that direction. `name` may be
@@ -53,6 +54,6 @@ const char *kernel_way(const BevKernel *kernel);
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Changes format and align where the kernel or the scene does not support them. `aligns`, not 0, is
- * the bit mask of the scene's aligns. A kernel that has none of these is changed, too. Each change
- * is appended to the text `said` ("; V4 has no NVFP4: FP8"); NULL: nothing is written. */
+ * the bit mask of the scene's aligns. A kernel without any of these aligns is replaced, too. Each
+ * change is appended to the text `said` ("; V4 has no NVFP4: FP8"); NULL: nothing is written. */
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

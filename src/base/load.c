@@ -20,7 +20,7 @@ static bool read_core(const char *line, unsigned *core, double *ticks) {
 }
 
 /* Returns the seconds that the cores of this process have worked, summed over the cores. *cores
- * receives their number; 0: none are listed. */
+ * receives the number of cores; 0: /proc/stat lists none. */
 static double cores_busy_s(int *cores) {
     char line[512];
     unsigned core;
@@ -30,11 +30,13 @@ static double cores_busy_s(int *cores) {
     *cores = 0;
     if (sched_getaffinity(0, sizeof ours, &ours) < 0)
         CPU_ZERO(&ours);
-    while (file && fgets(line, sizeof line, file))
-        if (read_core(line, &core, &ticks) && core < CPU_SETSIZE && CPU_ISSET(core, &ours)) {
+    while (file && fgets(line, sizeof line, file)) {
+        const bool is_core = read_core(line, &core, &ticks) && core < CPU_SETSIZE;
+        if (is_core && CPU_ISSET(core, &ours)) {
             sum += ticks;
             ++*cores;
         }
+    }
     if (file)
         fclose(file);
     return sum / (double)sysconf(_SC_CLK_TCK);

@@ -9,7 +9,8 @@
 
 enum { MAX_BYTES = 63 };
 
-/* Fills the table of distances between beginnings of both texts. */
+/* Element [i][j] of the table is the distance between the first i bytes of `a` and the first j of
+ * `b`. */
 int edit_distance(const char *a, const char *b) {
     int table[MAX_BYTES + 1][MAX_BYTES + 1];
     int a_length = (int)strnlen(a, MAX_BYTES), b_length = (int)strnlen(b, MAX_BYTES);
@@ -29,16 +30,17 @@ int edit_distance(const char *a, const char *b) {
 
 /* Whether a mistyped `name` may have become `word`. */
 static bool is_near(const char *word, const char *name, int distance) {
-    size_t length = strnlen(word, MAX_BYTES), other = strnlen(name, MAX_BYTES);
-    size_t longer = length > other ? length : other;
-    return length && other && 3 * (size_t)distance <= longer &&
-           (word[0] == name[0] || word[length - 1] == name[other - 1]);
+    const size_t length = strnlen(word, MAX_BYTES), name_length = strnlen(name, MAX_BYTES);
+    if (!length || !name_length)
+        return false;
+    const bool same_end = word[0] == name[0] || word[length - 1] == name[name_length - 1];
+    return same_end && 3 * (size_t)distance <= MAX(length, name_length);
 }
 
 const char *nearest_name(const char *word, const char *const *names, size_t count) {
     const char *nearest = NULL;
     int nearest_distance = INT_MAX;
-    /* an exact match needs no table; files have thousands of such names */
+    /* An exact match needs no distances. Files have thousands of names that match exactly. */
     for (size_t i = 0; i < count; i++)
         if (strcmp(word, names[i]) == 0)
             return names[i];

@@ -27,8 +27,8 @@ static struct {
     } step;
 } progress = {.worker = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-/* Replaces the line by `text`, as far as the terminal has columns: a line that wraps could not be
- * replaced. Writes spaces over the rest of a longer line. */
+/* Replaces the line on the terminal. The text is cut to the terminal's columns, because a line that
+ * wraps cannot be replaced. Spaces overwrite the rest of a longer old line. */
 static void replace_line(const char *text) {
     char line[2 * LINE + 8];
     struct winsize size;
@@ -46,12 +46,12 @@ static void replace_line(const char *text) {
 static void draw_line(void) {
     char text[LINE], shown[LINE], left[48] = "";
     const struct Step *step = &progress.step;
-    double part = step->expected > 0 ? fmin(step->done / step->expected, 1) : 0;
-    double done = step->from + (step->to - step->from) * part;
-    double passed_ms = clock_ms() - progress.begun_ms;
+    const double done_of_step = step->expected > 0 ? fmin(step->done / step->expected, 1) : 0;
+    const double done = step->from + (step->to - step->from) * done_of_step;
+    const double passed_ms = clock_ms() - progress.begun_ms;
+    const double left_s = passed_ms * (1 - done) / done * 1e-3;
     if (passed_ms > ESTIMATE_MS && done > 0.02)
-        snprintf(left, sizeof left, ", about %.0f s left",
-                 ceil(passed_ms * (1 - done) / done * 1e-3));
+        snprintf(left, sizeof left, ", about %.0f s left", ceil(left_s));
     snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, step->name,
              floor(100 * done), passed_ms * 1e-3, left);
     clean_text(text, shown, sizeof shown); /* scene names come from outside */

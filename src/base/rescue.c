@@ -16,7 +16,7 @@
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
 
-/* One signal that this program handles, the reaction, and the meaning in words. */
+/* A signal that this program handles, the reaction, and the meaning in words. */
 typedef struct {
     int signal;
     Reaction reaction;
@@ -67,9 +67,9 @@ static struct {
 
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
 
-/* Writes the bytes that fit at once and returns their number. -1: no more bytes can be written. The
- * flag O_NONBLOCK belongs to the open file, which the shell and other programs share. So the flag
- * is set for one write only. */
+/* Writes as many bytes as the terminal takes at once, and returns their number. -1: no more bytes
+ * can be written. The flag O_NONBLOCK belongs to the open file, which the shell and other programs
+ * share. So the flag is set for one write only. */
 static ssize_t tty_try(int fd, const char *bytes, size_t length) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0)
@@ -81,19 +81,24 @@ static ssize_t tty_try(int fd, const char *bytes, size_t length) {
     if (!(flags & O_NONBLOCK))
         fcntl(fd, F_SETFL, flags);
     errno = reason;
-    return put >= 0 ? put : reason == EAGAIN || reason == EINTR ? 0 : -1;
+    const bool try_later = reason == EAGAIN || reason == EINTR;
+    if (put < 0)
+        return try_later ? 0 : -1;
+    return put;
 }
 
-/* Waits until the terminal has room. poll() says when the terminal is full or stopped. Where poll()
- * is wrong, the pause keeps the loop from using a whole core. */
+/* Waits until the terminal has room. poll() may say so too early. Then the pause keeps the caller's
+ * loop from using a core all the time. */
 static void wait_until_writable(int fd, double until_ms) {
     struct pollfd waiting = {.fd = fd, .events = POLLOUT};
-    double left = until_ms - clock_ms();
-    if (left > 0 && poll(&waiting, 1, (int)left) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    const struct timespec one_ms = {.tv_nsec = 1000000};
+    const double left_ms = until_ms - clock_ms();
+    if (left_ms > 0 && poll(&waiting, 1, (int)left_ms) > 0)
+        nanosleep(&one_ms, NULL);
 }
 
-/* Writes until `until_ms`. Returns the number of bytes. *broken: no more can be written. */
+/* Writes until the time `until_ms`. Returns the number of bytes that were written. *broken: no more
+ * bytes can be written. */
 static size_t write_until(int fd, const char *bytes, size_t length, double until_ms, bool *broken) {
     size_t done = 0;
     *broken = false;
@@ -114,8 +119,8 @@ bool rescue_write(int fd, const char *bytes, size_t length, int ms) {
     return write_until(fd, bytes, length, clock_ms() + ms, &broken) == length;
 }
 
-/* Writes bytes that must arrive. Where the terminal takes nothing for half of `ms`, the bytes that
- * wait before them are discarded. Output that Ctrl-S stopped is started. */
+/* Writes bytes that must arrive. Where the terminal does not take them within half of `ms`, starts
+ * output that Ctrl-S stopped and discards the output that still waits. */
 static bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
     bool broken;
     size_t done = write_until(fd, bytes, length, clock_ms() + ms / 2, &broken);
@@ -132,9 +137,11 @@ static bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
 void rescue_copy(int from, int to) {
     char block[4096];
     off_t at = 0;
-    for (ssize_t n; (n = pread(from, block, sizeof block, at)) > 0; at += n)
-        if (!rescue_write(to, block, (size_t)n, RESET_MS))
-            return;
+    ssize_t got = pread(from, block, sizeof block, at);
+    while (got > 0 && rescue_write(to, block, (size_t)got, RESET_MS)) {
+        at += got;
+        got = pread(from, block, sizeof block, at);
+    }
 }
 
 void rescue_restore(void) {
@@ -235,16 +242,18 @@ static void reset_at_exit(void) {
                    "; the terminal was reset\n");
 }
 
-/* Installs the handlers, or gives the signals their old reactions back. Signals that the parent
- * ignores stay ignored, as nohup needs. */
-static void set_handlers(bool ours) {
+static void restore_handler(int row) {
+    sigaction(rows[row].signal, &state.before[row], NULL);
+}
+
+/* Installs the handlers. Signals that the parent ignores stay ignored, as nohup needs. */
+static void install_handlers(void) {
     for (int i = 0; i < ROW_COUNT; i++) {
-        bool crash = rows[i].reaction == ON_CRASH;
+        const bool crash = rows[i].reaction == ON_CRASH;
         struct sigaction action = {.sa_handler = handle_signal, .sa_flags = crash ? 0 : SA_RESTART};
-        if (ours)
-            sigaction(rows[i].signal, &action, &state.before[i]);
-        if (!ours || (state.before[i].sa_handler == SIG_IGN && !crash))
-            sigaction(rows[i].signal, &state.before[i], NULL);
+        sigaction(rows[i].signal, &action, &state.before[i]);
+        if (state.before[i].sa_handler == SIG_IGN && !crash)
+            restore_handler(i);
     }
 }
 
@@ -260,7 +269,7 @@ bool rescue_install(Err *err) {
     at_exit = at_exit || atexit(reset_at_exit) == 0;
     for (int i = 0; i < ON_CRASH; i++)
         state.pending[i] = 0;
-    set_handlers(true);
+    install_handlers();
     state.installed = true;
     return true;
 }
@@ -269,7 +278,8 @@ void rescue_remove(void) {
     if (!state.installed)
         return;
     alarm(0);
-    set_handlers(false);
+    for (int i = 0; i < ROW_COUNT; i++)
+        restore_handler(i);
     close(state.pipe[0]);
     close(state.pipe[1]);
     close(state.nowhere);
@@ -291,8 +301,9 @@ RescueSignals rescue_take(void) {
     char drained[64];
     while (read(state.pipe[0], drained, sizeof drained) > 0) {
     }
-    /* The pipe is emptied first: a signal that arrives now wakes the loop once more, so none is
-     * lost. The request to quit stays, so that the handler can recognise a second one. */
+    /* The pipe is emptied before the signals are read: a signal that arrives in between wakes the
+     * loop again and is not lost. The request to quit stays, so that the handler can recognise a
+     * second request. */
     return (RescueSignals){.quit = state.pending[ON_QUIT],
                            .suspend = take_pending(ON_SUSPEND),
                            .resumed = take_pending(ON_RESUME),

@@ -53,8 +53,8 @@ void rescue_restore(void);
 /* Diverts all further drawing to /dev/null, until the owner points the file descriptor back. */
 void rescue_divert(void);
 
-/* Copies a whole file, or as much as its reader takes in time. Both arguments are file descriptors;
- * -1 copies nothing. May be called in signal handlers. */
+/* Copies a file from its beginning, or as much of the file as the reader takes in time. Both
+ * arguments are file descriptors; -1 copies nothing. May be called in signal handlers. */
 void rescue_copy(int from, int to);
 
 /* Stops the process as SIGTSTP does without a handler. Returns when the process is continued. */

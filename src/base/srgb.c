@@ -34,10 +34,10 @@ double srgb_light(uint8_t level) {
 }
 
 uint8_t srgb_level(double light) {
-    double v = light > 0 ? (light < 1 ? light : 1) : 0; /* NaN compares false and becomes 0 */
+    const double bounded = fmin(fmax(light, 0), 1); /* fmax makes NaN 0 */
     pthread_once(&filled, fill_tables);
-    int level = level_of[(int)(v * STEPS)];
-    while (least_of[level + 1] <= v)
+    int level = level_of[(int)(bounded * STEPS)];
+    while (least_of[level + 1] <= bounded)
         level++;
     return (uint8_t)level;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value is divided and printed with a suffix. */
+/* How a value is printed: divided by `divisor`, with a suffix. */
 typedef struct {
     double divisor;
     const char *suffix;
@@ -48,15 +48,22 @@ static ShortText group_digits(double value) {
     return text;
 }
 
-/* Returns a value without its suffix, with three significant digits. Bytes and counts are whole. */
-static ShortText number_text(Unit unit, Step step, double value) {
-    bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step.divisor == 1);
-    value /= step.divisor;
-    if (unit == UNIT_ERROR && value == 0)
+static ShortText error_number(double error) {
+    if (error == 0)
         return short_text("0");
+    if (error < 1e-4)
+        return short_text("%.1e", error);
+    return short_text(error < 0.95 ? "%.2g" : "%.1f", error);
+}
+
+/* Returns a value without its suffix, with three significant digits. Bytes and counts have no
+ * fraction. */
+static ShortText number_text(Unit unit, Step step, double value) {
+    const bool is_integer = unit == UNIT_COUNT || (unit == UNIT_BYTES && step.divisor == 1);
+    value /= step.divisor;
     if (unit == UNIT_ERROR)
-        return short_text(value < 1e-4 ? "%.1e" : value < 0.95 ? "%.2g" : "%.1f", value);
-    if (whole || value >= 99.95 || value == 0)
+        return error_number(value);
+    if (is_integer || value >= 99.95 || value == 0)
         return group_digits(value);
     return short_text(value < 9.995 ? "%.2f" : "%.1f", value);
 }
@@ -68,7 +75,7 @@ ShortText text_of_unit(Unit unit, double value) {
     return short_text("%s%s", number_text(unit, step, value).text, step.suffix);
 }
 
-/* A value below this share of its unit would lose its digits: 900 B would be "0.00 MB". */
+/* A smaller share of a unit keeps too few digits: 900 B would be "0.00 MB". */
 static const double MIN_SHARE = 0.1;
 
 ShortText text_of_change(Unit unit, double before, double after) {
@@ -76,13 +83,14 @@ ShortText text_of_change(Unit unit, double before, double after) {
         return text_of_unit(unit, after);
     const Step step = unit_step(unit, fmax(before, after));
     const double least = fmin(before, after);
-    if (least > 0 && least < MIN_SHARE * step.divisor &&
-        unit_step(unit, least).divisor != step.divisor)
+    const bool loses_digits = least > 0 && least < MIN_SHARE * step.divisor;
+    if (loses_digits && unit_step(unit, least).divisor != step.divisor)
         return short_text("%s to %s", text_of_unit(unit, before).text,
                           text_of_unit(unit, after).text);
     const ShortText from = number_text(unit, step, before), to = number_text(unit, step, after);
-    return strcmp(from.text, to.text) ? short_text("%s to %s%s", from.text, to.text, step.suffix)
-                                      : short_text("still %s%s", to.text, step.suffix);
+    if (!strcmp(from.text, to.text))
+        return short_text("still %s%s", to.text, step.suffix);
+    return short_text("%s to %s%s", from.text, to.text, step.suffix);
 }
 
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
@@ -91,22 +99,24 @@ const char *const source_names[] = {"n/a",   "measured",  "recorded",
 /* Whether "us" at position `at` is a unit: a word behind a number, or the last word of a text. */
 static bool is_micro(const char *text, size_t at) {
     const char *unit = text + at;
-    size_t end = at; /* the end of the word before */
-    if (unit[0] != 'u' || unit[1] != 's' || isalnum((unsigned char)unit[2]) || unit[2] == '_')
+    if (strncmp(unit, "us", 2) != 0 || isalnum((unsigned char)unit[2]) || unit[2] == '_')
         return false;
-    while (end > 0 && text[end - 1] == ' ')
-        end--;
-    bool begins_word = at == 0 || end < at, ends_text = unit[2] == '\0';
-    return begins_word && (ends_text || (end > 0 && isdigit((unsigned char)text[end - 1])));
+    size_t before = at; /* the end of the word before */
+    while (before > 0 && text[before - 1] == ' ')
+        before--;
+    const bool begins_word = at == 0 || before < at, ends_text = unit[2] == '\0';
+    const bool behind_number = before > 0 && isdigit((unsigned char)text[before - 1]);
+    return begins_word && (ends_text || behind_number);
 }
 
 void text_micro(const char *text, char *copy, size_t size) {
+    enum { MICRO_BYTES = sizeof "\u00b5s" - 1 };
     size_t used = 0;
     for (size_t at = 0; text[at] && used + 1 < size; at++)
-        if (is_micro(text, at) && used + 3 < size) {
-            memcpy(copy + used, "\u00b5s", 3);
-            used += 3;
-            at++;
+        if (is_micro(text, at) && used + MICRO_BYTES < size) {
+            memcpy(copy + used, "\u00b5s", MICRO_BYTES);
+            used += MICRO_BYTES;
+            at++; /* skips the s */
         } else
             copy[used++] = text[at];
     copy[used] = '\0';
@@ -156,10 +166,11 @@ int text_characters(const char *text, size_t length) {
     return count;
 }
 
-/* Returns the bytes of the whole words that fit into `columns`. The first word always counts. */
-static size_t text_fit(const char *text, size_t length, int columns) {
-    size_t fits = 0;
-    for (size_t end = strspn(text, " "); end < length;) {
+/* Returns the length in bytes of the words that fit into `columns`. The first word counts also
+ * where it is too long. */
+static size_t length_of_line(const char *text, size_t length, int columns) {
+    size_t fits = 0, end = strspn(text, " ");
+    while (end < length) {
         end += strcspn(text + end, " \n");
         if (fits && text_characters(text, end) > columns)
             break;
@@ -170,11 +181,11 @@ static size_t text_fit(const char *text, size_t length, int columns) {
 }
 
 bool text_wrap(const char *text, size_t length, int column, int indent, int width, FILE *out) {
-    size_t used = text_fit(text, length, width - column);
+    size_t used = length_of_line(text, length, width - column);
     bool ok = fwrite(text, 1, used, out) == used;
     while (used < length) {
         used += strspn(text + used, " ");
-        size_t more = text_fit(text + used, length - used, width - indent);
+        size_t more = length_of_line(text + used, length - used, width - indent);
         ok = ok && fprintf(out, "\n%*s%.*s", indent, "", (int)more, text + used) > 0;
         used += more;
     }
@@ -182,9 +193,9 @@ bool text_wrap(const char *text, size_t length, int column, int indent, int widt
 }
 
 ShortText text_of_figure(Unit unit, double value) {
-    ShortText made;
-    text_micro(text_of_unit(unit, value).text, made.text, sizeof made.text);
-    return made;
+    ShortText with_micro;
+    text_micro(text_of_unit(unit, value).text, with_micro.text, sizeof with_micro.text);
+    return with_micro;
 }
 
 ShortText reading_text(Unit unit, const Reading *reading) {
@@ -195,9 +206,12 @@ const char *reading_mark(const Reading *reading) {
     static const char *const marks[] = {
         [SOURCE_UNKNOWN] = "", [SOURCE_MEASURED] = "",   [SOURCE_RECORDED] = "r",
         [SOURCE_MODEL] = "m",  [SOURCE_PUBLISHED] = "p", [SOURCE_COMPUTED] = ""};
-    const char *mark =
-        reading->source != SOURCE_UNKNOWN && reading->stale ? "!" : marks[reading->source];
-    return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
+    const char *mark = marks[reading->source];
+    if (reading->source == SOURCE_UNKNOWN)
+        return mark;
+    if (reading->stale)
+        return "!";
+    return reading->doubtful && !mark[0] ? "?" : mark;
 }
 
 static int compare_ascending(const void *a, const void *b) {

@@ -26,7 +26,7 @@ typedef enum {
     SOURCE_COMPUTED   /* exact arithmetic over shapes, maps or values */
 } FigureSource;
 
-/* One number on a screen. A zeroed Reading is unknown. */
+/* A number on a screen, with its source. A zeroed Reading is unknown. */
 typedef struct {
     double value;
     FigureSource source;
@@ -58,8 +58,8 @@ ShortText text_of_figure(Unit unit, double value);
 ShortText reading_text(Unit unit, const Reading *reading);
 
 /* Returns a change: "10.2 to 6.1 MB", in the unit of the larger value. Each value keeps its own
- * unit ("900 B to 8.66 MB") where a shared unit would leave no digits of the smaller one. When both
- * print the same, the text is "still 6.1 MB". When one value is unknown, it is only `after`. */
+ * unit ("900 B to 8.66 MB") where the smaller value would lose its digits. When both values print
+ * the same, the text is "still 6.1 MB". When a value is unknown, the text has `after` alone. */
 ShortText text_of_change(Unit unit, double before, double after);
 
 /* Copies an ASCII text and writes the unit "us" as "µs", for screens that show UTF-8. The unit

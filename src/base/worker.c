@@ -77,9 +77,9 @@ void worker_sleep(Worker *worker, double ms) {
     }
 }
 
-/* Sets batch scheduling with short slices. Such a thread interrupts no other. A thread that wakes
- * up for a picture then waits at most one short slice. Kernels before Linux 6.12 give all threads
- * the same slice. */
+/* Sets batch scheduling with short slices. A batch thread interrupts no other thread. A thread that
+ * wakes up for a picture waits at most one short slice. Before Linux 6.12 all threads get the same
+ * slice. */
 void worker_low_priority(void) {
     /* sched.h defines BATCH for GNU sources only */
     enum { NICEST = 19, SLICE_NS = 100000, BATCH = 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that a session needs of a backend. Each BevWhere has one table of them. */
+/* The functions that a session needs of a backend. Each BevWhere has a table of these functions. */
 #pragma once
 
 #include "src/run/session.h"
@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/* Each function does what session_<name> in session.h does, on the backend's own `state`. */
+/* A function does the work of session_<name> in session.h, on the backend's own `state`. */
 typedef struct {
     /* The caller has asked bev_unsupported before. */
     bool (*open)(void **state, const BevKernel *kernel, const BevProblem *host, Err *err);
     void (*close)(void *state);
-    /* Releases the kernel's plan and builds it again. *us receives the time of building. It is
-     * called only if the kernel has a prepare step. */
+    /* Releases the kernel's plan and builds the plan again. *us receives the time of building. Only
+     * called if the kernel has a prepare step. */
     bool (*prepare)(void *state, double *us, Err *err);
     bool (*update)(void *state, Err *err);
     bool (*poison)(void *state, Err *err);
@@ -30,7 +30,7 @@ typedef struct {
 
 extern const SessionBackend session_cuda_backend; /* session_cuda.cu, only in builds with CUDA */
 
-/* Takes options->samples samples and summarizes them. After at least 5 samples it stops early if
+/* Takes options->samples samples and summarizes them. Stops earlier, after at least 5 samples, if
  * options->max_s have passed since begun_us. `sample` sets *us to the time of one launch. */
 bool timing_collect(const TimingOptions *options, double begun_us, double settle,
                     bool (*sample)(void *context, double *us, Err *err), void *context,

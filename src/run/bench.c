@@ -39,8 +39,8 @@ static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *e
            session_time(bench->v2[where], cache, &options, &bench->last[where][cache], err);
 }
 
-/* Computes the speed-up of the row that was just timed. V2 was timed before the row and is timed
- * again after it. If another program came or went in between, the two timings differ, and the
+/* Computes the speed-up of the row that was just timed. V2 was timed before the row, and is timed
+ * again after the row. If another program came or went in between, the two timings differ, and the
  * baseline counts as not settled. V2 is its own baseline. */
 static bool compare_with_baseline(Bench *bench, Err *err) {
     BenchRow *row = &bench->row;
@@ -86,13 +86,18 @@ static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     return problem;
 }
 
+/* Whether the kernel has the direction and the stage of the problem. */
+static bool computes(const BevKernel *kernel, const BevProblem *problem) {
+    return kernel->direction == problem->direction && kernel->stage == problem->stage;
+}
+
 /* Returns the baseline row of the problem's stage and direction. NULL: there is none. */
 static const BevKernel *baseline_of(const BevProblem *problem, BevWhere where) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->is_baseline && bev_kernels[i]->where == where &&
-            bev_kernels[i]->direction == problem->direction &&
-            bev_kernels[i]->stage == problem->stage)
-            return bev_kernels[i];
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *row = bev_kernels[i];
+        if (row->is_baseline && row->where == where && computes(row, problem))
+            return row;
+    }
     return NULL;
 }
 
@@ -160,8 +165,7 @@ static bool time_kernels(Bench *bench, Err *err) {
     bool ok = bench->plan->once || open_baselines(bench, err);
     for (int i = 0; ok && bev_kernels[i]; i++)
         if (plan_selects(bench->plan, bev_kernels[i]) &&
-            bev_kernels[i]->direction == bench->problem->view.direction &&
-            bev_kernels[i]->stage == bench->problem->view.stage)
+            computes(bev_kernels[i], &bench->problem->view))
             ok = time_kernel(bench, bev_kernels[i], err);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
         session_close(bench->v2[where]);
@@ -198,30 +202,31 @@ static bool has_problems(const BenchPlan *plan, BevDirection direction, BevStage
 }
 
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
-    return kernel->launch && (plan->where & 1u << kernel->where) &&
-           has_problems(plan, kernel->direction, kernel->stage) &&
-           (!plan->kernels || plan->kernels & kernel_bit(kernel));
+    const bool in_build = kernel->launch != NULL, on_device = plan->where >> kernel->where & 1;
+    const bool named = !plan->kernels || plan->kernels & kernel_bit(kernel);
+    return in_build && on_device && named && has_problems(plan, kernel->direction, kernel->stage);
 }
 
 /* Visits the problems of a moment, in every stage, direction, align and format of the plan. */
 static bool visit_problems(const BenchPlan *plan, const char *label, Workload *workload,
                            PlanVisit *visit, void *context, Err *err) {
-    enum { EACH = BEV_ALIGN_COUNT * BEV_DTYPE_COUNT };
+    enum { EACH = BEV_ALIGN_COUNT * BEV_DTYPE_COUNT }; /* problems of a stage and direction */
     bool ok = true;
     for (int i = 0; ok && i < BEV_STAGE_COUNT * BEV_DIRECTION_COUNT * EACH; i++) {
-        BevDtype dtype = i % BEV_DTYPE_COUNT;
-        BevAlign align = i / BEV_DTYPE_COUNT % BEV_ALIGN_COUNT;
-        BevDirection direction = i / EACH % BEV_DIRECTION_COUNT;
-        BevStage stage = i / EACH / BEV_DIRECTION_COUNT;
-        bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
-        unsigned dtypes = plan->dtypes & (backward ? backward_dtypes : view ? view_dtypes : ~0u);
-        if (!has_problems(plan, direction, stage) || !(plan->aligns & 1u << align) ||
-            !(dtypes & 1u << dtype) || !workload_has_align(workload, align))
+        const BevDtype dtype = i % BEV_DTYPE_COUNT;
+        const BevAlign align = i / BEV_DTYPE_COUNT % BEV_ALIGN_COUNT;
+        const BevDirection direction = i / EACH % BEV_DIRECTION_COUNT;
+        const BevStage stage = i / EACH / BEV_DIRECTION_COUNT;
+        const bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
+        const unsigned dtypes = backward ? backward_dtypes : view ? view_dtypes : ~0u;
+        const bool in_plan = has_problems(plan, direction, stage) && plan->aligns >> align & 1 &&
+                             plan->dtypes >> dtype & 1;
+        if (!in_plan || !(dtypes >> dtype & 1) || !workload_has_align(workload, align))
             continue;
         HostProblem problem = {0};
-        ok = (backward ? workload_problem_backward : workload_problem)(workload, dtype, align,
-                                                                       &problem, err) &&
-             (!view || problem_turn_view(&problem, err)) &&
+        ok = backward ? workload_problem_backward(workload, dtype, align, &problem, err)
+                      : workload_problem(workload, dtype, align, &problem, err);
+        ok = ok && (!view || problem_turn_view(&problem, err)) &&
              visit(context, label, workload, &problem, err);
         problem_free(&problem);
     }
@@ -231,23 +236,27 @@ static bool visit_problems(const BenchPlan *plan, const char *label, Workload *w
 /* Whether the scene may have several moments. Their number is known once the scene is open. */
 static bool may_have_moments(const BenchPlan *plan, const char *scene) {
     struct stat status;
-    return plan->moments > 1 ||
-           (!plan->moments && stat(scene, &status) == 0 && S_ISDIR(status.st_mode));
+    if (plan->moments)
+        return plan->moments > 1;
+    const bool is_clip = stat(scene, &status) == 0 && S_ISDIR(status.st_mode);
+    return is_clip;
 }
 
-/* Returns the number of the plan's moments of a scene. */
+/* Returns the number of moments of a scene that the plan wants and the scene has. */
 static int count_moments(const BenchPlan *plan, const Workload *workload) {
-    int there = workload_moments(workload);
-    int wanted = plan->moments ? plan->moments : workload->loaded->scene.clip ? there : 1;
+    const int there = workload_moments(workload);
+    const int all = workload->loaded->scene.clip ? there : 1;
+    const int wanted = plan->moments ? plan->moments : all;
     return wanted < there ? wanted : there;
 }
 
-/* Visits a moment of those that the plan wants, which are spread evenly over a clip. */
+/* Visits the wanted moment with this number, from 0. The wanted moments are spread evenly over a
+ * clip. */
 static bool visit_moment(const BenchPlan *plan, const char *scene, Workload *workload, int moment,
                          PlanVisit *visit, void *context, Err *err) {
     char label[300];
     const int there = workload_moments(workload);
-    int wanted = plan->moments ? plan->moments : count_moments(plan, workload);
+    const int wanted = plan->moments ? plan->moments : count_moments(plan, workload);
     if (workload->loaded->scene.clip && there > wanted)
         moment = (int)((int64_t)moment * there / wanted);
     workload_label(&workload->job, scene, label, sizeof label);
@@ -262,22 +271,25 @@ static bool visit_scene(const BenchPlan *plan, int number, PlanVisit *visit, voi
                         Err *err) {
     const char *scene = plan->scenes[number];
     const PlanMoments *each = plan->each;
-    bool ok = true, counts = may_have_moments(plan, scene);
+    const bool several_moments = may_have_moments(plan, scene);
+    bool ok = true;
     Workload workload = {.loaded = NULL};
-    for (int i = 0, count = 1; ok && i < count; i++) {
+    for (int moment = 0, count = 1; ok && moment < count; moment++) {
         Err failed = {0};
-        bool wanted = !each || each->wants(each->context, number, i);
-        if (!wanted && !(counts && i == 0))
+        const bool wanted = !each || each->wants(each->context, number, moment);
+        const bool tells_count = several_moments && moment == 0;
+        if (!wanted && !tells_count)
             continue;
-        bool opened = workload.loaded || workload_open(&workload, scene, &plan->job, &failed);
-        count = opened && counts ? count_moments(plan, &workload) : count;
-        bool done =
-            opened && (!wanted || visit_moment(plan, scene, &workload, i, visit, context, &failed));
+        bool done = workload.loaded || workload_open(&workload, scene, &plan->job, &failed);
+        if (done && several_moments)
+            count = count_moments(plan, &workload);
+        if (done && wanted)
+            done = visit_moment(plan, scene, &workload, moment, visit, context, &failed);
         if (!done)
             workload_close(&workload);
-        if (wanted && each)
-            ok = each->ends(each->context, number, i, done ? NULL : &failed, err);
-        else if (wanted && !done) {
+        if (wanted && each) {
+            ok = each->ends(each->context, number, moment, done ? NULL : &failed, err);
+        } else if (wanted && !done) {
             *err = failed;
             ok = false;
         }

@@ -8,11 +8,11 @@
 
 /* The caller's part in a plan of many moments. `moment` counts from 0 within scene `scene`. */
 typedef struct {
-    /* Whether the moment is to be done. A scene without a wanted moment is opened only if its
-     * number of moments is unknown. */
+    /* Whether the moment is to be timed. A scene without a wanted moment is opened only if the
+     * number of its moments is unknown. */
     bool (*wants)(void *context, int scene, int moment);
-    /* Ends a moment, all of whose rows have been emitted. `failed`: why it could not be done; NULL:
-     * it was done. Returns whether the plan goes on; if not, it fills `err`. */
+    /* Ends a moment after its last row. `failed` says why the moment failed; NULL: the moment is
+     * complete. Returns whether the plan goes on. Where the plan ends, fills `err`. */
     bool (*ends)(void *context, int scene, int moment, const Err *failed, Err *err);
     void *context;
 } PlanMoments;

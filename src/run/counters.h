@@ -3,7 +3,7 @@
  * run time. An Err says in one line if CUPTI, the permission or the chip's counters are missing. In
  * builds without CUDA or CUPTI the same functions fail.
  *
- * The counters cover a whole launch: all CUDA functions that it starts, and its clear. The caches
+ * The counters cover all CUDA functions of a launch, and the clear of the output. The caches
  * are warm, as the launch before left them. No latency is measured, because starting and stopping
  * the counters takes longer than a launch. */
 #pragma once
@@ -43,8 +43,8 @@ void counters_close(CounterReader *reader); /* accepts NULL */
  * the medians. Other work on the device would be counted, too, so no other work may run. */
 bool counters_read(CounterReader *reader, Session *session, Counters *counters, Err *err);
 
-/* Finds CUPTI's names of a set's counters on a chip ("GH100"), and the number of passes. A name of
- * NULL: the chip has no such counter. This needs CUPTI, but no GPU. */
+/* Finds CUPTI's names of a set's counters on a chip ("GH100"), and the number of passes. A name is
+ * NULL where the chip lacks the counter. The function needs CUPTI, but no GPU. */
 bool counters_plan(const char *chip, CounterSet set, const char *names[COUNTER_COUNT], int *passes,
                    Err *err);
 

@@ -30,7 +30,8 @@ static void read_cpu_name(char name[128]) {
     clean_text(found ? raw : NULL, name, 128);
 }
 
-/* Reads the GPU that this process already uses. Opening a GPU only for its name would take time. */
+/* Describes the GPU if this process already uses it. Opening a GPU for its name alone takes too
+ * long. */
 static void read_gpu(Machine *machine) {
 #ifdef HAVE_CUDA
     DeviceInfo info;

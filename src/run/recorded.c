@@ -45,9 +45,11 @@ static int64_t channels_of(const json_t *object, const char *scene) {
     return !channels && preset ? preset->channels : json_integer_value(channels);
 }
 
-/* Reads a row. Returns whether the row has a figure: a median, or in the list `counted` a counter.
- */
-static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
+/* The lists of a recording: latencies, and counters of one launch. */
+typedef enum { LIST_RESULTS, LIST_COUNTERS } RecordedList;
+
+/* Reads a row. Returns whether the row has a figure of its list: a median, or a counter. */
+static bool read_row(RecordedRow *row, const json_t *object, RecordedList list) {
     bool any_counter = false;
     copy_text(row->scene, sizeof row->scene, object, "scene");
     copy_text(row->kernel, sizeof row->kernel, object, "kernel");
@@ -68,16 +70,17 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
         row->counters.value[i] = number_of(object, counter_rows[i].key);
         any_counter |= !isnan(row->counters.value[i]);
     }
-    bool has_figure = counted ? any_counter : isfinite(row->median_us);
+    bool has_figure = list == LIST_COUNTERS ? any_counter : isfinite(row->median_us);
     return has_figure && row->scene[0] && row->kernel[0];
 }
 
 /* Reads the rows of a list. Rows without a figure, of skipped kernels, are left out. False: out of
  * memory. */
-static bool read_rows(const json_t *array, bool counted, RecordedRow **rows, int *count) {
+static bool read_rows(const json_t *array, RecordedList list, RecordedRow **rows, int *count) {
     *rows = calloc(json_array_size(array) + 1, sizeof **rows);
     for (size_t i = 0; *rows && i < json_array_size(array); i++)
-        *count += read_row(&(*rows)[*count], json_array_get(array, i), counted);
+        if (read_row(&(*rows)[*count], json_array_get(array, i), list))
+            ++*count;
     return *rows != NULL;
 }
 
@@ -111,13 +114,15 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
         json_decref(root);
         return false;
     }
-    bool any = read_rows(json_object_get(root, "results"), false, &recording->rows,
-                         &recording->row_count) &&
-               read_rows(json_object_get(root, "counters"), true, &recording->counted,
-                         &recording->counted_count) &&
-               recording->row_count + recording->counted_count + recording->timeline_count > 0;
+    const bool read = read_rows(json_object_get(root, "results"), LIST_RESULTS, &recording->rows,
+                                &recording->row_count) &&
+                      read_rows(json_object_get(root, "counters"), LIST_COUNTERS,
+                                &recording->counted, &recording->counted_count);
+    const int results =
+        recording->row_count + recording->counted_count + recording->timeline_count;
     json_decref(root);
-    return any || err_set(err, ERR_FAILED, path, recorded_hint, "no recorded result in it");
+    return (read && results > 0) ||
+           err_set(err, ERR_FAILED, path, recorded_hint, "no recorded result in it");
 }
 
 static int is_json(const struct dirent *entry) {
@@ -196,10 +201,10 @@ const RecordedRow *recorded_on(const RecordedSet *set, const Gpu *gpu, const cha
                                int64_t channels, const KernelConfig *config,
                                const Recording **from) {
     for (int i = 0; i < set->count; i++) {
-        const RecordedSet one = {&set->recordings[i], 1};
-        const RecordedRow *row = gpu_of_device(one.recordings->label) == gpu
-                                     ? recorded_find(&one, scene, channels, config, from)
-                                     : NULL;
+        const RecordedSet one = {.recordings = &set->recordings[i], .count = 1};
+        if (gpu_of_device(one.recordings->label) != gpu)
+            continue;
+        const RecordedRow *row = recorded_find(&one, scene, channels, config, from);
         if (row && !row->unsettled)
             return row;
     }
@@ -267,10 +272,14 @@ const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice
 const Published *published_find(const char *gpu, const char *config, int64_t channels,
                                 const char *column, BevDtype dtype) {
     const Preset *preset = preset_find(config);
-    bool own = preset && preset->channels == channels;
-    for (int i = 0; own && column && i < published_count; i++)
-        if (!strcmp(published[i].gpu, gpu) && !strcmp(published[i].config, config) &&
-            !strcmp(published[i].column, column) && published[i].dtype == dtype)
-            return &published[i];
+    const bool own_channels = preset && preset->channels == channels;
+    if (!own_channels || !column)
+        return NULL;
+    for (int i = 0; i < published_count; i++) {
+        const Published *row = &published[i];
+        const bool same_config = !strcmp(row->gpu, gpu) && !strcmp(row->config, config);
+        if (same_config && !strcmp(row->column, column) && row->dtype == dtype)
+            return row;
+    }
     return NULL;
 }

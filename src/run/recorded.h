@@ -10,7 +10,7 @@
 #include "src/run/bench.h"
 #include "src/run/counters.h"
 
-/* One result of bench, or the counters of one launch. A figure that is not in the file is NaN. */
+/* A result of bench, or the counters of one launch. A figure that is not in the file is NaN. */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     BevDirection direction; /* forward where the file has none */
@@ -23,7 +23,7 @@ typedef struct {
     Counters counters; /* the counters of one launch with warm caches */
 } RecordedRow;
 
-/* One file of results. */
+/* A file of results. */
 typedef struct {
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
     char file[48];   /* the file's name without its folder */
@@ -45,8 +45,8 @@ typedef struct {
 enum { RECORDED_MAX_BYTES = 64 << 20 };
 extern const char recorded_hint[];
 
-/* Reads every *.json of the folder. A file that is no recording is an error that names it. The
- * caller frees the set with recorded_free. */
+/* Reads every *.json of the folder. A file that is no recording is an error that names the file.
+ * The caller frees the set with recorded_free. */
 bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 
 /* Reads the recordings that come with the program. After a failure the set is empty: displays then
@@ -85,8 +85,8 @@ Timelines recorded_timelines(const RecordedSet *set);
 /* Returns the recorded limits of a GPU. All are unknown if none was recorded. */
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu);
 
-/* A latency of a TensorRT plugin that the article published. Of the configurations' point counts
- * only that of canonical was published. The others are our definitions. */
+/* A latency of a TensorRT plugin that the article published. The article gives the number of points
+ * for the configuration "canonical" alone. This program defines the other numbers of points. */
 typedef struct {
     const char *gpu, *config; /* names of rows of gpus[] and presets[] */
     const char *column;       /* the article's name of the kernel: "V2+DO" */
@@ -97,8 +97,8 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* Returns the published column that a row stands for, or NULL. The form `v3_choice` that V3 takes
- * on the GPU stands for V3's column. With `v3_choice` NULL no form does. */
+/* Returns the article's name of a kernel, or NULL. `v3_choice` is the form of V3 that the GPU
+ * takes, and has the name of V3; NULL: no form has. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
 /* Returns the published row of a configuration, or NULL. `channels` must be the configuration's own

@@ -155,15 +155,17 @@ static bool cpu_inputs_untouched(void *state, Err *err) {
 
 /* ---- the CPU: timing ------------------------------------------------------------------------- */
 
-/* Returns twice the size of the last-level cache, but at most MAX_FLUSH, which also stands for an
+/* Returns twice the size of the last-level cache, at most MAX_FLUSH. Returns MAX_FLUSH also for an
  * unknown size. With a larger cache, "cold" means that only the cores' own caches are cold. */
 static size_t flush_bytes(void) {
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return cache > 0 && (size_t)cache < MAX_FLUSH / 2 ? (size_t)cache * 2 : MAX_FLUSH;
+    const long cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); /* not above 0: unknown */
+    const bool fits = cache_bytes > 0 && (size_t)cache_bytes < MAX_FLUSH / 2;
+    return fits ? (size_t)cache_bytes * 2 : MAX_FLUSH;
 }
 
-/* Flushes the caches. Every thread writes a part, which flushes every core's own caches. */
-static void flush(unsigned char *bytes, size_t count) {
+/* Flushes the caches by writing other memory. Every thread writes a part, which flushes the own
+ * caches of each core. */
+static void flush_caches(unsigned char *bytes, size_t count) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t i = 0; i < count; i += 64)
         bytes[i]++;
@@ -194,7 +196,7 @@ typedef struct {
 static bool time_sample(void *context, double *launch_us, Err *err) {
     const Timed *t = context;
     if (t->flushed)
-        flush(t->flushed, flush_bytes());
+        flush_caches(t->flushed, flush_bytes());
     double start = clock_us();
     for (int i = 0; i < t->inner; i++)
         if (!cpu_run(t->s, err))
@@ -208,15 +210,16 @@ static int enough_launches(double launch_us) {
     return launch_us < MIN_SAMPLE_US ? (int)(MIN_SAMPLE_US / launch_us) + 1 : 1;
 }
 
-/* Chooses t->inner. The warm-up overestimates the time of a launch: it reads the clock after each
- * launch, and it may be interrupted. A sample of few launches overestimates it, too. Samples that
- * are not kept correct the number, until a sample is at least half as long as it should be. */
-static bool choose_inner(Timed *t, double launch_us, Err *err) {
+/* Chooses the number of launches in a sample. `launch_us`, from the warm-up, is too long: the
+ * warm-up reads the clock after each launch, and may be interrupted. Samples of few launches give
+ * too long a time, too. So trial samples repeat, until one is at least half as long as it should
+ * be. */
+static bool choose_inner(Timed *timed, double launch_us, Err *err) {
     do {
-        t->inner = enough_launches(launch_us);
-        if (!time_sample(t, &launch_us, err))
+        timed->inner = enough_launches(launch_us);
+        if (!time_sample(timed, &launch_us, err))
             return false;
-    } while (t->inner < enough_launches(launch_us) / 2);
+    } while (timed->inner < enough_launches(launch_us) / 2);
     return true;
 }
 
@@ -320,11 +323,17 @@ void session_close(Session *session) {
     free(session);
 }
 
+/* Whether another run of the prepare step makes the median better. A long first run may have been
+ * interrupted, so a second run always follows. */
+static bool needs_another_prepare(const Session *s) {
+    const bool has_step = s->prepared > 0, is_first = s->prepared == 1;
+    return has_step && s->prepared < PREPARE_REPEATS &&
+           (is_first || s->prepare_us[s->prepared - 1] < LONG_PREPARE_US);
+}
+
 bool session_prepare_us(Session *session, double *us, Err *err) {
     Session *s = session;
-    /* A long first run may have been interrupted, so a second run always follows. */
-    while (s->prepared && s->prepared < PREPARE_REPEATS &&
-           (s->prepared == 1 || s->prepare_us[s->prepared - 1] < LONG_PREPARE_US))
+    while (needs_another_prepare(s))
         if (!run_prepare_step(s, err))
             return false;
     *us = s->prepared ? timing_median(s->prepare_us, s->prepared) : 0;
@@ -391,7 +400,8 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
     timing->p99_us = percentile(samples_us, count, 0.99);
     timing->min_us = samples_us[0];
     timing->noise = spread / median;
-    timing->settled = drift <= settle && median <= MOST_OVER_LEAST * samples_us[0];
+    const bool mostly_waited = median > MOST_OVER_LEAST * samples_us[0];
+    timing->settled = drift <= settle && !mostly_waited;
     timing->drift_limit = settle;
     timing->samples = count;
 }
@@ -428,9 +438,12 @@ bool timing_collect(const TimingOptions *options, double begun_us, double settle
     double *samples = malloc((size_t)options->samples * sizeof *samples);
     bool ok = samples || err_no_memory(err, "timing", "");
     int count = 0;
-    while (ok && count < options->samples &&
-           (count < MIN_SAMPLES || clock_us() - begun_us <= options->max_s * 1e6))
+    while (ok && count < options->samples) {
+        const bool time_is_up = clock_us() - begun_us > options->max_s * 1e6;
+        if (count >= MIN_SAMPLES && time_is_up)
+            break;
         ok = sample(context, &samples[count++], err);
+    }
     if (ok)
         timing_summarize(samples, count, settle, timing);
     free(samples);

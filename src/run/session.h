@@ -19,17 +19,17 @@ bool session_open(Session **session, const BevKernel *kernel, const BevProblem *
 
 enum { REFUSAL_SIZE = 512 }; /* the bytes of a reason for refusing a problem */
 
-/* Opens a session for a row of a table. It does not fail if the kernel does not support the problem
- * or if its prepare step refuses the problem (ERR_USAGE): *session is then NULL, and `skipped`
+/* Opens a session for a row of a table. A kernel that does not support the problem is no failure,
+ * nor is a prepare step that refuses the problem (ERR_USAGE). *session is then NULL, and `skipped`
  * (REFUSAL_SIZE bytes) has the reason. Otherwise `skipped` is empty. */
 bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevProblem *host,
                           char *skipped, Err *err);
 
 void session_close(Session *session); /* accepts NULL */
 
-/* Gives the time of the kernel's prepare step in microseconds, or 0 if the kernel has none. It is
- * the median of three runs, or of two if a run takes milliseconds. The first run is that of
- * session_open. Later calls give the same figure. */
+/* Gives the time of the kernel's prepare step in microseconds, or 0 if the kernel has none. The
+ * time is the median of three runs, or of two if a run takes milliseconds. session_open made the
+ * first run. Later calls give the same figure. */
 bool session_prepare_us(Session *session, double *us, Err *err);
 
 /* Copies the host problem's current depth, features, scales and, backward, grad_out. Map, shape and
@@ -51,11 +51,12 @@ bool session_read(Session *session, void *codes, Err *err);
  * the session or of the host problem. It is valid until the next call on this session. */
 bool session_output(Session *session, const void **codes, Err *err);
 
-/* Checks that no launch changed an input or wrote outside its buffers. False with an error if one
- * did. On the CPU only the workspace is checked, because the other arrays are the caller's. */
+/* Checks that no launch changed an input or wrote outside its buffers. Returns false with an error
+ * where a launch did. On the CPU only the workspace is checked, because the other arrays are the
+ * caller's. */
 bool session_inputs_untouched(Session *session, Err *err);
 
-/* One CUDA function (a __global__ function) as a launch of a kernel starts it. */
+/* A CUDA function (a __global__ function), and the sizes with which a launch starts it. */
 typedef struct {
     char name[96];        /* with template arguments: "v2_kernel<1, false>" */
     int64_t blocks;       /* in the grid */
@@ -93,14 +94,15 @@ typedef struct {
     int inner; /* launches in each sample; its time is divided by them */
 } Timing;
 
-/* Returns the time of `a` divided by the time of `b`. NaN: one of them did not settle or is zero.
- * No verdict or exit status may depend on such a figure. */
+/* Returns the time of `a` divided by the time of `b`. NaN: a time did not settle or is zero. No
+ * verdict or exit status may depend on a time that did not settle. */
 double timing_ratio(const Timing *a, const Timing *b);
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 
 /* Joins two timings of the same kernel. If both settled and their medians differ by at most the
- * limit, the result is a settled average. Otherwise it is the faster timing, not settled. */
+ * limit, the result is a settled average. If the medians differ more, the result is the faster
+ * timing, not settled. */
 Timing timing_join(const Timing *a, const Timing *b);
 
 /* Times launches. Warm launches are back to back. Before a cold launch the caches are flushed; the

@@ -40,16 +40,18 @@ static int percentile_bin(const LinearHistogram *linear, const Histogram *histog
 
 /* ---- entropy --------------------------------------------------------------------------------- */
 
-/* The magnitudes that each code of a format stands for. Code i stands for those from starts[i] to
- * starts[i + 1], the last code for those up to `end`. Magnitudes are in units of code values. */
+/* The ranges of magnitudes that share a code of a format. Code i has the magnitudes from starts[i]
+ * to starts[i + 1], and the last code those up to `end`. Magnitudes are in units of code values. */
 typedef struct {
     double starts[CODES], end;
     int count;
 } Steps;
 
+/* Returns the ranges of a format. Codes of equal steps get equal ranges, as TensorRT defines the
+ * entropy method for INT8. A code of other formats gets the magnitudes that round to it. */
 static Steps steps_of(BevDtype element) {
     Steps steps = {.end = bev_dtypes[element].largest};
-    bool equal = bev_dtypes[element].smallest == 1;
+    const bool equal_steps = bev_dtypes[element].smallest == 1;
     uint8_t codes[CODES];
     for (int i = 0; i < CODES; i++)
         codes[i] = (uint8_t)i;
@@ -59,10 +61,11 @@ static Steps steps_of(BevDtype element) {
         double value = bev_tensor_at(&tensor, 0, i);
         if (!(value >= below && value <= bev_dtypes[element].largest)) /* NaN or < 0 */
             break;
-        steps.starts[steps.count++] = equal ? i : (below + value) / 2;
+        steps.starts[steps.count++] = equal_steps ? i : (below + value) / 2;
         below = value;
     }
-    steps.end += equal;
+    if (equal_steps)
+        steps.end++;
     return steps;
 }
 
@@ -86,29 +89,33 @@ typedef struct {
 static void make_bin_sums(const LinearHistogram *linear, BinSums *sums) {
     memset(sums, 0, sizeof *sums);
     for (int i = 0; i < linear->bins; i++) {
-        double p = (double)linear->counts[i ? i : 1];
+        const int counted = i == 0 ? 1 : i; /* the first bin counts as the second does */
+        double p = (double)linear->counts[counted];
         sums->counts[i + 1] = sums->counts[i] + (int64_t)p;
         sums->filled[i + 1] = sums->filled[i] + (p > 0);
         sums->p_log_p[i + 1] = sums->p_log_p[i] + (p > 0 ? p * log(p) : 0);
     }
 }
 
-/* Returns the Kullback-Leibler divergence if the first `bins` bins are kept. With P and Q the sums
- * of p and q it is sum(p log(p / q)) / P + log(Q / P). */
+/* Returns the Kullback-Leibler divergence of the quantised values q from the values p, if the first
+ * `bins` bins are kept: sum(p log(p / q)) / P + log(Q / P), where P and Q are the sums of p and q.
+ * Values beyond the kept bins saturate, and p counts them in the last kept bin. */
 static double divergence(const LinearHistogram *linear, const BinSums *sums, const Steps *steps,
                          int bins) {
-    int64_t total = sums->counts[linear->bins], kept = sums->counts[bins];
-    int64_t beyond = total - kept, last = kept - sums->counts[bins - 1];
-    if (!kept || (beyond && !last))
+    const int64_t total = sums->counts[linear->bins], kept = sums->counts[bins];
+    const int64_t saturated = total - kept, last = kept - sums->counts[bins - 1];
+    if (!kept || (saturated && !last)) /* q is 0 in a bin where p is not */
         return INFINITY;
-    double p = (double)(last + beyond);
-    double sum = sums->p_log_p[bins - 1] + (p > 0 ? p * log(p) : 0);
-    for (int i = 0, from = 0; i < steps->count; i++) {
-        int to = i + 1 < steps->count ? first_bin(steps->starts[i + 1], steps->end, bins) : bins;
-        int64_t count = sums->counts[to] - sums->counts[from];
+    const double last_p = (double)(last + saturated);
+    double sum = sums->p_log_p[bins - 1] + (last_p > 0 ? last_p * log(last_p) : 0);
+    for (int code = 0, from = 0; code < steps->count; code++) {
+        const bool last_code = code + 1 == steps->count;
+        const int to = last_code ? bins : first_bin(steps->starts[code + 1], steps->end, bins);
+        const int64_t count = sums->counts[to] - sums->counts[from];
+        const int64_t filled_bins = sums->filled[to] - sums->filled[from];
         if (count) {
-            double q = (double)count / (double)(sums->filled[to] - sums->filled[from]);
-            sum -= (double)(count + (to == bins ? beyond : 0)) * log(q);
+            const double q = (double)count / (double)filled_bins;
+            sum -= (double)(count + (to == bins ? saturated : 0)) * log(q);
         }
         from = to;
     }
@@ -174,15 +181,16 @@ static int mse_bin(const LinearHistogram *linear, BevDtype element) {
 double scale_cut(const Histogram *histogram, ScaleMethod method, double percentile,
                  BevDtype element) {
     LinearHistogram linear;
-    int bins;
-    bool depends = method == SCALE_ENTROPY || method == SCALE_MSE; /* on the format */
-    if (method == SCALE_MAX || !(histogram->largest > 0) || (depends && !scale_is_single(element)))
+    const bool needs_single_scale = method == SCALE_ENTROPY || method == SCALE_MSE;
+    if (method == SCALE_MAX || !(histogram->largest > 0))
+        return histogram->largest;
+    if (needs_single_scale && !scale_is_single(element))
         return histogram->largest;
     histogram_linear(histogram, &linear);
-    if (method == SCALE_PERCENTILE)
-        bins = percentile_bin(&linear, histogram, percentile);
-    else
-        bins = method == SCALE_ENTROPY ? entropy_bin(&linear, element) : mse_bin(&linear, element);
+    const int bins = method == SCALE_PERCENTILE
+                         ? percentile_bin(&linear, histogram, percentile)
+                     : method == SCALE_ENTROPY ? entropy_bin(&linear, element)
+                                               : mse_bin(&linear, element);
     return fmin(bins * (linear.limit / LINEAR_BINS), histogram->largest);
 }
 
@@ -190,15 +198,17 @@ void scale_cut_cost(const Histogram *histogram, double cut, BevDtype element, Cu
     Bucket bucket;
     cost->values += (double)histogram->values;
     cost->non_zero += (double)(histogram->values - histogram->zeros);
-    for (int at = 0; histogram_next(histogram, &at, &bucket);) {
-        float middle = bucket.low + (bucket.high - bucket.low) / 2, stored = middle;
-        double count = (double)bucket.count;
+    int at = 0;
+    while (histogram_next(histogram, &at, &bucket)) {
+        const float middle = bucket.low + (bucket.high - bucket.low) / 2;
+        float stored = middle;
         quantise(element, cut, &stored, 1);
+        const double count = (double)bucket.count, error = (double)stored - middle;
         if (bucket.low >= cut && cut < histogram->largest)
             cost->saturated += count;
         if (stored == 0)
             cost->underflow += count;
-        cost->error += count * ((double)stored - middle) * ((double)stored - middle);
+        cost->error += count * error * error;
         cost->norm += count * (double)middle * middle;
     }
 }

@@ -10,13 +10,13 @@
  * bin 128 on.
  *   max         the largest magnitude: nothing saturates
  *   percentile  the least bin edge with that many percent of all values, zeros included, below it
- *   entropy     the least Kullback-Leibler divergence of the values from the quantised ones, as
+ *   entropy     the least Kullback-Leibler divergence of the values from the quantised values, as
  *               PyTorch Quantization and TensorRT define it. Saturated values count in the last
- *               bin. The filled bins of one code share its count evenly. The first bin counts as
- *               many values as the second. Of equals the largest cut is taken. Codes of equal steps
- *               have equal shares of the range; an FP8 code has the magnitudes that round to it
- *   mse         the least sum of squared errors of the bins' centres after quantisation; of equals
- *               the smallest cut is taken */
+ *               bin. The filled bins of a code share the code's count evenly. The first bin counts
+ *               as many values as the second. Of equally good cuts the largest is taken. INT8 codes
+ *               have equal ranges of magnitudes; an FP8 code has the magnitudes that round to it
+ *   mse         the least sum of squared errors of the bins' centres after quantisation; of
+ *               equally good cuts the smallest is taken */
 typedef enum {
     SCALE_MAX,
     SCALE_PERCENTILE,
@@ -31,7 +31,7 @@ extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1];
 extern const char *const scale_channel_names[SCALE_METHOD_COUNT + 1];
 
 /* scale_exists returns whether tensors of this element format have a scale. scale_is_single returns
- * whether they have one tensor scale and no block scales, so that a cut has an effect. */
+ * whether such a tensor has one scale and no block scales. Only then a cut has an effect. */
 bool scale_exists(BevDtype element);
 bool scale_is_single(BevDtype element);
 
@@ -48,5 +48,5 @@ typedef struct {
     double error, norm; /* sums of squares: of errors, and of the values before quantising */
 } CutCost;
 
-/* Adds to `cost` what quantising a histogram's values with this cut costs. */
+/* Adds the cost of quantising a histogram's values with this cut to `cost`. */
 void scale_cut_cost(const Histogram *histogram, double cut, BevDtype element, CutCost *cost);

@@ -27,19 +27,19 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
     uint32_t largest = 0;
     int64_t zeros = 0, not_finite = 0;
     for (int64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + i * stride, sizeof bits);
-        bits &= 0x7fffffff;
-        if (bits == 0 || bits >> OCTAVE_SHIFT == OCTAVES) {
-            zeros += bits == 0;
-            not_finite += bits != 0;
+        uint32_t magnitude; /* the bits of |value|, in the order of the magnitudes */
+        memcpy(&magnitude, values + i * stride, sizeof magnitude);
+        magnitude &= 0x7fffffff;
+        const bool is_zero = magnitude == 0, is_finite = magnitude >> OCTAVE_SHIFT < OCTAVES;
+        zeros += is_zero;
+        not_finite += !is_finite;
+        if (is_zero || !is_finite)
             continue;
-        }
-        int64_t *octave = make_octave(histogram, bits >> OCTAVE_SHIFT);
+        int64_t *octave = make_octave(histogram, magnitude >> OCTAVE_SHIFT);
         if (!octave)
             return false;
-        octave[bits >> BUCKET_SHIFT & (OCTAVE_BUCKETS - 1)]++;
-        largest = bits > largest ? bits : largest;
+        octave[magnitude >> BUCKET_SHIFT & (OCTAVE_BUCKETS - 1)]++;
+        largest = magnitude > largest ? magnitude : largest;
     }
     histogram->values += count - not_finite;
     histogram->zeros += zeros;
@@ -56,14 +56,16 @@ void histogram_free(Histogram *histogram) {
 
 bool histogram_next(const Histogram *histogram, int *at, Bucket *bucket) {
     while (*at < OCTAVES * OCTAVE_BUCKETS) {
-        const int64_t *octave = histogram->octaves[*at / OCTAVE_BUCKETS];
-        if (!octave) {
-            *at = (*at / OCTAVE_BUCKETS + 1) * OCTAVE_BUCKETS;
+        const int octave = *at / OCTAVE_BUCKETS;
+        const int64_t *counts = histogram->octaves[octave];
+        if (!counts) {
+            *at = (octave + 1) * OCTAVE_BUCKETS;
             continue;
         }
-        uint32_t i = (uint32_t)(*at)++;
-        *bucket = (Bucket){float_of(i << BUCKET_SHIFT), float_of((i + 1) << BUCKET_SHIFT),
-                           octave[i % OCTAVE_BUCKETS]};
+        const uint32_t number = (uint32_t)(*at)++;
+        *bucket = (Bucket){.low = float_of(number << BUCKET_SHIFT),
+                           .high = float_of((number + 1) << BUCKET_SHIFT),
+                           .count = counts[number % OCTAVE_BUCKETS]};
         if (bucket->count)
             return true;
     }

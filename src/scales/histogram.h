@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A histogram of the magnitudes of one tensor over any number of frames. Its buckets are FP32
- * numbers with ten bits of fraction: 1024 buckets an octave, over the whole range. The order of
- * frames does not matter, and no range must be known beforehand. */
+/* A histogram of the magnitudes of one tensor over any number of frames. A bucket has all FP32
+ * numbers with the same exponent and the same ten upper bits of fraction: 1024 buckets an octave.
+ * The order of frames does not matter, and no range must be known beforehand. */
 #pragma once
 
 #include "kernels/err.h"
@@ -38,7 +38,7 @@ typedef struct {
 bool histogram_next(const Histogram *histogram, int *at, Bucket *bucket);
 
 /* The counts of a histogram, without zeros, in bins of equal width from 0 to `limit`. `limit` is
- * the least power of two above the largest magnitude. A bucket never lies in two bins. The
+ * the least power of two above the largest magnitude, so that no bucket lies in two bins. The
  * histogram must not be empty. */
 typedef struct {
     double limit;

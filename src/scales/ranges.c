@@ -27,7 +27,7 @@ static bool are_ideal(const ScaleRanges *ranges, BevDtype dtype) {
     return !ranges || (ranges->ideal_by_channel && !bev_is_whole(dtype));
 }
 
-/* Returns whether features of this format, or the depths that go with them, have a scale. */
+/* Returns whether features of this format have a scale, or the depths of the same problem. */
 static bool has_scales(BevDtype dtype) {
     return scale_exists(dtype) || scale_exists(bev_dtypes[dtype].depth);
 }
@@ -56,9 +56,10 @@ static bool check_range(const char *where, const char *tensor, const Histogram *
     if (range == 0)
         return err_set(err, ERR_FAILED, place.text, "a scale needs a value other than 0",
                        "an empty histogram: all values are %s", histogram_kinds(histogram));
-    return range >= LEAST_RANGE ||
-           err_set(err, ERR_FAILED, place.text, "the tensor is as good as 0",
-                   "the range %.3g is so small that a scale is subnormal", range);
+    if (range < LEAST_RANGE)
+        return err_set(err, ERR_FAILED, place.text, "the tensor is as good as 0",
+                       "the range %.3g is so small that a scale is subnormal", range);
+    return true;
 }
 
 bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,

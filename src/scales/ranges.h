@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of tensors, chosen before a frame is seen, and their file. A range is the largest
- * magnitude that is kept. The scale of each format follows from it (bev_tensor_scale). */
+/* Ranges of tensors, chosen before a frame is seen, and the file of these ranges. A range is the
+ * largest magnitude that is kept. bev_tensor_scale() computes a format's scale from the range. */
 #pragma once
 
 #include "src/base/units.h"
@@ -43,8 +43,8 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
  * "channel" selects them in place of a file. */
 extern const ScaleRanges ranges_by_channel;
 
-/* Returns the name of the scales that features of a format get: "ideal" (each frame's own) if
- * `ranges` is NULL, "none" for a format without scales, else the label. */
+/* Returns the name of the scales that features of a format get. A format without scales gives
+ * "none", and `ranges` NULL gives "ideal": each frame's own scales. Else returns the label. */
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
 
 /* Returns the format and its scales: "FP8, ideal scales", "FP8, scales of parking.json", "FP16". */
