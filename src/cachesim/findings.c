@@ -15,7 +15,7 @@ static const double LEAST_GAIN = 1.05;      /* a finding with a smaller gain is 
 static const double REPEATED = 1.5;         /* index bytes read / index bytes in the map */
 static const double LEAST_SECTOR_USE = 0.5; /* a larger used share of a sector is no finding */
 
-/* The inputs of the rules and steps below. */
+/* The inputs of the rules that find costs, and of the steps of the workflow. */
 typedef struct {
     const MemoryModel *model;
     const PredictedKernel *kernel;
@@ -23,17 +23,17 @@ typedef struct {
     Prediction prediction;
     int gpu;
     const GpuEdit *edit;        /* NULL: none */
-    double l2_bytes;            /* of the changed GPU */
+    double l2_bytes;            /* the L2 size of the changed GPU */
     const BevKernel *row;       /* the kernel's row, whose name the commands take */
-    const WorkflowScene *scene; /* of a workflow */
-    int found;                  /* findings of the rules before */
+    const WorkflowScene *scene; /* the workflow's scene; NULL outside of a workflow */
+    int found;                  /* the number of findings of the rules so far */
 } Facts;
 
 /* Fills in the facts. False: the kernel has not been replayed. */
 static bool find_facts(const MemoryModel *model, const BevKernel *kernel, int gpu,
                        const GpuEdit *edit, const IntervalLengths *lengths, Facts *facts) {
-    const Gpu on = model_gpu(model, gpu, edit);
-    const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
+    const Gpu changed_gpu = model_gpu(model, gpu, edit);
+    const PredictedKernel *predicted = model_of_kernel(model, kernel, &changed_gpu);
     if (predicted)
         *facts = (Facts){.model = model,
                          .kernel = predicted,
@@ -41,7 +41,7 @@ static bool find_facts(const MemoryModel *model, const BevKernel *kernel, int gp
                          .prediction = model_predict(model, predicted, gpu, edit),
                          .gpu = gpu,
                          .edit = edit,
-                         .l2_bytes = on.l2_bytes,
+                         .l2_bytes = changed_gpu.l2_bytes,
                          .row = model_row(kernel)};
     return predicted != NULL;
 }
@@ -76,40 +76,42 @@ typedef struct {
     const char *remedy, *lesson, *expected;
 } Cost;
 
+static const char stalls_on_loads[] = "issue active below 50 %, fewer than 1.5 warps eligible, "
+                                      "long_scoreboard the longest stall";
+static const char dram_is_busy[] = "DRAM bytes over the time near the GPU's bandwidth";
+static const Cost
+    long_interval = {"cutting the longest interval", "even-or-skewed:longest", stalls_on_loads},
+    many_steps = {"fewer steps in turn", "occupancy:latency", stalls_on_loads},
+    many_lines = {"touching fewer lines of L1", "layout:coalescing",
+                  "4 or more sectors a request, both stalls above 10"},
+    many_instructions = {"fewer instructions a point", "which-gpu:terms",
+                         "issue active above 60 %, 3 or more warps eligible"},
+    additions = {"fewer additions in L2", "lost-updates:atomics",
+                 "issue active below 10 %, lg_throttle the longest stall: atomics queue"},
+    many_requests = {"asking L2 for fewer bytes", "whose-bytes:requests",
+                     "hits near 100 %, long_scoreboard the longest stall"},
+    repeated_reads = {"keeping in L2 what is read again", "whose-bytes:l2", dram_is_busy},
+    huge_output = {"an output in fewer bits", "the-price-of-a-format", dram_is_busy},
+    evicted_output = {"an output that stays in L2", "the-price-of-a-format", dram_is_busy};
+
 static Cost cost_of_limiter(const Facts *facts) {
     const Prediction *p = &facts->prediction;
-    const bool interval = waits_for_interval(facts->kernel->kernel);
-    const bool sums = facts->kernel->kernel->access.sums;
-    /* The issue term may be the time of the touched L1 lines, not that of the instructions. */
-    const bool lines = p->instructions_us < p->term_us[TERM_ISSUE];
-    const bool reads = p->dram_read_bytes >= 0.1 * p->dram_write_bytes;
     switch (p->limiter) {
     case TERM_DEPENDENT_LOADS:
-        return (Cost){interval ? "cutting the longest interval" : "fewer steps in turn",
-                      interval ? "even-or-skewed:longest" : "occupancy:latency",
-                      "issue active below 50 %, fewer than 1.5 warps eligible, long_scoreboard the "
-                      "longest stall"};
-    case TERM_ISSUE:
-        return (Cost){lines ? "touching fewer lines of L1" : "fewer instructions a point",
-                      lines ? "layout:coalescing" : "which-gpu:terms",
-                      lines ? "4 or more sectors a request, both stalls above 10"
-                            : "issue active above 60 %, 3 or more warps eligible"};
+        return waits_for_interval(facts->kernel->kernel) ? long_interval : many_steps;
+    case TERM_ISSUE: /* the time of the touched L1 lines, or of the instructions if it is longer */
+        return p->instructions_us < p->term_us[TERM_ISSUE] ? many_lines : many_instructions;
     case TERM_L2:
-        return (Cost){sums ? "fewer additions in L2" : "asking L2 for fewer bytes",
-                      sums ? "lost-updates:atomics" : "whose-bytes:requests",
-                      sums ? "issue active below 10 %, lg_throttle the longest stall: atomics queue"
-                           : "hits near 100 %, long_scoreboard the longest stall"};
-    default: /* DRAM: where most bytes are written, L2 holds the inputs, but not the output */
-        return (Cost){reads ? "keeping in L2 what is read again"
-                      : facts->model->footprint.out > facts->l2_bytes
-                          ? "an output in fewer bits"
-                          : "an output that stays in L2",
-                      reads ? "whose-bytes:l2" : "the-price-of-a-format",
-                      "DRAM bytes over the time near the GPU's bandwidth"};
+        return facts->kernel->kernel->access.sums ? additions : many_requests;
+    default: /* DRAM */
+        if (p->dram_read_bytes >= 0.1 * p->dram_write_bytes)
+            return repeated_reads;
+        return facts->model->footprint.out > facts->l2_bytes ? huge_output : evicted_output;
     }
 }
 
-/* Writes the figures behind the limiter: its own facts, then the two longest terms. */
+/* Writes the figures behind the limiter: facts about the limiter, then the two longest terms.
+ * `next` is the longest term besides the limiter. */
 static void write_term_evidence(const Facts *facts, int next, Finding *finding) {
     const Prediction *p = &facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
@@ -189,8 +191,8 @@ static void find_repeated_indices(const Facts *facts, Finding *finding) {
     double once = facts->model->gather.index, read = facts->kernel->rank_bytes;
     if (!(once > 0) || read < REPEATED * once)
         return;
-    double rest = 1 - (read - once) / bev_traffic_total(facts->kernel->requested);
-    finding->gain = gain_with_term(p, TERM_L2, p->term_us[TERM_L2] * rest);
+    double share_left = 1 - (read - once) / bev_traffic_total(facts->kernel->requested);
+    finding->gain = gain_with_term(p, TERM_L2, p->term_us[TERM_L2] * share_left);
     finding->lesson = "ten-times-the-indices:tiles";
     TELL(finding->text,
          "indices are read %.1f times: all channels of a point together would give %.1f times",
@@ -210,10 +212,11 @@ static void find_wasted_sectors(const Facts *facts, Finding *finding) {
     double use = facts->kernel->sector_use;
     if (!(use > 0) || use >= LEAST_SECTOR_USE)
         return;
-    double features = facts->kernel->requested.feat / bev_traffic_total(facts->kernel->requested);
-    double rest = 1 - features * (1 - use);
-    other.term_us[TERM_L2] *= rest;
-    other.term_us[TERM_ISSUE] = fmax(other.term_us[TERM_ISSUE] * rest, p->instructions_us);
+    double feature_share =
+        facts->kernel->requested.feat / bev_traffic_total(facts->kernel->requested);
+    double share_left = 1 - feature_share * (1 - use);
+    other.term_us[TERM_L2] *= share_left;
+    other.term_us[TERM_ISSUE] = fmax(other.term_us[TERM_ISSUE] * share_left, p->instructions_us);
     finding->gain = gain_with_terms(p, &other);
     finding->lesson = "layout:coalescing";
     TELL(finding->text, "%.0f %% of each feature sector is used: %s would give at least %.1f times",
@@ -228,7 +231,11 @@ static void find_wasted_sectors(const Facts *facts, Finding *finding) {
 static void find_launch_cost(const Facts *facts, Finding *finding) {
     const Prediction *p = &facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
-    bool more = access->clears || access->sums != BEV_SUMS_OWNED;
+    const bool clears = access->clears || access->sums != BEV_SUMS_OWNED;
+    const bool encodes = facts->kernel->profile.encoded > 0;
+    const char *other_launches = clears ? " and clear" : "";
+    if (encodes)
+        other_launches = ", clear and encoding";
     /* Without another finding, a launch that is shorter than the limiter is not worth a finding. */
     if (facts->found == 0 && p->launch_us < p->term_us[p->limiter])
         return;
@@ -236,15 +243,13 @@ static void find_launch_cost(const Facts *facts, Finding *finding) {
     finding->lesson = "measuring-honestly:launch";
     const ShortText own = text_of_unit(UNIT_US, p->launch_us);
     const ShortText all = text_of_unit(UNIT_US, p->latency_us);
-    TELL(finding->text, "launch%s take%s %s of %s: without, at most %.1f times",
-         facts->kernel->profile.encoded > 0 ? ", clear and encoding"
-         : more                             ? " and clear"
-                                            : "",
-         more ? "" : "s", own.text, all.text, finding->gain);
+    TELL(finding->text, "launch%s take%s %s of %s: without, at most %.1f times", other_launches,
+         clears ? "" : "s", own.text, all.text, finding->gain);
     TELL(finding->advice, "fewer launches and clears");
     TELL(finding->brief, "launch %s of %s, %.1f times to gain", own.text, all.text, finding->gain);
     TELL(finding->evidence, "%s; the kernel itself %.1f us (model)",
-         more ? "a launch before or after the kernel" : "one launch", p->latency_us - p->launch_us);
+         clears ? "a launch before or after the kernel" : "one launch",
+         p->latency_us - p->launch_us);
 }
 
 /* Finds empty cells of a grid with height. Most kernels write zeros to all of them. */
@@ -346,7 +351,7 @@ static const char *const regime_texts[REGIME_COUNT] = {
     [REGIME_STREAMING] = "larger than L2, yet lookups may hit",
 };
 
-/* Step 1: compares the footprint with the L2. */
+/* Writes the step "classify": compares the footprint with the size of the L2. */
 static void classify_regime(const Facts *facts, Finding *step) {
     double footprint = bev_footprint_total(facts->model->footprint);
     double gathered = bev_traffic_total(facts->model->gather), share = footprint / facts->l2_bytes;
@@ -357,20 +362,21 @@ static void classify_regime(const Facts *facts, Finding *step) {
          gathered / footprint, 100 * facts->prediction.hit_rate);
 }
 
-/* Step 2. In pooling, bytes that are requested more than once are redundant. In an operator the
- * depths of a cell are equal, so their bytes are redundant. */
+/* Writes the step "remove", which names redundant bytes. In pooling, bytes that are requested more
+ * than once are redundant. In an operator the depths of a cell are equal, so their bytes are. */
 static void remove_traffic(const Facts *facts, Finding *step) {
     const BevTraffic *asked = &facts->kernel->requested;
     const double all = bev_traffic_total(*asked);
     const double footprint = bev_footprint_total(facts->model->footprint);
     const bool counts = facts->scene->of == WORKFLOW_COUNTING;
-    const double told = asked->depth + (counts ? asked->feat : 0);
+    const double redundant = asked->depth + (counts ? asked->feat : 0);
     if (facts->scene->of != WORKFLOW_POOLING) {
         TELL(step->text,
              "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
-             counts ? ", all features are 1" : "", 100 * told / all);
-        TELL(step->evidence, "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6,
-             all * 1e-6, counts ? "count, and scale each count once" : "scale each sum once");
+             counts ? ", all features are 1" : "", 100 * redundant / all);
+        TELL(step->evidence, "%.2f of %.2f MB (model): a kernel of its own would %s",
+             redundant * 1e-6, all * 1e-6,
+             counts ? "count, and scale each count once" : "scale each sum once");
         return;
     }
     TELL(step->text, "remove: %s asks for %s, %.1f times the footprint", facts->kernel->title,
@@ -384,43 +390,47 @@ static void remove_traffic(const Facts *facts, Finding *step) {
         100 * (asked->out_read + asked->out_write) / all);
 }
 
-/* Returns a text about the form that V4 takes, and counts the replayed kernels. */
-static const char *tiles_text(const MemoryModel *model, int *modelled) {
-    const char *text = "V4 is not simulated here: not asked for, or not yet";
-    *modelled = 0;
+static int count_replayed_kernels(const MemoryModel *model) {
+    int count = 0;
+    for (int i = 0; i < model->kernel_count; i++)
+        count += model->kernels[i].kernel != NULL;
+    return count;
+}
+
+/* Returns a text about the form that V4 takes: tiles of cells, or pieces of cells. */
+static const char *v4_form_text(const MemoryModel *model) {
     for (int i = 0; i < model->kernel_count; i++) {
         const PredictedKernel *row = &model->kernels[i];
-        *modelled += row->kernel != NULL;
         if (!row->kernel || row->kernel->access.owner != BEV_OWNS_TILE)
             continue;
-        bool pieces = row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
-        text = pieces
-                   ? "no columns that cells share: V4 takes pieces of cells, without tensor cores"
-                   : "V4 finds columns that cells share: tiles on tensor cores";
+        const BevAccess *form = row->profile.counts.form;
+        if (form && form->owner == BEV_OWNS_PIECE)
+            return "no columns that cells share: V4 takes pieces of cells, without tensor cores";
+        return "V4 finds columns that cells share: tiles on tensor cores";
     }
-    return text;
+    return "V4 is not simulated here: not asked for, or not yet";
 }
 
-/* Step 3 of the workflow, the map to the GPU: tells the cells' lengths, the kernel that the model
- * finds fastest, and whether V4 takes tiles or pieces. */
+/* Writes the step "map", which maps the work to the GPU: the cells' lengths, the kernel that the
+ * model finds fastest, and whether V4 takes tiles or pieces. */
 static void map_to_gpu(const Facts *facts, Finding *step) {
     Prediction least;
-    int modelled;
-    const char *tiles = tiles_text(facts->model, &modelled);
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
+    const bool compared = count_replayed_kernels(facts->model) > 1;
     TELL(step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
          (long long)facts->lengths->longest, (long long)facts->lengths->median,
-         best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "",
+         best ? best->title : "none", compared ? " is the fastest of the model" : "",
          best ? text_of_unit(UNIT_US, least.latency_us).text : "n/a");
-    TELL(step->evidence, "%s", tiles);
+    TELL(step->evidence, "%s", v4_form_text(facts->model));
 }
 
-/* The counters that the Nsight Compute command reads, and its metrics that confirm or refute the
- * limiter: warps that could issue, the two reasons for which most warps wait, L1's sectors. */
-static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
-                                  COUNTER_L2_HITS,   COUNTER_L2_MISSES,  COUNTER_ISSUE,
-                                  COUNTER_OCCUPANCY};
-static const char of_limiter[] =
+/* The counters that the Nsight Compute command reads. */
+static const Counter ncu_counters[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
+                                       COUNTER_L2_HITS,   COUNTER_L2_MISSES,  COUNTER_ISSUE,
+                                       COUNTER_OCCUPANCY};
+/* Metrics that confirm or refute the limiter: warps that could issue, the two reasons for which
+ * most warps wait, and L1's sectors. */
+static const char limiter_metrics[] =
     "smsp__warps_eligible.avg.per_cycle_active,smsp__average_warps_issue_stalled_long_scoreboard_"
     "per_issue_active.ratio,smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
@@ -435,16 +445,15 @@ static void write_profiler_commands(const Facts *facts, Finding *step) {
     TELL(once, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name, facts->row->name,
          bev_dtypes[config.dtype].name, bev_aligns[config.align].name);
     kernel_config_range(&config, facts->scene->name, range, sizeof range);
-    for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
-        used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s,",
-                                 counter_rows[counted[i]].names[0]);
+    for (size_t i = 0; i < sizeof ncu_counters / sizeof *ncu_counters; i++)
+        text_add(metrics, sizeof metrics, "%s,", counter_rows[ncu_counters[i]].names[0]);
     TELL(step->commands[0], "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s%s %s",
-         range, metrics, of_limiter, once);
+         range, metrics, limiter_metrics, once);
     TELL(step->commands[1],
          "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep", once);
 }
 
-/* Step 4: says which counters to expect, and gives the commands that read them. */
+/* Writes the step "validate": the counters to expect, and the commands that read them. */
 static void validate_prediction(const Facts *facts, Finding *step) {
     const Prediction *p = &facts->prediction;
     TELL(step->text, "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
@@ -461,7 +470,7 @@ static void validate_prediction(const Facts *facts, Finding *step) {
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, const WorkflowScene *scene,
                 Finding steps[WORKFLOW_STEPS]) {
-    static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {
+    static void (*const write_step[WORKFLOW_STEPS])(const Facts *, Finding *) = {
         classify_regime, remove_traffic, map_to_gpu, validate_prediction};
     Facts facts;
     if (!find_facts(model, kernel, gpu, edit, lengths, &facts))
@@ -470,7 +479,7 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
     for (int i = 0; i < WORKFLOW_STEPS; i++) {
         bool pools = scene->of == WORKFLOW_POOLING;
         steps[i] = (Finding){.lesson = pools ? "which-gpu" : "your-own-operator"};
-        each[i](&facts, &steps[i]);
+        write_step[i](&facts, &steps[i]);
         /* Each text begins with its step, such as "classify: ". The brief text leaves it out. */
         snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strstr(steps[i].text, ": ") + 2);
     }

@@ -38,10 +38,14 @@ const Gpu *gpu_find(const char *name) {
 
 const Gpu *gpu_of_device(const char *device_name) {
     const Gpu *best = NULL;
-    for (int i = 0; i < gpu_count; i++)
-        if (strstr(device_name, gpus[i].title) &&
-            (!best || strlen(gpus[i].title) > strlen(best->title)))
+    size_t longest = 0;
+    for (int i = 0; i < gpu_count; i++) {
+        const size_t length = strlen(gpus[i].title);
+        if (length > longest && strstr(device_name, gpus[i].title)) {
+            longest = length;
             best = &gpus[i];
+        }
+    }
     return best;
 }
 
@@ -61,8 +65,10 @@ BevGpuFacts gpu_facts(const Gpu *gpu) {
 const char *gpu_narrow_formats(const Gpu *gpu) {
     if (gpu->cc_major >= 10)
         return "INT8, FP8, NVFP4";
-    bool int8 = gpu->cc_major * 10 + gpu->cc_minor >= 61;
-    return gpu->converts_fp8 ? "INT8, FP8" : int8 ? "INT8" : "none";
+    if (gpu->converts_fp8)
+        return "INT8, FP8";
+    const bool has_dp4a = gpu->cc_major * 10 + gpu->cc_minor >= 61;
+    return has_dp4a ? "INT8" : "none";
 }
 
 Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit) {
@@ -140,6 +146,19 @@ static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 
 enum { MAX_FILE_BYTES = 1 << 16 };
 
+/* Sets the lanes and warps that the file leaves out to those of a GPU of the table with the same
+ * compute capability. Without such a GPU they are those of most GPUs. */
+static void fill_lanes_and_warps(Gpu *gpu) {
+    int lanes = 128, warps = GPU_MOST_WARPS;
+    for (int i = 0; i < gpu_count; i++)
+        if (gpus[i].cc_major == gpu->cc_major && gpus[i].cc_minor == gpu->cc_minor) {
+            lanes = gpus[i].sm_lanes;
+            warps = gpus[i].sm_warps;
+        }
+    gpu->sm_lanes = gpu->sm_lanes ? gpu->sm_lanes : lanes;
+    gpu->sm_warps = gpu->sm_warps ? gpu->sm_warps : warps;
+}
+
 bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     GpuFields fields = {0};
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &gpu_table, &fields, err);
@@ -150,15 +169,6 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     gpu->cc_minor = fields.compute_capability[1];
     gpu->l2_bytes = MB(fields.l2_mb);
     gpu->converts_fp8 = fields.converts_fp8 != 0;
-    /* Lanes and warps that the file leaves out are those of a GPU of the table with the same
-     * compute capability. Without such a GPU they are those of most GPUs. */
-    int lanes = 128, warps = GPU_MOST_WARPS;
-    for (int i = 0; i < gpu_count; i++)
-        if (gpus[i].cc_major == gpu->cc_major && gpus[i].cc_minor == gpu->cc_minor) {
-            lanes = gpus[i].sm_lanes;
-            warps = gpus[i].sm_warps;
-        }
-    gpu->sm_lanes = gpu->sm_lanes ? gpu->sm_lanes : lanes;
-    gpu->sm_warps = gpu->sm_warps ? gpu->sm_warps : warps;
+    fill_lanes_and_warps(gpu);
     return ok;
 }

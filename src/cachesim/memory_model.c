@@ -15,14 +15,18 @@ const ChartRow charts[CHART_COUNT] = {{"none", "panels again", "the panels again
 static const double MIB = 1048576;
 
 double model_l2_mib(int i) {
-    return i < 32 ? (i + 1) / 32.0 : i < 60 ? 1 + (i - 31) / 4.0 : 8 + (i - 59);
+    enum { ONE_MIB = 31, EIGHT_MIB = 59 }; /* the numbers of these sizes */
+    if (i <= ONE_MIB)
+        return (i + 1) / 32.0;
+    return i <= EIGHT_MIB ? 1 + (i - ONE_MIB) / 4.0 : 8 + (i - EIGHT_MIB);
 }
 
 int model_l2_next_to(double mib) {
-    int next = 0;
-    while (next < MODEL_L2S - 1 && model_l2_mib(next + 1) - mib <= mib - model_l2_mib(next))
-        next++;
-    return next;
+    int nearest = 0;
+    for (int i = 1; i < MODEL_L2S; i++)
+        if (fabs(model_l2_mib(i) - mib) <= fabs(model_l2_mib(nearest) - mib))
+            nearest = i;
+    return nearest;
 }
 
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit) {
@@ -34,15 +38,17 @@ Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel
     if (!edit || !gpu_edit_any(edit))
         return kernel->predicted[gpu];
     const Gpu changed = model_gpu(model, gpu, edit);
-    const bool own = changed.l2_bytes == model->gpus[gpu].l2_bytes;
-    const L2Answer *sizes = kernel->what_if_l2[changed.l2_partitions == 2];
-    return predict_at(&kernel->profile, &changed,
-                      own ? &kernel->own_l2[gpu] : &sizes[model_l2_next_to(edit->l2_mib)]);
+    const bool same_l2 = changed.l2_bytes == model->gpus[gpu].l2_bytes;
+    const L2Answer *by_size = kernel->what_if_l2[changed.l2_partitions == 2];
+    const L2Answer *l2 = same_l2 ? &kernel->own_l2[gpu] : &by_size[model_l2_next_to(edit->l2_mib)];
+    return predict_at(&kernel->profile, &changed, l2);
 }
 
 static ModelCeilings ceilings_of_data_sheet(const Gpu *gpu) {
-    return (ModelCeilings){predict_dram_gb_s(gpu), predict_l2_gb_s(gpu), predict_fp32_gflops(gpu),
-                           0, SOURCE_MODEL};
+    return (ModelCeilings){.dram_gb_s = predict_dram_gb_s(gpu),
+                           .l2_gb_s = predict_l2_gb_s(gpu),
+                           .fp32_gflops = predict_fp32_gflops(gpu),
+                           .source = SOURCE_MODEL};
 }
 
 ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *edit) {
@@ -130,10 +136,12 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
 
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source) {
     const double *value = limits->value;
-    ModelCeilings found = {fmax(value[LIMIT_DRAM_COPY], value[LIMIT_DRAM_READ]),
-                           fmax(value[LIMIT_L2_COPY], value[LIMIT_L2_READ]),
-                           value[LIMIT_FP32] * 1e3,
-                           isfinite(value[LIMIT_TENSOR]) ? value[LIMIT_TENSOR] * 1e3 : 0, source};
+    const ModelCeilings found = {.dram_gb_s = fmax(value[LIMIT_DRAM_COPY], value[LIMIT_DRAM_READ]),
+                                 .l2_gb_s = fmax(value[LIMIT_L2_COPY], value[LIMIT_L2_READ]),
+                                 .fp32_gflops = value[LIMIT_FP32] * 1e3,
+                                 .tensor_gflops =
+                                     isfinite(value[LIMIT_TENSOR]) ? value[LIMIT_TENSOR] * 1e3 : 0,
+                                 .source = source};
     if (isfinite(found.dram_gb_s) && isfinite(found.l2_gb_s) && isfinite(found.fp32_gflops))
         model->ceilings[gpu] = found;
 }
@@ -171,17 +179,19 @@ static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *p
     };
     for (int gpu = 0; gpu < model->gpu_count; gpu++) {
         const Gpu *on = &model->gpus[gpu];
-        kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, true);
+        kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, L2_WARM);
         kernel.predicted[gpu] = predict_at(profile, on, &kernel.own_l2[gpu]);
-        kernel.cold[gpu] = predict(profile, on, false);
+        kernel.cold[gpu] = predict(profile, on, L2_COLD);
         kernel.recorded_us[gpu] = kernel.recorded_cold_us[gpu] = NAN;
     }
-    const L2Answer once = profile_l2(profile, 1, INFINITY, false);
-    kernel.own_bytes = SECTOR * (once.misses + once.writebacks);
+    /* A cold L2 without a limit moves each sector once. */
+    const L2Answer unlimited = profile_l2(profile, 1, INFINITY, L2_COLD);
+    kernel.own_bytes = SECTOR * (unlimited.misses + unlimited.writebacks);
     for (int divided = 0; divided < 2; divided++)
         for (int i = 0; i < MODEL_L2S; i++)
             kernel.what_if_l2[divided][i] =
-                profile_l2(profile, 1 + divided, model_l2_mib(i) * MIB, true);
+                profile_l2(profile, 1 + divided, model_l2_mib(i) * MIB, L2_WARM);
+    /* The curves stay with the caller: the answers above replace them. */
     kernel.profile = *profile;
     kernel.profile.whole = kernel.profile.divided = (ReuseCurves){0};
     return kernel;
@@ -194,9 +204,12 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
     if (problem->dtype == model->dtype)
         model->kernels[traced_place(row)] = kernel;
     format->workload = workload_of(problem);
-    *(row == v3->small_l2   ? &format->small_l2
-      : row == v3->large_l2 ? &format->large_l2
-                            : &format->other) = kernel;
+    if (row == v3->small_l2)
+        format->small_l2 = kernel;
+    else if (row == v3->large_l2)
+        format->large_l2 = kernel;
+    else
+        format->other = kernel;
 }
 
 void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
@@ -204,7 +217,8 @@ void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype
     ModelFormat *format = &model->formats[dtype];
     PredictedKernel *rows[] = {&model->kernels[traced_place(row)], &format->small_l2,
                                &format->large_l2, &format->other};
-    for (int i = dtype == model->dtype ? 0 : 1; i < 4; i++)
+    const int first = dtype == model->dtype ? 0 : 1; /* model->kernels has one format only */
+    for (int i = first; i < 4; i++)
         if (rows[i]->kernel == row) {
             rows[i]->recorded_us[gpu] = warm_us;
             rows[i]->recorded_cold_us[gpu] = cold_us;
@@ -224,19 +238,22 @@ double model_work(const BevShape *shape) {
 
 /* Whether row `place` is one of the set, and takes the problem. */
 static bool can_replay(const BevProblem *problem, unsigned kernels, int place) {
-    return kernels >> place & 1 && !bev_refuses(traced_kernel(place), problem);
+    const bool in_set = kernels >> place & 1;
+    return in_set && !bev_refuses(traced_kernel(place), problem);
 }
 
 const char *const stores_names[] = {"compiled", "plain", "streaming", NULL};
 
-/* Replays row `place`, whose stores the model may change. The profile names the row itself. */
+/* Replays row `place`, whose stores the model may change. The replay takes a changed copy of the
+ * row, which ends with this function. So the profile is made to name the row itself. */
 static bool make_profile(const MemoryModel *model, const BevProblem *problem, int place,
                          Profile *profile, Err *err) {
     const BevKernel *kernel = traced_kernel(place);
     BevKernel row = *kernel;
     if (model->stores)
         row.access.evict_first = row.fallback.evict_first = model->stores == STORES_STREAMING;
-    if (!profile_make(&row, problem, NULL, profile, err))
+    const TraceWatch *no_watch = NULL;
+    if (!profile_make(&row, problem, no_watch, profile, err))
         return false;
     profile->kernel = kernel;
     profile->counts.form =

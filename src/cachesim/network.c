@@ -83,10 +83,12 @@ bool networks_open(const char *path, Networks *networks, Err *err) {
     static const char *const shipped[NETWORKS] = {"samples/networks/bevdet.json",
                                                   "samples/networks/bevfusion.json"};
     *networks = (Networks){0};
-    for (int i = 0; i < (path ? 1 : NETWORKS); i++) {
-        char found[4096];
-        if ((!path && !data_path(shipped[i], found, sizeof found, err)) ||
-            !network_read(path ? path : found, &networks->list[i], err))
+    const int files = path ? 1 : NETWORKS;
+    for (int i = 0; i < files; i++) {
+        char shipped_path[4096];
+        if (!path && !data_path(shipped[i], shipped_path, sizeof shipped_path, err))
+            return false;
+        if (!network_read(path ? path : shipped_path, &networks->list[i], err))
             return false;
         networks->count++;
     }

@@ -10,7 +10,8 @@ const char *const limit_names[TERM_COUNT] = {"limited by DRAM bandwidth", "limit
 
 const char *limit_brief(const char *text) {
     static const char start[] = "limited by ";
-    return strncmp(text, start, sizeof start - 1) ? text : text + sizeof start - 1;
+    const size_t length = sizeof start - 1;
+    return strncmp(text, start, length) == 0 ? text + length : text;
 }
 
 /* Data sheets do not give the constants below. This program's probes on an H200 gave them (`info
@@ -95,17 +96,18 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
                   Profile *profile, Err *err) {
     *profile = (Profile){.kernel = kernel, .dtype = problem->dtype};
     count_passes(problem, profile);
-    Reuse *reuse = NULL;
     profile->estimate = watch && watch->sample > 1;
-    if (!trace_replay(kernel, problem, watch, &profile->counts, profile->estimate ? NULL : &reuse,
-                      err))
+    Reuse *reuse = NULL;
+    Reuse **analysis = profile->estimate ? NULL : &reuse; /* a sample has no reuse distances */
+    if (!trace_replay(kernel, problem, watch, &profile->counts, analysis, err))
         return false;
     profile->tile = bev_access_tile(profile->counts.form, problem);
-    if (profile->estimate ? guess_curves(problem, profile, err)
-                          : reuse_end(reuse, &profile->whole, &profile->divided, err))
-        return true;
-    profile_free(profile);
-    return false;
+    const bool has_curves = profile->estimate
+                                ? guess_curves(problem, profile, err)
+                                : reuse_end(reuse, &profile->whole, &profile->divided, err);
+    if (!has_curves)
+        profile_free(profile);
+    return has_curves;
 }
 
 void profile_free(Profile *profile) {
@@ -134,44 +136,50 @@ void profile_refine(Profile *estimate, const Profile *whole) {
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` of them a cycle
- * for each multiprocessor. On another GPU the rate is in proportion to its L2's read bandwidth. */
+/* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` operations in a
+ * cycle for each multiprocessor. On another GPU the rate is in proportion to its L2's read
+ * bandwidth. */
 static double l2_operations_us(const Gpu *gpu, double number, double a_cycle) {
-    return number / (predict_l2_gb_s(gpu) * a_cycle / L2_READ_BYTES * 1e3);
+    double operations_a_us = predict_l2_gb_s(gpu) * a_cycle / L2_READ_BYTES * 1e3;
+    return number / operations_a_us;
 }
 
 static double l2_write_us(const Gpu *gpu, double bytes) {
     return l2_operations_us(gpu, bytes, L2_WRITE_BYTES);
 }
 
-/* Returns the L2 term of the kernel alone; launch_us has the clear and the encoding launch.
+/* Returns the L2 term of the kernel alone. The launches that clear and encode belong to launch_us.
  * Additions take the time of the busiest slice of the L2. A store to a part of a sector takes as
  * long as an addition: L2 reads the sector, inserts the bytes and recomputes the check bits. */
 static double l2_us(const Profile *profile, const Gpu *gpu) {
     const TraceCounts *counts = &profile->counts;
-    double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
+    const bool plain = profile->kernel->access.sums == BEV_SUMS_PLAIN;
+    /* An addition counts as a read and as a write. */
+    double reads = counts->l2_reads - counts->additions;
     double writes = counts->l2_sectors - counts->l2_reads - counts->additions;
-    double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
-    double stores = writes - counts->l2_partial - apart;
-    return SECTOR * reads / (predict_l2_gb_s(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
+    double encoder_reads = profile->encoded * sizeof(float) / SECTOR;
+    double other_writes = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
+    double stores = writes - counts->l2_partial - other_writes; /* stores of whole sectors */
+    return SECTOR * (reads - encoder_reads) / (predict_l2_gb_s(gpu) * 1e3) +
+           l2_write_us(gpu, SECTOR * stores) +
            l2_operations_us(gpu, counts->l2_partial, L2_ADDITIONS) +
-           l2_operations_us(gpu, counts->busiest,
-                            profile->kernel->access.sums == BEV_SUMS_PLAIN ? L2_PAIRS
-                                                                           : L2_ADDITIONS);
+           l2_operations_us(gpu, counts->busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
 /* Returns the cycles of `longest` dependent loads of a warp, of which `at_once` are in flight. Each
  * load is served by L1 or from beyond L1. In a cold L2 the first load of a sector waits for DRAM.
- * Such loads are few and lie anywhere. One of them in flight makes all loads in flight wait. */
+ * First loads are few and lie anywhere. A first load makes all loads in flight with it wait. */
 static double loads_cycles(const TraceWaits *loads, double longest, double at_once,
                            const L2Answer *l2) {
     double beyond =
         BEV_L2_CYCLES - BEV_L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
     double cycles = (BEV_L1_CYCLES * longest + beyond * loads->beyond) / at_once;
-    double first = fmin(loads->first / fmax(longest, 1), 1), together = fmax(at_once, 1);
-    double any_first = 1 - pow(1 - first, together); /* of the loads in flight one is a first */
-    double waits = longest / together * any_first;
-    return cycles + (l2->cold ? DRAM_CYCLES * waits : 0);
+    if (!l2->cold)
+        return cycles;
+    double first_share = fmin(loads->first / fmax(longest, 1), 1), in_flight = fmax(at_once, 1);
+    double groups = longest / in_flight; /* loads that are in flight together form a group */
+    double share_with_first = 1 - pow(1 - first_share, in_flight);
+    return cycles + DRAM_CYCLES * (groups * share_with_first);
 }
 
 /* Returns the multiprocessors of the replay divided by those of the GPU. */
@@ -218,18 +226,21 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
 /* Returns the time of the kernel's own launch, and of the launches that transpose, clear and
  * encode. */
 static double launches_us(const Profile *profile, const Gpu *gpu) {
-    double a_us = gpu_clock_ghz(gpu) * 1e3; /* cycles */
+    double cycles_a_us = gpu_clock_ghz(gpu) * 1e3;
     double us = LAUNCH_US;
     if (counts_whole_warps(&profile->counts))
-        us += waves_on(&profile->counts, gpu) * START_CYCLES / a_us;
-    us += profile->counts.transposed * TRANSPOSE_US;
-    us += (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
-    us += (profile->encoded > 0) * LAUNCH_US +
-          profile->encoded / (ENCODED * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
+        us += waves_on(&profile->counts, gpu) * START_CYCLES / cycles_a_us;
+    if (profile->counts.transposed)
+        us += TRANSPOSE_US;
+    if (profile->cleared_bytes > 0)
+        us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
+    if (profile->encoded > 0)
+        us += LAUNCH_US + profile->encoded / (ENCODED * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
     return us;
 }
 
-L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm) {
+L2Answer profile_l2(const Profile *profile, int partitions, double bytes, L2Start start) {
+    const bool warm = start == L2_WARM;
     const ReuseCurves *curves = partitions == 2 ? &profile->divided : &profile->whole;
     const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
     double fetches = curve->fetches ? (double)curve->fetches : INFINITY;
@@ -242,10 +253,10 @@ L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool w
                       .cold = !warm};
 }
 
-Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
-    L2Answer l2 = profile_l2(profile, gpu->l2_partitions, gpu->l2_bytes, warm);
+Prediction predict(const Profile *profile, const Gpu *gpu, L2Start start) {
+    L2Answer l2 = profile_l2(profile, gpu->l2_partitions, gpu->l2_bytes, start);
     Prediction p = predict_at(profile, gpu, &l2);
-    double alone_us = warm ? 0 : ALONE_US;
+    double alone_us = start == L2_WARM ? 0 : ALONE_US;
     p.launch_us += alone_us;
     p.latency_us += alone_us;
     return p;
@@ -259,8 +270,9 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
             ? 0
             : bev_step_instructions(counts->form, profile->tile, profile->dtype, &facts);
     double issued = counts->busy_steps * instructions + counts->busy_others;
-    double issue_cycles = issued / (4 * BEV_ISSUE_SHARE);
-    double a_us = gpu->sms * gpu_clock_ghz(gpu) * 1e3;
+    enum { SCHEDULERS = 4 }; /* of a multiprocessor; each issues at most one instruction a cycle */
+    double issue_cycles = issued / (SCHEDULERS * BEV_ISSUE_SHARE);
+    double cycles_a_us = gpu->sms * gpu_clock_ghz(gpu) * 1e3;
     Prediction p = {.hit_rate = l2->hit_rate};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
@@ -268,8 +280,8 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     /* The issue term is that of the busiest multiprocessor. It is the longer of two times: the time
      * to issue the warp instructions, and the time of L1, which takes one touched line a cycle. */
-    p.instructions_us = issue_cycles / a_us;
-    p.term_us[TERM_ISSUE] = fmax(issue_cycles, counts->busy_lines) / a_us;
+    p.instructions_us = issue_cycles / cycles_a_us;
+    p.term_us[TERM_ISSUE] = fmax(issue_cycles, counts->busy_lines) / cycles_a_us;
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);
     p.launch_us = launches_us(profile, gpu);
     for (int term = 0; term < TERM_COUNT; term++)

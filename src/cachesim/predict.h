@@ -4,8 +4,8 @@
  *
  * The terms do not overlap perfectly. The latency is the root of the sum of their squares, which
  * lies between the longest term and the sum of the terms. 18 recorded H200 latencies decided for
- * this form (samples/experiments/ladder.md). With the longest term alone the prediction of three
- * of them was wrong by more than 30 %, with this form none. One constant comes from a recorded
+ * this form (samples/experiments/ladder.md). With the longest term alone three predictions were
+ * wrong by more than 30 %. With this form no prediction is. One constant comes from a recorded
  * latency. No constant comes from the latencies that were published for the other two GPUs. */
 #pragma once
 
@@ -61,10 +61,12 @@ void profile_free(Profile *profile);
  * busiest multiprocessor, and the slowest warp. `whole` is of the same kernel on the same map. */
 void profile_refine(Profile *estimate, const Profile *whole);
 
-/* Predicts the latency of a launch. With `warm` launches follow each other in a graph, and each
- * leaves its L2 to the next. Otherwise the L2 is empty, and the launch is alone in its graph.
- * `bench` times both in the same way. */
-Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);
+/* L2_WARM: launches follow each other in a graph, and each leaves its L2 to the next. L2_COLD: the
+ * L2 is empty, and the launch is alone in its graph. `bench` times both in the same way. */
+typedef enum { L2_COLD, L2_WARM } L2Start;
+
+/* Predicts the latency of a launch. */
+Prediction predict(const Profile *profile, const Gpu *gpu, L2Start start);
 
 /* The result of a kernel's accesses in an L2 of one size. */
 typedef struct {
@@ -75,7 +77,7 @@ typedef struct {
 } L2Answer;
 
 /* Returns the result of the profile's accesses in an L2 of `bytes` in 1 or 2 partitions. */
-L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm);
+L2Answer profile_l2(const Profile *profile, int partitions, double bytes, L2Start start);
 
 /* Predicts the latency with the L2 result `l2`. The profile's curves are not used. */
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2);

@@ -10,15 +10,16 @@
 
 enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
-/* Stand for the distance of a line or sector that was never touched. */
+/* NEVER: the distance of a line or sector that was not touched before. UNSEEN: a copy has had no
+ * access, so that its distance at home is not known. */
 static const uint32_t NEVER = UINT32_MAX, UNSEEN = UINT32_MAX - 1;
 
 /* ---- an LRU stack of lines ------------------------------------------------------------------- */
 
-/* Each touched line has one mark on a time line, at its last touch. The distance of a touch is the
- * number of marks behind the line's mark. Marks are bits. Counts of marks are kept for blocks of
- * 512 places and for spans of 64 blocks, so that counting needs few steps. When the time line is
- * full, all marks move to its front in order. */
+/* Each touched line has one mark on a time line, at the place of its last touch. The distance of a
+ * touch is the number of marks behind the line's mark. Marks are bits. Blocks of 512 places and
+ * spans of 64 blocks have counts of their marks, so that counting needs few steps. When the time
+ * line is full, all marks move to its front in order. */
 typedef struct {
     uint64_t *marks;  /* [places / 64] one bit a place; begins the block of all arrays */
     uint32_t *last;   /* [lines] the line's place on the time line, or NEVER */
@@ -60,8 +61,9 @@ static void change_mark(LruStack *stack, uint32_t place, uint32_t change) {
     stack->spans[place / SPAN] += change;
 }
 
-/* Returns the number of marks in [place + 1, now). It adds the rest of the word, then the whole
- * words of the block, the whole blocks of the span, and the later spans. */
+/* Returns the number of marks in [place + 1, now). The function adds the marks behind `place` in
+ * its word, in the later words of its block, in the later blocks of its span, and in the later
+ * spans. */
 static uint32_t marks_after(const LruStack *stack, uint32_t place) {
     uint32_t word = place / WORD, block = place / BLOCK, span = place / SPAN;
     uint32_t words_end = (block + 1) * (BLOCK / WORD), blocks_end = (span + 1) * (SPAN / BLOCK);
@@ -94,7 +96,8 @@ static void compact(LruStack *stack) {
         change_mark(stack, stack->now++, 1);
 }
 
-/* Touches `line` and returns the distance of this touch: NEVER for the first one. */
+/* Touches `line` and returns the distance of this touch, or NEVER if it is the line's first touch.
+ */
 static uint32_t lru_stack_touch(LruStack *stack, uint32_t line) {
     uint32_t place = stack->last[line], distance = NEVER;
     if (place != NEVER && place + 1 == stack->now)
@@ -134,7 +137,7 @@ typedef struct {
     uint32_t first_reach, first_home;
 } Copy;
 
-/* Events at one distance d. make_curve turns them into curves. */
+/* Counts of events at one distance d. fill_curve adds the counts up to a curve. */
 typedef struct {
     uint64_t fetches;        /* fetches of distance d */
     uint64_t crossings;      /* reads from the other side whose copy has distance d */
@@ -146,8 +149,8 @@ typedef struct {
     uint64_t first_crossings; /* reads from the other side that found no copy */
 } Counts;
 
-/* One of the two simulated caches. A partition has a stack of ordinary lines, stack[...][0], and
- * one of evict-first lines. */
+/* One of the two simulated caches. A partition has two stacks: of ordinary lines, stack[...][0],
+ * and of evict-first lines, stack[...][1]. */
 typedef struct {
     int partitions;
     LruStack stack[2][2];
@@ -156,8 +159,8 @@ typedef struct {
     Counts cold, warm;
 } Cache;
 
-/* The followed lines and their sectors are numbered in order. Caches, stacks and counts use these
- * numbers. Sector `number` belongs to line number / LINE_SECTORS. */
+/* An analysis. The followed lines and their sectors are numbered in order. Caches, stacks and
+ * counts use these numbers. Sector `number` belongs to line number / LINE_SECTORS. */
 struct Reuse {
     uint32_t sectors, one_in;
     uint32_t followed_lines; /* how many of the lines are followed */
@@ -165,11 +168,12 @@ struct Reuse {
     uint32_t *line_of;       /* [followed_lines] the line of each number */
     uint8_t *first_kind;     /* [sectors] the ReuseKind of the first access, or NO_ACCESS */
     uint64_t touched, fetches, writes, far_stores;
-    uint64_t followed_fetches, followed; /* accesses to followed lines */
+    uint64_t followed_fetches, followed; /* accesses to followed lines: fetches, all accesses */
     Cache whole, divided;
-    CpuArrays arrays; /* of the analysis */
+    CpuArrays arrays; /* the memory of the analysis */
 };
 
+/* Whether an access of this kind writes a sector without reading it. */
 static bool overwrites(ReuseKind kind) {
     return kind == REUSE_WRITE || kind == REUSE_EVICT_FIRST;
 }
@@ -180,16 +184,16 @@ int reuse_home(uint32_t sector) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Takes zeroed memory at the start of a line of the CPU's cache. The sectors of a line then lie in
- * one line of that cache. */
+/* Takes zeroed memory at the start of a line of the CPU's cache. The Sectors of a simulated line
+ * then lie in one line of the CPU's cache, which makes the analysis faster. */
 static void *take_aligned(CpuArrays *arrays, size_t bytes) {
     enum { CPU_LINE = 64 };
     char *memory = cpu_take_zeroed(arrays, (int64_t)bytes + CPU_LINE, 1);
     return memory ? memory + CPU_LINE - (uintptr_t)memory % CPU_LINE : NULL;
 }
 
-/* Takes the arrays of a cache of `lines` lines. Every sector begins clean, and without an access.
- */
+/* Takes the arrays of a cache for `lines` followed lines. Every sector begins clean, and without an
+ * access. */
 static void cache_init(Cache *cache, int partitions, uint32_t lines, CpuArrays *arrays) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
@@ -215,7 +219,8 @@ void reuse_free(Reuse *reuse) {
 /* Whether the analysis follows a line. The hash of a line is scaled to [0, one_in), and lines with
  * hash 0 are followed. */
 static bool is_followed(const Reuse *reuse, uint32_t line) {
-    return ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
+    const uint32_t hash = line * 2654435769u;
+    return ((uint64_t)hash * reuse->one_in >> 32) == 0;
 }
 
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
@@ -247,8 +252,8 @@ Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* Counts the write-backs of a sector that is dirty in caches larger than `clean_below`. Caches of
- * up to `distance` lines have evicted the sector since, and have written it back. */
+/* Counts the write-backs of a sector that is dirty in caches of more than `clean_below` lines.
+ * Caches of up to `distance` lines have evicted the sector since, and have written it back. */
 static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t distance) {
     if (clean_below >= distance)
         return;
@@ -268,16 +273,18 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     sector->clean_below = kind != REUSE_READ ? 0 : MAX(clean_below, at_home);
 }
 
-/* Touches a line in a partition and returns the distance of the touch. For an evict-first line the
- * ordinary lines touched so far are added, because an evict-first line is evicted before them. Each
- * evict-first line meets at most WAYS - 1 ordinary lines in its set, which limits their number. */
+/* Touches a line in a partition and returns the distance of the touch. An evict-first line is
+ * evicted before all ordinary lines. So the ordinary lines touched so far are added to its
+ * distance. In its set an evict-first line meets at most WAYS - 1 ordinary lines, which limits
+ * their number. */
 static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
-    const bool first = kind == REUSE_EVICT_FIRST;
-    uint32_t distance = lru_stack_touch(&cache->stack[part][first], line);
-    if (!first || distance == NEVER)
+    const bool evict_first = kind == REUSE_EVICT_FIRST;
+    uint32_t distance = lru_stack_touch(&cache->stack[part][evict_first], line);
+    if (!evict_first || distance == NEVER)
         return distance;
+    const uint32_t ordinary_lines = cache->stack[part][0].distinct;
     uint64_t met = (uint64_t)distance * (WAYS - 1);
-    return distance + (uint32_t)MIN(met, cache->stack[part][0].distinct);
+    return distance + (uint32_t)MIN(met, ordinary_lines);
 }
 
 /* Notes a touch of a line at this distance in the copies of its sectors. */
@@ -287,7 +294,8 @@ static void raise_copies(Cache *cache, uint32_t line, uint32_t distance) {
         copies[i].reach = MAX(copies[i].reach, distance);
 }
 
-/* Touches the copy of sector `number` in partition `side`. Returns NEVER at the first access. */
+/* Touches the copy of sector `number` in partition `side`. Returns the distance of the access, or
+ * NEVER at the copy's first access. */
 static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
     Copy *copy = &cache->copies[number];
     uint32_t line = number / LINE_SECTORS;
@@ -319,24 +327,26 @@ static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind ki
     return distance;
 }
 
-/* Simulates an access in one of the caches. In the undivided cache side and home are 0. */
+/* Simulates an access in one of the caches. In the undivided cache side and home are 0. Updates and
+ * patches happen at home only: they leave no copy at the other side. */
 static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
                          bool first, uint32_t repeats) {
     Copy *copy = cache->partitions == 2 ? &cache->copies[number] : NULL;
-    bool copied = side != home && kind != REUSE_UPDATE && kind != REUSE_PATCH;
+    const bool leaves_copy = side != home && kind != REUSE_UPDATE && kind != REUSE_PATCH;
     uint32_t copy_distance = NEVER;
     if (copy && kind != REUSE_READ) { /* the copy is stale */
         copy->reach = NEVER;
         if (copy->first_home == UNSEEN)
             copy->first_reach = NEVER;
     }
-    if (copied)
+    if (leaves_copy)
         copy_distance = touch_copy(cache, side, number, kind);
-    if (copied && kind == REUSE_READ)
-        *(copy_distance == NEVER ? &cache->cold.first_crossings
-                                 : &cache->cold.at[copy_distance].crossings) += 1;
+    if (leaves_copy && kind == REUSE_READ && copy_distance == NEVER)
+        cache->cold.first_crossings++;
+    else if (leaves_copy && kind == REUSE_READ)
+        cache->cold.at[copy_distance].crossings++;
     uint32_t distance = touch_home(cache, home, number, kind, first);
-    if (copied && copy->first_home == UNSEEN)
+    if (leaves_copy && copy->first_home == UNSEEN)
         copy->first_home = distance;
     count_access(&cache->cold, &cache->sectors[number], kind, distance, copy_distance);
     if (!overwrites(kind))
@@ -350,17 +360,18 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
         reuse->first_kind[sector] = (uint8_t)kind;
         reuse->touched++;
     }
-    *(overwrites(kind) ? &reuse->writes : &reuse->fetches) += repeats;
+    const uint32_t line = sector / LINE_SECTORS;
+    uint64_t *accesses = overwrites(kind) ? &reuse->writes : &reuse->fetches;
+    *accesses += repeats;
     if (kind != REUSE_READ && side != home)
         reuse->far_stores += repeats;
-    if (!is_followed(reuse, sector / LINE_SECTORS))
+    if (!is_followed(reuse, line))
         return first;
-    uint32_t number =
-        reuse->number_of[sector / LINE_SECTORS] * LINE_SECTORS + sector % LINE_SECTORS;
     reuse->followed += repeats;
-    if (!overwrites(kind))
-        reuse->followed_fetches += repeats;
-    cache_access(&reuse->whole, 0, 0, number, kind, first, repeats);
+    reuse->followed_fetches += overwrites(kind) ? 0 : repeats;
+    enum { ONLY_PARTITION = 0 };
+    uint32_t number = reuse->number_of[line] * LINE_SECTORS + sector % LINE_SECTORS;
+    cache_access(&reuse->whole, ONLY_PARTITION, ONLY_PARTITION, number, kind, first, repeats);
     cache_access(&reuse->divided, side, home, number, kind, first, repeats);
     return first;
 }
@@ -372,7 +383,8 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
  * replayed line by line, in the order of the lines' first touches. Other accesses may be left out:
  * a line that is touched twice does not change the distance of a line that is still untouched. */
 
-/* Counts the first access of each sector of a line, in the line's home partition. */
+/* Counts the first access of each sector of a line, in the line's home partition. The line's touch
+ * has distance `touch`. */
 static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, uint32_t touch) {
     uint32_t first = reuse->line_of[line] * LINE_SECTORS;
     for (uint32_t i = 0; i < LINE_SECTORS && first + i < reuse->sectors; i++) {
@@ -389,6 +401,7 @@ static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, ui
     }
 }
 
+/* Whether partition `part` is the home of a line. */
 static bool is_home(const Reuse *reuse, const Cache *cache, uint32_t line, int part) {
     return cache->partitions == 1 || reuse_home(reuse->line_of[line] * LINE_SECTORS) == part;
 }
@@ -438,6 +451,7 @@ static void count_second_pass(const Reuse *reuse, Cache *cache) {
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
+/* Returns the number of lines that a partition touched: ordinary and evict-first lines. */
 static uint32_t lines_in(const Cache *cache, int part) {
     return cache->stack[part][0].distinct + cache->stack[part][1].distinct;
 }
@@ -460,7 +474,8 @@ static bool allocate_curve(ReuseCurve *curve) {
     return curve->misses;
 }
 
-/* Adds the counts of one pass up over the cache size. */
+/* Fills the curve of one pass. A cache of one more line hits also the accesses whose distance is
+ * the smaller size. So each size takes the counts at its distance off the misses. */
 static void fill_curve(const Reuse *reuse, const Counts *counts, ReuseCurve *curve) {
     const size_t sizes = (size_t)curve->lines + 1;
     uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;
@@ -482,15 +497,15 @@ static void fill_curve(const Reuse *reuse, const Counts *counts, ReuseCurve *cur
 /* Makes the curve of one pass. The sizes are those of the fuller partition. */
 static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
                        ReuseCurve *curve) {
-    int part = lines_in(cache, 1) > lines_in(cache, 0);
-    uint32_t lines = lines_in(cache, part), copies = copies_in(reuse, cache, part);
-    uint32_t others = lines_in(cache, !part) - copies_in(reuse, cache, !part);
+    const int fuller = lines_in(cache, 1) > lines_in(cache, 0) ? 1 : 0, other = 1 - fuller;
+    uint32_t copies = copies_in(reuse, cache, fuller);
+    uint32_t own_of_other = lines_in(cache, other) - copies_in(reuse, cache, other);
     *curve = (ReuseCurve){.partitions = cache->partitions,
                           .one_in = reuse->one_in,
                           .scale = 1,
-                          .lines = lines,
+                          .lines = lines_in(cache, fuller),
                           .copies = copies,
-                          .share_copied = others ? (double)copies / others : 0,
+                          .share_copied = own_of_other ? (double)copies / own_of_other : 0,
                           .touched = reuse->touched,
                           .fetches = reuse->fetches,
                           .writes = reuse->writes,
@@ -503,7 +518,7 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
     return true;
 }
 
-/* Returns `made`. If the curves were not made, frees them and fills `err`. */
+/* Returns `made`, which says whether all curves were made. If not, frees them and fills `err`. */
 static bool end_curves(bool made, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
     if (made)
         return true;
@@ -526,8 +541,11 @@ bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err)
     return end_curves(ok, whole, divided, err);
 }
 
-/* Makes a curve whose cache misses each sector once, unless the cache holds all sectors. */
-static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, ReuseCurve *curve) {
+typedef enum { COLD_PASS, WARM_PASS } Pass;
+
+/* Makes a curve whose cache misses each sector once. Only a warm cache that holds all sectors has
+ * no miss. */
+static bool guess_curve(const ReuseGuess *guess, int partitions, Pass pass, ReuseCurve *curve) {
     enum { ONE_IN = 64 };
     const double sectors = guess->read_once + guess->written_once;
     *curve = (ReuseCurve){.partitions = partitions,
@@ -540,20 +558,23 @@ static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, Reus
     if (!allocate_curve(curve))
         return false;
     for (size_t size = 0; size <= curve->lines; size++) {
-        bool once = !warm || size < curve->lines;
-        curve->misses[size] = once ? (uint64_t)guess->read_once : 0;
-        curve->writebacks[size] = once ? (uint64_t)guess->written_once : 0;
+        const bool holds_all = pass == WARM_PASS && size == curve->lines;
+        curve->misses[size] = holds_all ? 0 : (uint64_t)guess->read_once;
+        curve->writebacks[size] = holds_all ? 0 : (uint64_t)guess->written_once;
         curve->crossings[size] = partitions == 2 ? (uint64_t)guess->read_once : 0;
     }
     curve->misses[0] = curve->fetches;
     return true;
 }
 
+static bool guess_passes(const ReuseGuess *guess, int partitions, ReuseCurves *curves) {
+    return guess_curve(guess, partitions, COLD_PASS, &curves->cold) &&
+           guess_curve(guess, partitions, WARM_PASS, &curves->warm);
+}
+
 bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
     *whole = *divided = (ReuseCurves){0};
-    bool made =
-        guess_curve(guess, 1, false, &whole->cold) && guess_curve(guess, 1, true, &whole->warm) &&
-        guess_curve(guess, 2, false, &divided->cold) && guess_curve(guess, 2, true, &divided->warm);
+    bool made = guess_passes(guess, 1, whole) && guess_passes(guess, 2, divided);
     return end_curves(made, whole, divided, err);
 }
 
@@ -565,17 +586,17 @@ void reuse_curves_free(ReuseCurves *curves) {
 
 /* ---- reading curves -------------------------------------------------------------------------- */
 
-/* Returns the average of counts[size], where size / lines has a Beta distribution (WAYS, left). The
- * trace has WAYS + left lines in a set, `left` more than the set holds. */
-static double average_in_set(const ReuseCurve *curve, const uint64_t *counts, double left) {
+/* Returns the average of counts[size], where size / lines has a Beta distribution (WAYS, excess).
+ * The trace has WAYS + excess lines in a set, `excess` more than the set holds. */
+static double average_in_set(const ReuseCurve *curve, const uint64_t *counts, double excess) {
     enum { STEPS = 64 };
-    double mean = WAYS / (WAYS + left), sum = 0, weights = 0;
-    if (left <= 0)
+    double mean = WAYS / (WAYS + excess), sum = 0, weights = 0;
+    if (excess <= 0)
         return (double)counts[curve->lines];
     double least = 0.125 * mean, most = fmin(1, 3 * mean); /* one in 10^9 is outside */
     for (int step = 0; step < STEPS; step++) {
         double share = least + (most - least) * (step + 0.5) / STEPS;
-        double weight = exp((WAYS - 1) * log(share / mean) + (left - 1) * log1p(-share));
+        double weight = exp((WAYS - 1) * log(share / mean) + (excess - 1) * log1p(-share));
         sum += weight * (double)counts[(size_t)(share * curve->lines)];
         weights += weight;
     }
@@ -585,9 +606,12 @@ static double average_in_set(const ReuseCurve *curve, const uint64_t *counts, do
 /* Returns the average over sets with `population` lines on average. Some sets have one line more
  * than the others. */
 static double average_in_sets(const ReuseCurve *curve, const uint64_t *counts, double population) {
-    double left = floor(population) - WAYS, more = population - floor(population);
-    return (1 - more) * average_in_set(curve, counts, left) +
-           (more > 0 ? more * average_in_set(curve, counts, left + 1) : 0);
+    double excess = floor(population) - WAYS;
+    double share_of_larger = population - floor(population);
+    double average = (1 - share_of_larger) * average_in_set(curve, counts, excess);
+    if (share_of_larger > 0)
+        average += share_of_larger * average_in_set(curve, counts, excess + 1);
+    return average;
 }
 
 /* Returns the count of the followed lines for a cache of `bytes`. The number of copies in a set is

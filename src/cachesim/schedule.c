@@ -50,23 +50,28 @@ struct Scheduler {
  * the multiprocessor. */
 static void set_next_us(Multiprocessor *mp) {
     const Waiting *first = mp->waiting;
-    mp->next_us = !mp->count         ? INFINITY
-                  : first->left == 0 ? first->ready_us
-                                     : fmax(first->ready_us, mp->free_us);
+    if (mp->count == 0)
+        mp->next_us = INFINITY;
+    else if (first->left == 0)
+        mp->next_us = first->ready_us;
+    else
+        mp->next_us = fmax(first->ready_us, mp->free_us);
 }
 
 /* Adds a warp to those that wait, which stay in order. */
 static void add_waiting(Multiprocessor *mp, Waiting warp) {
-    int at = mp->count++;
-    assert(at < GPU_MOST_WARPS);
-    for (; at > 0 && mp->waiting[at - 1].ready_us > warp.ready_us; at--)
-        mp->waiting[at] = mp->waiting[at - 1];
-    mp->waiting[at] = warp;
+    int place = mp->count++;
+    assert(place < GPU_MOST_WARPS);
+    while (place > 0 && mp->waiting[place - 1].ready_us > warp.ready_us) {
+        mp->waiting[place] = mp->waiting[place - 1];
+        place--;
+    }
+    mp->waiting[place] = warp;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Starts the next block that has work in an empty room. */
+/* Starts the next block that has work, at time `us`, in empty room `number` of a multiprocessor. */
 static void start_block(Scheduler *scheduler, int sm, int number, double us) {
     const Launch *launch = scheduler->launch;
     Room *room = &scheduler->rooms[sm * scheduler->resident + number];
@@ -86,7 +91,8 @@ static void start_block(Scheduler *scheduler, int sm, int number, double us) {
     }
 }
 
-/* Ends a warp, which has written its cells, and its block after the last warp. */
+/* Ends a warp, which has written its cells. With its last warp a block ends too, and its room takes
+ * the next block. */
 static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
     Room *room = &scheduler->rooms[sm * scheduler->resident + warp->room];
     Schedule *schedule = scheduler->schedule;
@@ -172,6 +178,17 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, v
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
+static void scale_times(Schedule *schedule, float factor) {
+    for (int64_t i = 0; i < schedule->block_count; i++) {
+        schedule->blocks[i].begin_us *= factor;
+        schedule->blocks[i].end_us *= factor;
+    }
+    for (int64_t i = 0; i < schedule->cell_count; i++) {
+        schedule->first_us[i] *= factor;
+        schedule->last_us[i] *= factor;
+    }
+}
+
 /* Makes the schedule of a kernel that was replayed on `problem`. All times are scaled: the last
  * block ends at `latency_us`. Fails without memory, or where the kernel refuses the problem. */
 static bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
@@ -201,15 +218,7 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
     schedule->own_us = last ? last->end_us : 0;
     if (!(schedule->own_us > 0))
         return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
-    const float by = (float)(latency_us / schedule->own_us);
-    for (int64_t i = 0; i < schedule->block_count; i++) {
-        schedule->blocks[i].begin_us *= by;
-        schedule->blocks[i].end_us *= by;
-    }
-    for (int64_t i = 0; i < schedule->cell_count; i++) {
-        schedule->first_us[i] *= by;
-        schedule->last_us[i] *= by;
-    }
+    scale_times(schedule, (float)(latency_us / schedule->own_us));
     return true;
 }
 
@@ -217,9 +226,11 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
 
 double schedule_written(const Schedule *schedule, int64_t cell, double us) {
     double first = schedule->first_us[cell], last = schedule->last_us[cell];
-    if (!(us >= first))
+    const bool has_begun = us >= first; /* false for a cell that is never written: `first` is NaN */
+    const bool has_ended = (float)us >= schedule->last_us[cell];
+    if (!has_begun)
         return 0;
-    return (float)us >= schedule->last_us[cell] ? 1 : (us - first) / (last - first);
+    return has_ended ? 1 : (us - first) / (last - first);
 }
 
 double schedule_done(const Schedule *schedule, double us) {
@@ -272,7 +283,7 @@ bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, con
     Gpu on = model_gpu(model, gpu, edit);
     const BevMap *map = &problem->map;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny);
-    bool known = true;
+    bool all_known = true;
     *race = (Race){.gpu = on,
                    .nx = problem->shape.nx,
                    .ny = problem->shape.ny,
@@ -280,8 +291,9 @@ bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, con
                    .longest_points = bev_longest_interval(map),
                    .points = calloc(cells, sizeof *race->points)};
     for (int i = 0; race_kernel(i); i++)
-        known &= !model_of_kernel(model, race_kernel(i), &on) || isfinite(known_us[i]);
-    race->source = known ? SOURCE_RECORDED : SOURCE_MODEL;
+        if (model_of_kernel(model, race_kernel(i), &on))
+            all_known &= isfinite(known_us[i]);
+    race->source = all_known ? SOURCE_RECORDED : SOURCE_MODEL;
     bool ok = race->points || err_no_memory(err, "race", "");
     for (int64_t i = 0; ok && i < map->intervals; i++)
         race->points[map->ranks_bev[map->interval_starts[i]]] = map->interval_lengths[i];
@@ -290,7 +302,7 @@ bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, con
         if (!row)
             continue;
         Prediction prediction = model_predict(model, row, gpu, edit);
-        double us = known ? known_us[i] : prediction.latency_us;
+        double us = all_known ? known_us[i] : prediction.latency_us;
         Schedule *lane = &race->lanes[race->count++];
         ok = schedule_make(row, problem, &on, &prediction, us, lane, err);
         lane->rung = race_kernel(i);
@@ -312,14 +324,19 @@ double race_end_us(const Race *race) {
     return end;
 }
 
+/* Whether lane `a` comes before lane `b`: latency-bound kernels first, then the slower kernel. */
+static bool straggles_more(const Schedule *a, const Schedule *b) {
+    const bool a_is_latency_bound = a->limiter == TERM_DEPENDENT_LOADS;
+    const bool b_is_latency_bound = b->limiter == TERM_DEPENDENT_LOADS;
+    if (a_is_latency_bound != b_is_latency_bound)
+        return a_is_latency_bound;
+    return a->latency_us > b->latency_us;
+}
+
 const Schedule *race_straggler(const Race *race) {
-    const Schedule *found = NULL;
-    for (int i = 0; i < race->count; i++) {
-        const Schedule *lane = &race->lanes[i];
-        int bound = lane->limiter == TERM_DEPENDENT_LOADS;
-        int more = found ? bound - (found->limiter == TERM_DEPENDENT_LOADS) : 1;
-        if (more > 0 || (more == 0 && lane->latency_us > found->latency_us))
-            found = lane;
-    }
-    return found;
+    const Schedule *straggler = NULL;
+    for (int i = 0; i < race->count; i++)
+        if (!straggler || straggles_more(&race->lanes[i], straggler))
+            straggler = &race->lanes[i];
+    return straggler;
 }

@@ -41,16 +41,16 @@ struct StepRecorder {
            sizeof *(recorder)->steps->field)
 
 static void *append(StepRecorder *recorder, void **array, int *count, size_t bytes) {
-    enum { FIRST = 64 };
-    const bool full = *count == 0 || (*count >= FIRST && (*count & (*count - 1)) == 0);
-    void *larger = full && !recorder->failed
-                       ? realloc(*array, (size_t)(*count ? 2 * *count : FIRST) * bytes)
-                       : *array;
+    enum { FIRST = 64 }; /* elements of the first array; later sizes are powers of two, too */
+    const bool power_of_two = (*count & (*count - 1)) == 0;
+    const bool full = *count == 0 || (*count >= FIRST && power_of_two);
+    const int elements = *count ? 2 * *count : FIRST;
+    void *larger = full && !recorder->failed ? realloc(*array, (size_t)elements * bytes) : *array;
     recorder->failed |= !larger;
     if (recorder->failed)
         return NULL;
     *array = larger;
-    void *element = (char *)larger + (size_t)(*count)++ * bytes;
+    void *element = (char *)*array + (size_t)(*count)++ * bytes;
     memset(element, 0, bytes);
     return element;
 }
@@ -63,18 +63,25 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
     return launch->pools || recorder->steps->choice.passes;
 }
 
+/* Whether a warp that has begun works on a cell. */
+static bool works_on_cell(const Launch *launch, const void *replay, const void *state,
+                          int64_t cell) {
+    WarpCells list;
+    int count = launch->cells ? launch->cells(replay, state, list) : 0;
+    while (count > 0 && list[count - 1] != cell)
+        count--;
+    return count > 0;
+}
+
 bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
                     int number, const void *state) {
     Steps *steps = recorder->steps;
     const StepChoice *choice = &steps->choice;
-    WarpCells list; /* the cells that the warp works on */
-    if ((choice->block >= 0 && block != choice->block) ||
-        (choice->warp >= 0 && number != choice->warp))
+    if (choice->block >= 0 && block != choice->block)
         return false;
-    int cells = choice->cell >= 0 && launch->cells ? launch->cells(replay, state, list) : 0;
-    while (cells > 0 && list[cells - 1] != choice->cell)
-        cells--;
-    if (choice->cell >= 0 && cells == 0)
+    if (choice->warp >= 0 && number != choice->warp)
+        return false;
+    if (choice->cell >= 0 && !works_on_cell(launch, replay, state, choice->cell))
         return false;
     steps->asked++;
     if (choice->most && steps->warp_count >= choice->most)
@@ -149,9 +156,11 @@ void recorder_instruction(StepRecorder *recorder, Place place, StepAccess access
 static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t number, int from,
                          int to, int times) {
     StepSector *sector = NULL;
-    for (int i = in->sector_count - 1; i >= 0 && !sector; i--)
-        if (recorder->steps->sectors[in->first_sector + i].sector == number)
-            sector = &recorder->steps->sectors[in->first_sector + i];
+    for (int i = in->sector_count - 1; i >= 0 && !sector; i--) {
+        StepSector *touched = &recorder->steps->sectors[in->first_sector + i];
+        if (touched->sector == number)
+            sector = touched;
+    }
     if (!sector) {
         sector = APPEND(recorder, sectors, sector_count);
         if (!sector)
@@ -159,11 +168,13 @@ static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t nu
         sector->sector = number;
         in->sector_count++;
     }
+    const uint64_t below_from = ((uint64_t)1 << from) - 1, below_to = ((uint64_t)1 << to) - 1;
     sector->times += times;
-    sector->used |= (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
+    sector->used |= (uint32_t)(below_to & ~below_from); /* bits from ... to - 1 */
 }
 
-/* Lanes that share a sector request the sector once. Additions request it each time. */
+/* Lanes that share a sector request the sector once. Only additions request the sector each time.
+ */
 void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                    int64_t moved, int adds) {
     Steps *steps = recorder->steps;
@@ -176,9 +187,10 @@ void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_
     in->bytes += (double)asked;
     for (int64_t s = byte / SECTOR; moved > 0 && s <= (byte + moved - 1) / SECTOR; s++) {
         int64_t from = byte - s * SECTOR, to = byte + moved - s * SECTOR;
-        bool again = in->access < ACCESS_ADD && s == recorder->last_sector;
-        in->sectors += again ? 0 : adds;
-        touch_sector(recorder, in, s, (int)MAX(from, 0), (int)MIN(to, SECTOR), again ? 0 : adds);
+        const bool requested_before = in->access < ACCESS_ADD && s == recorder->last_sector;
+        const int requests = requested_before ? 0 : adds;
+        in->sectors += requests;
+        touch_sector(recorder, in, s, (int)MAX(from, 0), (int)MIN(to, SECTOR), requests);
         recorder->last_sector = s;
     }
 }
@@ -231,16 +243,20 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
         return err_set(err, ERR_USAGE, kernel->name, "", "there is no cell %lld: the grid has %lld",
                        (long long)choice->cell, (long long)cells);
     recorder.interval_of = bev_intervals_of_cells(recorder.map, cells);
-    bool ok = (recorder.interval_of || err_no_memory(err, kernel->name, "")) &&
-              trace_replay(kernel, problem, &watch, &counts, NULL, err) &&
-              (!recorder.failed || err_no_memory(err, kernel->name, ""));
+    if (!recorder.interval_of)
+        return err_no_memory(err, kernel->name, "");
+    Reuse **no_analysis = NULL;
+    const bool replayed = trace_replay(kernel, problem, &watch, &counts, no_analysis, err);
     free(recorder.interval_of);
-    if (!ok)
+    if (!replayed)
         return false;
+    if (recorder.failed)
+        return err_no_memory(err, kernel->name, "");
     const BevAccess *form = steps->form = counts.form;
     int64_t tile = bev_access_tile(form, problem);
+    int64_t channel_tiles = (problem->shape.channels + tile - 1) / tile;
     steps->in_flight = bev_points_in_flight(form, problem->dtype);
-    steps->passes = form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
+    steps->passes = form->tiles_outside ? (int)channel_tiles : 1;
     return choice_check(steps, choice, err);
 }
 
@@ -260,23 +276,24 @@ StepTotals steps_totals(const Steps *steps, int end) {
     StepTotals totals = {0};
     for (int i = 0; i < end; i++) {
         const Step *step = &steps->steps[i];
-        int wave = -1;
+        int last_wave = -1;
         totals.points += step->point_count;
         for (int k = 0; k < step->instruction_count; k++) {
             const StepInstruction *in = &steps->instructions[step->first_instruction + k];
             const bool reads = in->access == ACCESS_READ, adds = in->access >= ACCESS_ADD;
             const bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;
             totals.index_loads += index;
-            totals.index_bytes += index * in->bytes;
-            *(reads ? &totals.read_bytes : &totals.written_bytes) += in->bytes;
-            totals.atomics += adds * in->bytes / FLOAT;
+            totals.index_bytes += index ? in->bytes : 0;
+            totals.read_bytes += reads ? in->bytes : 0;
+            totals.written_bytes += reads ? 0 : in->bytes;
+            totals.atomics += adds ? in->bytes / FLOAT : 0;
             totals.sectors += in->sectors;
             totals.lines += step_lines(steps, in);
-            totals.moved += !adds * in->sectors * SECTOR;
+            totals.moved += adds ? 0 : in->sectors * SECTOR;
             for (int s = 0; s < in->sector_count && !adds; s++)
                 totals.used += __builtin_popcount(steps->sectors[in->first_sector + s].used);
-            totals.waits += reads && in->wave != wave;
-            wave = reads ? in->wave : wave;
+            totals.waits += reads && in->wave != last_wave;
+            last_wave = reads ? in->wave : last_wave;
         }
     }
     return totals;
@@ -284,20 +301,25 @@ StepTotals steps_totals(const Steps *steps, int end) {
 
 void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
     StepTotals totals = steps_totals(steps, MIN(number + 1, steps->step_count));
+    double used_percent = totals.moved > 0 ? 100 * totals.used / totals.moved : 0;
     snprintf(
         text, size,
         "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
         "sectors in %.0f lines, %.0f %% of their bytes used; %.0f atomics; %.0f rounds of loads",
         totals.points, totals.points == 1 ? "" : "s", totals.index_loads, totals.index_bytes,
-        totals.read_bytes, totals.written_bytes, totals.sectors, totals.lines,
-        totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
+        totals.read_bytes, totals.written_bytes, totals.sectors, totals.lines, used_percent,
+        totals.atomics, totals.waits);
+}
+
+static bool same_access(const StepInstruction *a, const StepInstruction *b) {
+    return a->name == b->name && a->access == b->access && a->wave == b->wave;
 }
 
 int step_alike(const Steps *steps, const Step *step, int from) {
     const StepInstruction *first = &steps->instructions[step->first_instruction + from];
+    const int left = step->instruction_count - from;
     int count = 1;
-    while (from + count < step->instruction_count && first[count].name == first->name &&
-           first[count].access == first->access && first[count].wave == first->wave)
+    while (count < left && same_access(&first[count], first))
         count++;
     return count;
 }
@@ -317,12 +339,16 @@ int step_lines(const Steps *steps, const StepInstruction *in) {
 }
 
 bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to) {
-    int place = lane - span->lanes.first;
-    int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
     if (!step_has_lane(&span->lanes, lane))
         return false;
-    *from = span->byte + (span->lanes.same ? 0 : place * share);
-    *to = span->byte + (span->lanes.same ? span->bytes : MIN((place + 1) * share, span->bytes));
+    *from = span->byte;
+    *to = span->byte + span->bytes;
+    if (!span->lanes.same) { /* each lane has a share of the bytes; the last shares may be empty */
+        int place = lane - span->lanes.first;
+        int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
+        *from = span->byte + place * share;
+        *to = span->byte + MIN((place + 1) * share, span->bytes);
+    }
     return *from < *to;
 }
 
@@ -340,13 +366,14 @@ int64_t steps_longest_cell(const BevMap *map) {
 }
 
 int64_t steps_heaviest_cell(const BevMap *map, const float *depth) {
-    enum { SEEN_FIRST = 10 }; /* a reader sees the steps of so many points first */
+    enum { SEEN_FIRST = 10 }; /* a reader first sees the steps of this number of points */
     double most = -1;
     int64_t heaviest = -1;
     for (int64_t i = 0; i < map->intervals; i++) {
+        const int32_t start = map->interval_starts[i];
+        const int32_t end = start + MIN(map->interval_lengths[i], SEEN_FIRST);
         double mass = 0;
-        for (int32_t t = map->interval_starts[i], n = 0;
-             n < map->interval_lengths[i] && n < SEEN_FIRST; n++, t++)
+        for (int32_t t = start; t < end; t++)
             mass += depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1);
         if (mass > most) {
             most = mass;
@@ -361,9 +388,10 @@ int64_t steps_first_cell(const Steps *steps) {
 }
 
 StepPixel step_pixel(const BevShape *shape, int32_t depth) {
-    int64_t plane = shape->feat_h * shape->feat_w, bin = depth / plane, at = depth % plane;
-    return (StepPixel){bin / shape->depth_bins, bin % shape->depth_bins, at / shape->feat_w,
-                       at % shape->feat_w};
+    int64_t plane = shape->feat_h * shape->feat_w;
+    int64_t camera_and_bin = depth / plane, pixel = depth % plane;
+    return (StepPixel){camera_and_bin / shape->depth_bins, camera_and_bin % shape->depth_bins,
+                       pixel / shape->feat_w, pixel % shape->feat_w};
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -414,10 +442,13 @@ static float feature_of(const Steps *steps, const StepValues *values, const Step
 static void add_point(const Steps *steps, const StepValues *values, const StepPoint *point,
                       bool now, LaneRegisters lanes[WARP_LANES]) {
     const float depth = weighted_depth(values, point);
-    const bool upper = is_tile(steps) && point->column >= HALF_TILE;
+    const bool is_upper = is_tile(steps) && point->column >= HALF_TILE;
+    const bool sums_in_memory = steps->form->sums;
     for (int k = 0; k < point->lanes.count; k++) {
         int lane = point->lanes.first + k;
         LaneRegisters *held = &lanes[lane];
+        int32_t *cell = is_upper ? &held->upper_cell : &held->cell;
+        float *sum = is_upper ? &held->upper_sum : &held->sum;
         held->channel = step_lane_channel(steps, point, lane);
         float feature = feature_of(steps, values, point, held->channel);
         if (now && !held->point) {
@@ -426,21 +457,26 @@ static void add_point(const Steps *steps, const StepValues *values, const StepPo
             held->feature = feature;
         }
         held->terms += now;
-        *(upper ? &held->upper_cell : &held->cell) = point->cell;
-        float *sum = upper ? &held->upper_sum : &held->sum;
-        *sum = fmaf(depth, feature, steps->form->sums ? 0.0f : *sum);
+        *cell = point->cell;
+        *sum = fmaf(depth, feature, sums_in_memory ? 0.0f : *sum);
     }
 }
 
-/* Returns the sum of a cell's channel over all warps that share the cell. In V4 they may belong to
- * two blocks. NaN: not all of them were recorded. */
-static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
-    float sum = 0;
+/* Whether the choice of warps may have left out warps that share cells with recorded warps. In V4
+ * they may belong to two blocks. */
+static bool misses_warps(const Steps *steps) {
     bool meets = false; /* a recorded warp adds its sums to those of another block */
     for (int i = 0; i < steps->step_count; i++)
         meets |= steps->steps[i].phase == PHASE_MEET;
-    if (steps->choice.warp >= 0 || steps->asked > steps->warp_count ||
-        (steps->choice.block >= 0 && meets))
+    const bool one_warp = steps->choice.warp >= 0, one_block = steps->choice.block >= 0;
+    return one_warp || steps->asked > steps->warp_count || (one_block && meets);
+}
+
+/* Returns the sum of a cell's channel over all warps that share the cell. NaN: not all these warps
+ * were recorded. */
+static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
+    float sum = 0;
+    if (misses_warps(steps))
         return NAN;
     for (int i = 0; i < steps->point_count; i++) {
         const StepPoint *point = &steps->points[i];
@@ -455,14 +491,18 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
                  LaneRegisters lanes[WARP_LANES]) {
     const Step *step = &steps->steps[number];
     const StepWarp *warp = &steps->warps[step->warp];
-    bool parts = is_tile(steps) || steps->form->owner == BEV_OWNS_PIECE;
+    const bool has_parts = is_tile(steps) || steps->form->owner == BEV_OWNS_PIECE;
+    /* Sums in registers grow from the warp's first step on. Sums in memory leave the registers. */
+    const int first_step = steps->form->sums ? number : warp->first_step;
     for (int lane = 0; lane < WARP_LANES; lane++)
         lanes[lane] = (LaneRegisters){.channel = -1, .cell = -1, .upper_cell = -1};
-    const int first = steps->steps[steps->form->sums ? number : warp->first_step].first_point;
-    for (int i = first; i < step->first_point + step->point_count; i++)
+    for (int i = steps->steps[first_step].first_point; i < step->first_point + step->point_count;
+         i++)
         add_point(steps, values, &steps->points[i], i >= step->first_point, lanes);
+    if (!has_parts || step->phase != PHASE_STORE)
+        return;
     /* A warp with parts of cells stores the sums of all warps of a cell. */
-    for (int lane = 0; parts && step->phase == PHASE_STORE && lane < WARP_LANES; lane++) {
+    for (int lane = 0; lane < WARP_LANES; lane++) {
         LaneRegisters *held = &lanes[lane];
         held->joined = held->channel >= 0;
         if (held->cell >= 0)
@@ -479,7 +519,9 @@ static uint32_t lanes_that_add(const Steps *steps, const Step *step) {
     uint32_t mask = 0;
     for (int i = 0; i < step->instruction_count; i++) {
         const StepInstruction *in = &steps->instructions[step->first_instruction + i];
-        for (int s = 0; s < in->span_count && in->access >= ACCESS_ADD; s++)
+        if (in->access < ACCESS_ADD)
+            continue;
+        for (int s = 0; s < in->span_count; s++)
             for (int lane = 0; lane < WARP_LANES; lane++)
                 if (step_has_lane(&steps->spans[in->first_span + s].lanes, lane))
                     mask |= (uint32_t)1 << lane;
@@ -487,9 +529,11 @@ static uint32_t lanes_that_add(const Steps *steps, const Step *step) {
     return mask;
 }
 
-/* Fills the levels of the tree, as reduce_runs() in kernels/cuda/block_atomic.cu does. */
+/* Fills the levels of the tree, as reduce_runs() in kernels/cuda/block_atomic.cu does. Neighbouring
+ * lanes with the same cell form a run. In level k the lanes at multiples of 2^k from the run's head
+ * have sums that are part of the result. */
 static void reduce_tree(StepTree *tree) {
-    int head = 0;
+    int head = 0; /* the first lane of the run */
     for (int level = 1; level < TREE_LEVELS; level++) {
         const float *before = tree->sums[level - 1];
         int step = 1 << (level - 1);
@@ -499,7 +543,8 @@ static void reduce_tree(StepTree *tree) {
         }
     }
     for (int lane = 0; lane < WARP_LANES; lane++) {
-        head = lane && tree->cells[lane] == tree->cells[lane - 1] ? head : lane;
+        const bool continues_run = lane > 0 && tree->cells[lane] == tree->cells[lane - 1];
+        head = continues_run ? head : lane;
         for (int level = 0; level < TREE_LEVELS && tree->cells[lane] >= 0; level++)
             if ((lane - head) % (1 << level) == 0)
                 tree->counts[level] |= (uint32_t)1 << lane;
@@ -527,23 +572,29 @@ bool steps_tree(const Steps *steps, const StepValues *values, int number, StepTr
 uint32_t steps_queue(const Steps *steps, int number, int lane) {
     const Step *step = &steps->steps[number];
     const StepPoint *own = step_lane_point(steps, step, lane);
-    uint32_t adds = lanes_that_add(steps, step), queue = 0;
-    if (!own || !(adds >> lane & 1))
+    const uint32_t adding_lanes = lanes_that_add(steps, step);
+    uint32_t queue = 0;
+    if (!own || !(adding_lanes >> lane & 1))
         return 0;
-    int channel = step_lane_channel(steps, own, lane);
+    const int own_channel = step_lane_channel(steps, own, lane);
     for (int i = 0; i < step->point_count; i++) {
         const StepPoint *point = &steps->points[step->first_point + i];
-        for (int other = 0; other < WARP_LANES && point->cell == own->cell; other++)
-            if (step_has_lane(&point->lanes, other) && adds >> other & 1 &&
-                step_lane_channel(steps, point, other) == channel)
+        if (point->cell != own->cell)
+            continue;
+        for (int other = 0; other < WARP_LANES; other++) {
+            const bool adds = adding_lanes >> other & 1;
+            if (adds && step_has_lane(&point->lanes, other) &&
+                step_lane_channel(steps, point, other) == own_channel)
                 queue |= (uint32_t)1 << other;
+        }
     }
     return queue;
 }
 
 int steps_pass(const Steps *steps, int number) {
     const StepWarp *warp = &steps->warps[steps->steps[number].warp];
-    return (int)(warp->block / (steps->blocks / steps->passes)) + 1;
+    const int64_t blocks_a_pass = steps->blocks / steps->passes;
+    return (int)(warp->block / blocks_a_pass) + 1;
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */

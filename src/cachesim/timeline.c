@@ -20,18 +20,23 @@ _Static_assert(sizeof timeline_lanes / sizeof *timeline_lanes == LANE_COUNT, "a 
 
 const Timeline *timeline_find(const Timelines *timelines, const char *scene, const char *kernel) {
     const Timeline *best = NULL;
-    int fit = -1;
+    int best_score = -1;
     for (int i = 0; i < timelines->count; i++) {
         const Timeline *t = &timelines->list[i];
-        int fits = 2 * !strcmp(t->scene, scene) + (kernel && !strcmp(t->kernel, kernel));
-        if (fits > fit)
-            best = t, fit = fits;
+        const bool same_scene = !strcmp(t->scene, scene);
+        const bool same_kernel = kernel && !strcmp(t->kernel, kernel);
+        const int score = 2 * same_scene + same_kernel; /* the scene decides first */
+        if (score > best_score) {
+            best = t;
+            best_score = score;
+        }
     }
     return best;
 }
 
 /* ---- from JSON ------------------------------------------------------------------------------- */
 
+/* Reads a time in microseconds. False: the value is no time. */
 static bool read_time(const json_t *value, double *us) {
     *us = json_number_value(value);
     return json_is_number(value) && isfinite(*us) && *us >= 0 && *us < 1e9;
@@ -52,6 +57,17 @@ static bool read_lane(const json_t *spans, TimelineRun *run, int lane) {
             !read_time(json_array_get(pair, 1), &span->end_us) || span->end_us < span->begin_us)
             return false;
     }
+    return true;
+}
+
+/* Reads how the launches ran in one way. */
+static bool read_run(const json_t *json, TimelineRun *run) {
+    if (!read_time(json_object_get(json, "calls_us"), &run->calls_us) ||
+        !read_time(json_object_get(json, "end_us"), &run->end_us) || !(run->end_us > 0))
+        return false;
+    for (int lane = 0; lane < LANE_COUNT; lane++)
+        if (!read_lane(json_object_get(json, timeline_lanes[lane].word), run, lane))
+            return false;
     return true;
 }
 
@@ -79,20 +95,14 @@ bool timeline_read(const json_t *object, Timeline *t, const char **problem) {
         return false;
     t->launches = (int)launches;
     *problem = "calls_us and end_us are times, lanes lists of [begin, end], none over 8 long";
-    bool any = false;
+    bool has_run = false;
     for (int way = 0; way < TIMELINE_WAYS; way++) {
         const json_t *json = json_object_get(object, timeline_ways[way].word);
-        TimelineRun *run = &t->runs[way];
-        bool ok =
-            !json || (read_time(json_object_get(json, "calls_us"), &run->calls_us) &&
-                      read_time(json_object_get(json, "end_us"), &run->end_us) && run->end_us > 0);
-        for (int lane = 0; ok && json && lane < LANE_COUNT; lane++)
-            ok = read_lane(json_object_get(json, timeline_lanes[lane].word), run, lane);
-        if (!ok)
+        if (json && !read_run(json, &t->runs[way]))
             return false;
-        any = any || json;
+        has_run = has_run || json;
     }
-    if (!any)
+    if (!has_run)
         *problem = "there is no run in it";
-    return any;
+    return has_run;
 }

@@ -25,32 +25,41 @@ int traced_place(const BevKernel *kernel) {
 
 /* ---- a sample of the multiprocessors --------------------------------------------------------- */
 
-/* A sample has too few additions to tell which slice of the L2 is the busiest. On canonical the
- * busiest slice has so many times the additions of the mean slice. */
+/* The additions of the busiest slice of the L2, divided by those of the mean slice. A sample has
+ * too few additions to tell the busiest slice, so the ratio of the canonical scene is taken. */
 static const double BUSIEST = 1.2;
+
+static void scale_accesses(TraceCount accesses[TRACE_ARRAY_COUNT], double factor) {
+    for (int array = 0; array < TRACE_ARRAY_COUNT; array++) {
+        accesses[array].bytes *= factor;
+        accesses[array].requests *= factor;
+        accesses[array].sectors *= factor;
+    }
+}
+
+static TraceWaits scaled_waits(TraceWaits waits, double factor) {
+    return (TraceWaits){.beyond = (int32_t)(factor * waits.beyond),
+                        .first = (int32_t)(factor * waits.first)};
+}
 
 /* Scales the sums of the sampled multiprocessors to the whole GPU. The longest interval is that of
  * the map, which the sample may have missed. */
 static void scale_counts(TraceCounts *counts, const BevProblem *problem, double factor) {
     double *const sums[] = {&counts->atomics,  &counts->steps,      &counts->l2_sectors,
                             &counts->l2_reads, &counts->l2_partial, &counts->additions};
-    for (int i = 0; i < 2 * TRACE_ARRAY_COUNT; i++) {
-        TraceCount *count = &(i % 2 ? counts->read : counts->write)[i / 2];
-        *count =
-            (TraceCount){factor * count->bytes, factor * count->requests, factor * count->sectors};
-    }
+    scale_accesses(counts->read, factor);
+    scale_accesses(counts->write, factor);
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         *sums[i] *= factor;
     counts->busiest = BUSIEST * counts->additions;
-    bool whole = counts->form->owner == BEV_OWNS_INTERVAL || counts->form->owner == BEV_OWNS_CELL;
-    if (!whole || counts->longest <= 0)
+    const BevOwner owner = counts->form->owner;
+    const bool owns_interval = owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
+    if (!owns_interval || counts->longest <= 0)
         return;
     const int64_t longest = bev_longest_interval(&problem->map);
-    const double longer = (double)longest / (double)counts->slowest;
-    TraceWaits *const waits[] = {&counts->indices, &counts->values};
-    for (int i = 0; i < 2; i++)
-        *waits[i] =
-            (TraceWaits){(int32_t)(longer * waits[i]->beyond), (int32_t)(longer * waits[i]->first)};
+    const double times_longer = (double)longest / (double)counts->slowest;
+    counts->indices = scaled_waits(counts->indices, times_longer);
+    counts->values = scaled_waits(counts->values, times_longer);
     counts->longest = counts->slowest = longest;
 }
 
@@ -79,16 +88,18 @@ static void start_block(const Launch *launch, void *replay, Room *room, int samp
     }
 }
 
-/* Gives every warp of a block a turn. The last active warp moves to the place of one that ends. */
+/* Gives every warp of a block a turn. If a warp ends, the last active warp moves to its place. */
 static void give_turns(const Launch *launch, void *replay, Room *room) {
-    for (int warp = 0; warp < room->warps; warp++)
-        if (!launch->turn(replay, state_of(launch, room, warp))) {
-            room->warps--;
-            if (warp < room->warps)
-                memcpy(state_of(launch, room, warp), state_of(launch, room, room->warps),
-                       launch->state_bytes);
-            warp--;
+    int warp = 0;
+    while (warp < room->warps) {
+        if (launch->turn(replay, state_of(launch, room, warp))) {
+            warp++;
+            continue;
         }
+        const int last = --room->warps;
+        if (warp < last)
+            memcpy(state_of(launch, room, warp), state_of(launch, room, last), launch->state_bytes);
+    }
 }
 
 /* Asks the caller whether the replay goes on. False: the caller ends the replay. */
@@ -177,8 +188,8 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                                  bev_block_scale_bytes(problem->dtype, feat->rows, feat->row_len));
     memory.depth = memory_place(&memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&problem->depth));
     *counts = (TraceCounts){.form = &kernel->access};
-    bool tiles = kernel->access.owner == BEV_OWNS_TILE;
-    bool ok = (tiles ? tiles_replay : owners_replay)(&memory, err);
+    const bool tiles = kernel->access.owner == BEV_OWNS_TILE;
+    const bool ok = tiles ? tiles_replay(&memory, err) : owners_replay(&memory, err);
     cpu_free(&memory.arrays);
     if (ok && memory.watch.sample > 1)
         scale_counts(counts, problem, memory.watch.sample);

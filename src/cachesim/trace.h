@@ -51,10 +51,10 @@ typedef struct {
     double atomics;        /* additions of one float */
     double steps;          /* points, added up over the warps; for V4's tiles, turns */
     double busy_steps;     /* steps of the busiest multiprocessor */
-    double busy_others;    /* its instructions outside of steps; of V4's tiles, all of them */
+    double busy_others;    /* the same for instructions outside of steps; V4's tiles: for all */
     double busy_lines;     /* cycles of L1: one for each line of 128 bytes that an instruction
-                              touches, HIT_LINE (trace_memory.c) if L1 holds it; at least one
-                              for each sector at the same place of its line */
+                              touches, or HIT_LINE (trace_memory.c) if L1 holds the line; at
+                              least one for each sector at the same place of its line */
     double l2_sectors;     /* accesses that reach L2; an addition counts twice */
     double l2_reads;       /* accesses of l2_sectors that read */
     double l2_partial;     /* accesses that write a part of a sector, without additions */
@@ -62,12 +62,12 @@ typedef struct {
     double busiest;        /* SLICES times the additions and waits of the busiest L2 slice */
     int64_t longest;       /* steps of the warp with the longest interval */
     int64_t slowest;       /* steps of the warp whose dependent loads take the longest */
-    int64_t rounds;        /* steps in sequence where blocks follow each other, the most */
-    int64_t waves;         /* blocks that follow each other in one place, the most */
-    double slowest_cycles; /* of that warp, in a warm L2 of an H200 */
-    int32_t slowest_instructions; /* V4's tiles: all instructions of that warp; else 0 */
+    int64_t rounds;        /* the most steps in sequence; blocks follow each other in one place */
+    int64_t waves;         /* the most blocks that follow each other in one place */
+    double slowest_cycles; /* cycles of the slowest warp, in a warm L2 of an H200 */
+    int32_t slowest_instructions; /* V4's tiles: all instructions of the slowest warp; else 0 */
     bool transposed;              /* V4's tiles behind a launch that transposes the depth */
-    TraceWaits indices, values;   /* loads of that warp: of indices; of depths and features */
+    TraceWaits indices, values;   /* the slowest warp's loads: of indices; of depths, features */
 } TraceCounts;
 
 /* If the arrays of a trace are larger than TRACE_EXACT_MB, one line in TRACE_ONE_IN is followed

@@ -9,10 +9,10 @@
 
 /* ---- slices of the L2 ------------------------------------------------------------------------ */
 
-/* Many threads add to sums in memory at once. The slices of the L2 serve them in parallel. But the
- * active warps add to few cells, whose rows lie in few slices, and the busiest slice decides the
- * time. A plain += reads and stores a sum. The next load of the same line then waits until the
- * store is done, so these warps come one after the other.
+/* Many threads add to sums in memory at once. The slices of the L2 serve these additions in
+ * parallel. But the active warps add to few cells, whose rows lie in few slices. The busiest slice
+ * decides the time. A plain += reads and stores a sum. The next load of the same line then waits
+ * until the store is done, so warps that add to one line do so one after the other.
  *
  * Additions that are in flight together form a window. Slices have queues, so a window is longer
  * than one turn of all active warps. A window has three turns for atomics and two for a plain +=.
@@ -81,7 +81,7 @@ typedef struct {
     MemoryShare shares[TRACE_MULTIPROCESSORS];
     int sm;           /* the multiprocessor of the current turn */
     bool missed;      /* a read has missed L1 since the last memory_wait */
-    bool first;       /* such a read was the first access to its sector; false without `reuse` */
+    bool first;       /* a read that missed was its sector's first access; false without `reuse` */
     Slices slices;    /* used by kernels whose sums are in memory */
     bool with_reuse;  /* the caller wants an analysis of reuse */
     Reuse *reuse;     /* may be NULL */
@@ -124,7 +124,8 @@ void memory_span(Instruction *instruction, StepLanes lanes, int64_t byte, int64_
 Instruction memory_adding(Memory *memory, Place place, int instructions);
 
 /* Counts additions of `lanes` to `asked` bytes from offset `byte` on. `adds` of the instructions
- * request the sectors of the first `bytes` bytes. The other bytes merge with earlier lanes'. */
+ * request the sectors of the first `bytes` bytes. The other bytes merge with bytes of earlier
+ * lanes, so they request nothing. */
 void memory_add(Instruction *instruction, StepLanes lanes, int64_t byte, int64_t asked,
                 int64_t bytes, int adds);
 
@@ -160,7 +161,8 @@ bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *re
 /* Begins a step. */
 COLD void recorder_phase(StepRecorder *recorder, StepPhase phase);
 
-/* Adds a point to the step. The recorder looks up its weight, and its number where that is -1. */
+/* Adds a point to the step. The recorder looks up the point's weight. If the point's number is -1,
+ * the recorder looks up the number, too. */
 COLD void recorder_point(StepRecorder *recorder, const StepPoint *point);
 
 /* Later instructions of the step need the values of the earlier reads. */
@@ -222,8 +224,8 @@ bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
 
 /* ---- the replays ----------------------------------------------------------------------------- */
 
-/* Each replay places its arrays, starts the memory and runs the launches. owners_replay replays
- * kernels whose threads own points, splats, intervals, cells or pieces. tiles_replay replays V4, on
- * tensor cores if its map of tiles serves, otherwise in pieces. */
+/* A replay places its arrays, starts the memory and runs the launches. owners_replay replays
+ * kernels whose threads own points, splats, intervals, cells or pieces. tiles_replay replays V4: on
+ * tensor cores if the map of tiles serves, otherwise in pieces. */
 bool owners_replay(Memory *memory, Err *err);
 bool tiles_replay(Memory *memory, Err *err);

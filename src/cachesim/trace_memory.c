@@ -47,9 +47,10 @@ void slices_turn(Slices *slices) {
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* A line that L1 holds takes this part of the time of another line. This explains the time of
- * grad_v2_bevdet on an H200: its loads mostly hit L1 (samples/experiments/gradients.md). Sectors at
- * the same place of their lines lie in the same banks of L1, which give one of them a cycle. */
+/* A line that L1 holds takes HIT_LINE of the time of a line that L1 does not hold. This explains
+ * the time of grad_v2_bevdet on an H200: its loads mostly hit L1
+ * (samples/experiments/gradients.md). Sectors at the same place of their lines lie in the same
+ * banks of L1. The banks serve one of these sectors a cycle. */
 static const double HIT_LINE = 0.6;
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
@@ -66,14 +67,14 @@ bool memory_taken(const Memory *memory, Err *err) {
 }
 
 bool memory_start(Memory *memory, Err *err) {
-    const int64_t l1 = TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS;
+    const int64_t l1_lines = TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS;
     const bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     Slices *slices = &memory->slices;
     if (memory->sectors >= UINT32_MAX / LINE)
         return err_set(err, ERR_FAILED, memory->kernel->name, "choose a smaller scene",
                        "%llu sectors are more than the model can number",
                        (unsigned long long)memory->sectors);
-    memory->l1 = cpu_take(&memory->arrays, l1, sizeof *memory->l1);
+    memory->l1 = cpu_take(&memory->arrays, l1_lines, sizeof *memory->l1);
     if (memory->access->sums)
         *slices = (Slices){.lines = cpu_take_zeroed(&memory->arrays, memory->sectors / LINE,
                                                     sizeof *slices->lines),
@@ -81,13 +82,13 @@ bool memory_start(Memory *memory, Err *err) {
                            .turns = plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC};
     if (!memory_taken(memory, err))
         return false;
-    /* No line has the number that these bytes make. */
-    memset(memory->l1, 0xff, (size_t)l1 * sizeof *memory->l1);
+    /* L1 begins empty: no line of memory has the number 0xff.... */
+    memset(memory->l1, 0xff, (size_t)l1_lines * sizeof *memory->l1);
     if (!memory->with_reuse)
         return true;
-    uint32_t one_in = memory->watch.one_in                                  ? memory->watch.one_in
-                      : memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN
-                                                                            : 1;
+    uint32_t one_in = memory->watch.one_in;
+    if (one_in == 0)
+        one_in = memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN : 1;
     memory->reuse = reuse_begin((uint32_t)memory->sectors, one_in, err);
     return memory->reuse;
 }
@@ -110,13 +111,17 @@ static bool l1_read(Memory *memory, uint32_t sector) {
     return entry & bit;
 }
 
+/* Counts `repeats` accesses to a sector of L2. An update reads the sector and writes it. */
 static void access_l2(Memory *memory, uint32_t sector, ReuseKind kind, uint32_t repeats) {
-    memory->missed |= kind == REUSE_READ;
-    memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
-    memory->counts->l2_reads += kind == REUSE_READ || kind == REUSE_UPDATE ? repeats : 0.0;
-    bool first =
-        memory->reuse && reuse_access(memory->reuse, memory->sm % 2, sector, kind, repeats);
-    memory->first |= first && kind == REUSE_READ;
+    const bool updates = kind == REUSE_UPDATE, reads = kind == REUSE_READ || updates;
+    const int side = memory->sm % 2; /* the partition next to the multiprocessor */
+    memory->counts->l2_sectors += updates ? 2.0 * repeats : repeats;
+    memory->counts->l2_reads += reads ? repeats : 0.0;
+    bool first = memory->reuse && reuse_access(memory->reuse, side, sector, kind, repeats);
+    if (kind == REUSE_READ) {
+        memory->missed = true;
+        memory->first |= first;
+    }
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -139,9 +144,8 @@ Instruction memory_read(Memory *memory, Place place) {
 }
 
 Instruction memory_write(Memory *memory, Place place) {
-    bool out = place.array == TRACE_OUT;
-    return begin_instruction(memory, place,
-                             out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
+    const bool evict_first = place.array == TRACE_OUT && memory->access->evict_first;
+    return begin_instruction(memory, place, evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
 void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) {
@@ -151,20 +155,20 @@ void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) 
         recorder_span(in->memory->watch.recorder, lanes, byte, bytes, bytes, 1);
     in->count->bytes += (double)bytes;
     for (int64_t s = first; s <= last; s++) {
-        uint32_t sector = in->base + (uint32_t)s;
-        int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
-        bool asked = s == in->last_sector;
+        const uint32_t sector = in->base + (uint32_t)s;
+        const int64_t from = MAX(byte, s * SECTOR), to = MIN(end, (s + 1) * SECTOR);
+        const bool requested_before = s == in->last_sector;
         if (s / LINE != in->last_sector / LINE) {
             in->line_cycles += reads ? HIT_LINE : 1;
             in->line_missed = !reads;
         }
         if (!reads) { /* a sector is partial until lanes have written all its bytes */
-            in->covered = (asked ? in->covered : 0) + to - from;
-            in->memory->counts->l2_partial += !asked;
+            in->covered = (requested_before ? in->covered : 0) + to - from;
+            in->memory->counts->l2_partial += !requested_before;
             in->memory->counts->l2_partial -= in->covered == SECTOR;
         }
         in->last_sector = s;
-        if (asked)
+        if (requested_before)
             continue;
         in->count->sectors++;
         in->places[s % LINE]++;
@@ -176,8 +180,9 @@ void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) 
         in->line_missed = true;
         access_l2(in->memory, sector, in->kind, 1);
     }
-    double cycles =
-        in->same_banks > 1 && reads ? fmax(in->line_cycles, in->same_banks) : in->line_cycles;
+    double cycles = in->line_cycles;
+    if (reads && in->same_banks > 1)
+        cycles = fmax(cycles, in->same_banks);
     in->memory->shares[in->memory->sm].lines += cycles - in->counted_cycles;
     in->counted_cycles = cycles;
 }
@@ -221,10 +226,12 @@ void memory_add(Instruction *in, StepLanes lanes, int64_t byte, int64_t asked, i
         uint32_t sector = in->base + (uint32_t)s;
         memory->counts->additions += adds;
         slice_of(&memory->slices, sector)->additions += adds;
-        /* a plain += reads and stores; an atomic adds in L2 */
-        access_l2(memory, sector, plain ? REUSE_READ : REUSE_UPDATE, (uint32_t)adds);
-        if (plain)
+        if (plain) {
+            access_l2(memory, sector, REUSE_READ, (uint32_t)adds);
             access_l2(memory, sector, REUSE_WRITE, (uint32_t)adds);
+        } else {
+            access_l2(memory, sector, REUSE_UPDATE, (uint32_t)adds); /* an atomic adds in L2 */
+        }
     }
 }
 
@@ -264,13 +271,16 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
     int64_t all = (int64_t)bytes, warp_bytes = (int64_t)lane_bytes * WARP;
     const bool reads = kind == REUSE_READ;
     const Launch launch = {.name = reads ? "encode, reads" : "clear or encode, writes"};
-    bool wanted = !memory->watch.scheduler && (!recorder || recorder_launch(recorder, &launch));
-    for (int64_t warp = 0; wanted && warp * warp_bytes < all; warp++) {
-        int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
+    const void *no_replay = NULL, *no_state = NULL; /* the launch has no cells */
+    if (memory->watch.scheduler || (recorder && !recorder_launch(recorder, &launch)))
+        return;
+    for (int64_t byte = 0, warp = 0; byte < all; byte += warp_bytes, warp++) {
+        int64_t block = warp / PASS_WARPS;
         int number = (int)(warp % PASS_WARPS);
         memory->sm = (int)(block % TRACE_MULTIPROCESSORS);
-        if (block % memory->watch.sample ||
-            (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL)))
+        if (block % memory->watch.sample)
+            continue;
+        if (recorder && !recorder_wants(recorder, &launch, no_replay, block, number, no_state))
             continue;
         memory_phase(memory, PHASE_PASS);
         Instruction in = begin_instruction(memory, place, kind);

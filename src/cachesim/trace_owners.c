@@ -53,7 +53,7 @@ typedef struct {
         splat_ranks, splat_weights;
     int64_t owners;            /* points, splats, intervals, cells or pieces */
     int channels, tile, lanes; /* channels, channels of a thread, threads of an owner */
-    int64_t threads_a_block;   /* of whole owners if access->whole is set */
+    int64_t threads_a_block;   /* if access->whole is set, threads of whole owners only */
     int64_t blocks_a_row;      /* a row of blocks takes all owners once */
     int32_t *interval_of; /* [cells] or -1; BEV_OWNS_CELL, BEV_OWNS_PIECE and channels first only */
     Splat *splats;        /* [owners]; BEV_OWNS_SPLAT only */
@@ -82,8 +82,8 @@ static int64_t splats_gather(OwnersReplay *replay) {
         order[next[map->ranks_depth[t]]++] = (int32_t)t;
     for (int64_t i = 0; i < map->points; i++) {
         int32_t t = order[i], depth = map->ranks_depth[t], feat = map->ranks_feat[t];
-        bool joins = i > 0 && splat->depth == depth && splat->feat == feat;
-        if (!joins || splat->cells == BEV_SPLAT_CELLS) {
+        const bool same_ranks = i > 0 && splat->depth == depth && splat->feat == feat;
+        if (!same_ranks || splat->cells == BEV_SPLAT_CELLS) {
             splat += i > 0;
             *splat = (Splat){.depth = depth, .feat = feat};
         }
@@ -132,15 +132,20 @@ static int64_t pieces_deal(OwnersReplay *replay) {
         cpu_take(&replay->memory->arrays, cells + map->points / PIECE_POINTS * 2, sizeof *pieces);
     if (replay->memory->arrays.failed)
         return 0;
-    for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) /* 0: empty cells */
+    enum { EMPTY = -1 }; /* the class of cells without points, which have one worker */
+    for (int size_class = largest; size_class >= EMPTY; size_class--) {
+        const int parts = size_class == EMPTY ? 1 : 1 << size_class;
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = replay->interval_of[cell];
-            int own =
-                interval < 0 ? 0 : 1 << class_of(map->interval_lengths[interval], portion, largest);
-            for (int part = 0; own == parts && part < MAX(parts, 1); part++)
-                pieces[count++] = (Piece){(int32_t)cell, (int32_t)owner, part, MAX(parts, 1)};
-            owner += own == parts;
+            int own_class =
+                interval < 0 ? EMPTY : class_of(map->interval_lengths[interval], portion, largest);
+            if (own_class != size_class)
+                continue;
+            for (int part = 0; part < parts; part++)
+                pieces[count++] = (Piece){(int32_t)cell, (int32_t)owner, part, parts};
+            owner++;
         }
+    }
     return count;
 }
 
@@ -149,23 +154,25 @@ static int64_t pieces_deal(OwnersReplay *replay) {
 /* Whether the kernel fills the sector of a cell in an output plane: all its cells have points. */
 static bool fills_sector(const OwnersReplay *replay, int64_t cell) {
     int64_t cells = replay->problem->shape.nx * replay->problem->shape.ny;
-    int64_t a_sector = SECTOR * 8 / bev_dtypes[replay->problem->out.dtype].bits;
-    int64_t first = cell / a_sector * a_sector;
-    for (int64_t c = first; c < MIN(first + a_sector, cells); c++)
+    int64_t cells_a_sector = SECTOR * 8 / bev_dtypes[replay->problem->out.dtype].bits;
+    int64_t first = cell / cells_a_sector * cells_a_sector;
+    for (int64_t c = first; c < MIN(first + cells_a_sector, cells); c++)
         if (replay->interval_of[c] < 0)
             return false;
     return true;
 }
 
-/* Replays the accesses to rows with channels first. Channels are whole planes apart, so each lane
- * touches a sector of its own. A camera image has `channels` planes, and so has the output. */
+/* Replays the accesses to rows with channels first. Neighbouring channels are a plane of `plane`
+ * elements apart, so each lane touches a sector of its own. A camera image has `channels` planes,
+ * and so has the output. */
 static void access_planes(const OwnersReplay *replay, const Warp *warp, const Elements row,
                           Instruction *in, int64_t plane, int bytes) {
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
-        int64_t first = row[s] + row[s] / plane * (replay->channels - 1) * plane;
         if (row[s] < 0)
             continue;
+        const int64_t image = row[s] / plane, pixel = row[s] % plane;
+        const int64_t first = image * replay->channels * plane + pixel;
         if (in->kind != REUSE_READ)
             in->kind = fills_sector(replay, row[s]) ? REUSE_WRITE : REUSE_PATCH;
         for (int c = segment->first; c < segment->last; c++)
@@ -175,39 +182,42 @@ static void access_planes(const OwnersReplay *replay, const Warp *warp, const El
 }
 
 /* Replays an instruction that reads or writes a part of each owner's row. A lane takes `width`
- * channels, from channel `part` of its tile on. Lanes that take whole tiles are neighbours. */
+ * channels, from channel `part` of its tile on. If lanes take whole tiles, the bytes of
+ * neighbouring lanes are neighbours. */
 static void access_part(const OwnersReplay *replay, const Warp *warp, const Elements row,
                         Instruction *in, BevDtype dtype, int part, int width) {
     const int bits = bev_dtypes[dtype].bits;
     const int64_t row_bytes = (int64_t)bev_code_bytes(dtype, 1, replay->channels);
-    const bool whole = width == replay->tile;
+    const bool whole_tiles = width == replay->tile;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
-        int step = whole ? segment->last - segment->first : replay->tile;
-        StepLanes lanes = whole ? segment->lanes : one_lane(segment->lanes.first);
-        for (int c = segment->first + part; row[s] >= 0 && c < segment->last;
-             c += step, lanes.first++) {
-            int end = whole ? segment->last : MIN(c + width, segment->last);
+        if (row[s] < 0)
+            continue;
+        int step = whole_tiles ? segment->last - segment->first : replay->tile;
+        StepLanes lanes = whole_tiles ? segment->lanes : one_lane(segment->lanes.first);
+        for (int c = segment->first + part; c < segment->last; c += step, lanes.first++) {
+            int end = whole_tiles ? segment->last : MIN(c + width, segment->last);
             int64_t from = (int64_t)c * bits / 8, to = ((int64_t)end * bits + 7) / 8;
             memory_span(in, lanes, row[s] * row_bytes + from, to - from);
         }
     }
 }
 
-/* Replays the accesses to a row of each owner: to features, which are read, or to the output. */
+typedef enum { READ_FEATURES, WRITE_OUTPUT } RowAccess;
+
+/* Replays the accesses to a row of each owner. row[s] < 0: owner s has no row. */
 static void access_rows(const OwnersReplay *replay, const Warp *warp, const Elements row,
-                        bool writes) {
+                        RowAccess access) {
+    const bool writes = access == WRITE_OUTPUT;
     const BevShape *shape = &replay->problem->shape;
     const BevDtype dtype = writes ? replay->problem->out.dtype : replay->problem->dtype;
-    const bool planes = replay->memory->kernel->channels_first;
+    const int64_t plane = writes ? shape->nx * shape->ny : shape->feat_h * shape->feat_w;
     const int width = writes ? replay->access->store : replay->access->load;
     for (int part = 0; part < replay->tile; part += width) {
         Instruction in = writes ? memory_write(replay->memory, replay->out)
                                 : memory_read(replay->memory, replay->memory->feat);
-        if (planes)
-            access_planes(replay, warp, row, &in,
-                          writes ? shape->nx * shape->ny : shape->feat_h * shape->feat_w,
-                          bev_dtypes[dtype].bits / 8);
+        if (replay->memory->kernel->channels_first)
+            access_planes(replay, warp, row, &in, plane, bev_dtypes[dtype].bits / 8);
         else
             access_part(replay, warp, row, &in, dtype, part, width);
     }
@@ -227,6 +237,9 @@ static void read_elements(const OwnersReplay *replay, const Warp *warp, Place ar
     }
 }
 
+/* Marks a wait whose loads are not counted. */
+static TraceWaits *const NOT_COUNTED = NULL;
+
 /* Replays the reads by which the owners of a warp find their points. */
 static void read_owners(const OwnersReplay *replay, const Warp *warp) {
     Elements owner, interval, start;
@@ -243,18 +256,19 @@ static void read_owners(const OwnersReplay *replay, const Warp *warp) {
     }
     if (by_cell) {
         read_elements(replay, warp, replay->cells, owner, INDEX);
-        memory_wait(replay->memory, NULL);
+        memory_wait(replay->memory, NOT_COUNTED);
     }
     read_elements(replay, warp, replay->starts, interval, INDEX);
     read_elements(replay, warp, replay->lengths, interval, INDEX);
     if (!by_cell) { /* the owner reads its cell from its first point */
         Place cells = replay->ranks_bev;
         cells.array = TRACE_OWNERS;
-        memory_wait(replay->memory, NULL);
+        memory_wait(replay->memory, NOT_COUNTED);
         read_elements(replay, warp, cells, start, INDEX);
     }
 }
 
+/* Tells the recorder that a segment takes point `number` of the map. */
 static void show_point(const OwnersReplay *replay, const Segment *segment, int32_t number) {
     const BevMap *map = &replay->problem->map;
     recorder_point(replay->memory->watch.recorder, &(StepPoint){.depth = map->ranks_depth[number],
@@ -308,6 +322,7 @@ static void read_points(const OwnersReplay *replay, const Warp *warp, Elements d
         read_elements(replay, warp, replay->weight, point, INDEX);
 }
 
+/* Replays the reads of NVFP4's block scales, one byte each, of the owners' feature rows. */
 static void read_scales(const OwnersReplay *replay, const Warp *warp, const Elements row) {
     int64_t blocks = (replay->channels + BEV_BLOCK - 1) / BEV_BLOCK;
     Instruction in = memory_read(replay->memory, replay->memory->scales);
@@ -325,13 +340,17 @@ static void read_scales(const OwnersReplay *replay, const Warp *warp, const Elem
 enum { MERGED_INSTRUCTIONS = 44 };
 
 /* Returns the end of those channels of segment `s` that no earlier segment of the warp adds to.
- * Only they are loaded and stored: a plain += to the same cell and channel merges, atomics do not.
- */
+ * Only these channels are loaded and stored: additions of a warp by a plain += to the same cell and
+ * channel merge. Atomics do not merge. */
 static int own_channels_end(const Warp *warp, int s) {
     const Segment *own = &warp->segments[s];
     int end = own->last;
-    while (--s >= 0 && end > own->first && warp->segments[s].cell == own->cell)
-        end = MIN(end, warp->segments[s].first);
+    for (int before = s - 1; before >= 0 && end > own->first; before--) {
+        const Segment *other = &warp->segments[before];
+        if (other->cell != own->cell)
+            break;
+        end = MIN(end, other->first);
+    }
     return end;
 }
 
@@ -340,9 +359,11 @@ static int own_channels_end(const Warp *warp, int s) {
  * request all channels of the segment. */
 static void add_channels(const OwnersReplay *replay, Instruction *in, const Segment *segment,
                          int64_t cell, int last) {
-    memory_add(in, segment->lanes, (cell * replay->channels + segment->first) * FLOAT,
-               (int64_t)(segment->last - segment->first) * FLOAT,
-               (int64_t)(last - segment->first) * FLOAT, MIN(replay->tile, SECTOR / FLOAT));
+    const int64_t byte = (cell * replay->channels + segment->first) * FLOAT;
+    const int64_t asked = (int64_t)(segment->last - segment->first) * FLOAT;
+    const int64_t moved = (int64_t)(last - segment->first) * FLOAT;
+    const int requests_of_sector = MIN(replay->tile, SECTOR / FLOAT);
+    memory_add(in, segment->lanes, byte, asked, moved, requests_of_sector);
 }
 
 /* Adds the products of each splat to the sums of its cells. */
@@ -361,8 +382,9 @@ static void add_splats(const OwnersReplay *replay, const Warp *warp) {
     }
 }
 
-/* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. Of a
- * kernel that merges, a warp ends early if none of its threads adds. */
+/* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. In a
+ * kernel that merges, only the first thread of a cell's run in the block adds. A warp without such
+ * a thread ends early. */
 static void add_points(const OwnersReplay *replay, const Warp *warp) {
     const BevMap *map = &replay->problem->map;
     const bool plain = replay->access->sums == BEV_SUMS_PLAIN, merges = replay->access->merges;
@@ -370,12 +392,14 @@ static void add_points(const OwnersReplay *replay, const Warp *warp) {
     bool begins = false; /* a thread has the first point of its cell in the block */
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
-        int64_t t = segment->start;
-        if (merges && t % replay->access->block && map->ranks_bev[t] == map->ranks_bev[t - 1])
+        const int64_t t = segment->start;
+        const bool first_in_block = t % replay->access->block == 0;
+        const bool merged = merges && !first_in_block && map->ranks_bev[t] == map->ranks_bev[t - 1];
+        if (merged)
             continue;
         begins = true;
-        add_channels(replay, &in, segment, segment->cell,
-                     plain ? own_channels_end(warp, s) : segment->last);
+        const int last = plain ? own_channels_end(warp, s) : segment->last;
+        add_channels(replay, &in, segment, segment->cell, last);
     }
     if (merges && begins)
         replay->memory->shares[replay->memory->sm].others += MERGED_INSTRUCTIONS;
@@ -383,8 +407,8 @@ static void add_points(const OwnersReplay *replay, const Warp *warp) {
 
 /* ---- warps ----------------------------------------------------------------------------------- */
 
-/* Returns the points [start, end) that an owner adds up for its channels first to last, each one
- * `stride` behind the one before. A cell without points has none, and a splat is one step. */
+/* Returns the segment of an owner's threads that hold channels [first, last), without its lanes. A
+ * cell without points has an empty range of points. A splat has one step. */
 static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, int last) {
     const BevMap *map = &replay->problem->map;
     const BevOwner kind = replay->access->owner;
@@ -426,18 +450,20 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     Warp *warp = state;
     const int lanes = replay->lanes, tile = replay->tile;
     const int64_t block_begin = block % replay->blocks_a_row * replay->threads_a_block;
-    const int64_t begin = block_begin + number * WARP, end = begin + WARP;
-    const int64_t last_thread = MIN(block_begin + replay->threads_a_block, replay->owners * lanes);
-    const int base = replay->access->tiles_outside ? (int)(block / replay->blocks_a_row) * tile : 0;
+    const int64_t begin = block_begin + number * WARP, end = begin + WARP; /* the warp's threads */
+    const int64_t threads_end = MIN(block_begin + replay->threads_a_block, replay->owners * lanes);
+    const int row = (int)(block / replay->blocks_a_row);
+    const int base = replay->access->tiles_outside ? row * tile : 0; /* the row's first channel */
     int64_t thread = begin;
     warp->step = warp->steps = warp->count = warp->others = 0;
     warp->indices = warp->values = (TraceWaits){0};
-    while (thread < MIN(end, last_thread)) {
+    while (thread < MIN(end, threads_end)) {
         int64_t lane = thread % lanes, lane_end = MIN(lane + (end - thread), lanes);
-        int64_t last = MIN(base + lane_end * tile, replay->channels);
+        int64_t first = base + lane * tile, last = MIN(base + lane_end * tile, replay->channels);
         Segment *segment = &warp->segments[warp->count++];
-        *segment = segment_of(replay, thread / lanes, (int)(base + lane * tile), (int)last);
-        segment->lanes = (StepLanes){(int8_t)(thread - begin), (int8_t)(lane_end - lane), false};
+        *segment = segment_of(replay, thread / lanes, (int)first, (int)last);
+        segment->lanes =
+            (StepLanes){.first = (int8_t)(thread - begin), .count = (int8_t)(lane_end - lane)};
         int32_t points = segment->end - segment->start;
         warp->steps = MAX(warp->steps, (points + segment->stride - 1) / segment->stride);
         thread += lane_end - lane;
@@ -470,16 +496,21 @@ static void warp_step(const OwnersReplay *replay, Warp *warp) {
     const bool splats = replay->access->owner == BEV_OWNS_SPLAT;
     Elements depth, row;
     memory_phase(replay->memory, PHASE_POINTS);
-    (splats ? read_splats : read_points)(replay, warp, depth, row);
+    if (splats)
+        read_splats(replay, warp, depth, row);
+    else
+        read_points(replay, warp, depth, row);
     memory_wait(replay->memory, &warp->indices);
     read_elements(replay, warp, replay->memory->depth, depth,
                   bev_dtypes[replay->problem->depth.dtype].bits / 8);
-    access_rows(replay, warp, row, false);
+    access_rows(replay, warp, row, READ_FEATURES);
     if (replay->problem->dtype == BEV_NVFP4)
         read_scales(replay, warp, row);
     memory_wait(replay->memory, &warp->values);
-    if (replay->access->sums)
-        (splats ? add_splats : add_points)(replay, warp);
+    if (replay->access->sums && splats)
+        add_splats(replay, warp);
+    else if (replay->access->sums)
+        add_points(replay, warp);
     memory_step(replay->memory);
 }
 
@@ -489,7 +520,7 @@ static void warp_write(const OwnersReplay *replay, const Warp *warp) {
     memory_phase(replay->memory, PHASE_STORE);
     for (int s = 0; s < warp->count; s++)
         row[s] = warp->segments[s].stores ? warp->segments[s].cell : -1;
-    access_rows(replay, warp, row, true);
+    access_rows(replay, warp, row, WRITE_OUTPUT);
 }
 
 /* Replays a warp's next turn. Returns false after its last step, which writes the output. */
@@ -499,7 +530,7 @@ static bool warp_turn(void *opaque, void *state) {
     TraceCounts *counts = replay->memory->counts;
     if (warp->step == 0 && replay->access->owner_bytes)
         read_owners(replay, warp);
-    memory_wait(replay->memory, NULL);
+    memory_wait(replay->memory, NOT_COUNTED);
     if (warp->step < warp->steps)
         warp_step(replay, warp);
     if (++warp->step < warp->steps)
@@ -521,13 +552,16 @@ static bool warp_turn(void *opaque, void *state) {
 static int warp_cells(const void *opaque, const void *state, WarpCells list) {
     const OwnersReplay *replay = opaque;
     const Warp *warp = state;
-    bool splats = replay->access->owner == BEV_OWNS_SPLAT;
     int count = 0;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
-        const Splat *splat = splats ? &replay->splats[segment->owner] : NULL;
-        for (int j = 0; j < (splat ? splat->cells : 1); j++)
-            list[count++] = splat ? splat->cell[j] : segment->cell;
+        if (replay->access->owner != BEV_OWNS_SPLAT) {
+            list[count++] = segment->cell;
+            continue;
+        }
+        const Splat *splat = &replay->splats[segment->owner];
+        for (int j = 0; j < splat->cells; j++)
+            list[count++] = splat->cell[j];
     }
     return count;
 }
@@ -604,6 +638,16 @@ static bool run_launches(OwnersReplay *replay, Err *err) {
     return true;
 }
 
+/* Returns the threads of a block that take whole owners: the owners that fit into a block. Of V4's
+ * pieces a block takes a power of two. */
+static int threads_of_whole_owners(const BevAccess *access, int lanes) {
+    const int fitting = MAX(access->block / lanes, 1);
+    int pieces = 1;
+    while (2 * pieces <= fitting)
+        pieces *= 2;
+    return lanes * (access->owner == BEV_OWNS_PIECE ? pieces : fitting);
+}
+
 bool owners_replay(Memory *memory, Err *err) {
     const BevProblem *problem = memory->problem;
     const BevMap *map = &problem->map;
@@ -617,12 +661,8 @@ bool owners_replay(Memory *memory, Err *err) {
                            .tile = bev_access_tile(access, problem),
                            .threads_a_block = access->block};
     replay.lanes = access->tiles_outside ? 1 : (replay.channels + replay.tile - 1) / replay.tile;
-    if (access->whole) { /* the owners that fit; of V4's pieces a power of two of them */
-        int fit = MAX(access->block / replay.lanes, 1), pieces = 1;
-        while (2 * pieces <= fit)
-            pieces *= 2;
-        replay.threads_a_block = replay.lanes * (owner == BEV_OWNS_PIECE ? pieces : fit);
-    }
+    if (access->whole)
+        replay.threads_a_block = threads_of_whole_owners(access, replay.lanes);
     if (owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || memory->kernel->channels_first) {
         replay.interval_of = bev_intervals_of_cells(map, cells);
         memory->arrays.failed |= !replay.interval_of;

@@ -22,12 +22,16 @@ typedef struct {
     int find, step, put, add, wait, meet, store, clear;
 } TurnCosts;
 
-static const struct {
+/* A compiled form of V4's kernel: `groups` whole groups of channels, and a smaller group behind
+ * them (`tail`). */
+typedef struct {
     BevDtype dtype;
     int groups;
     bool tail, transposed, weighted;
     TurnCosts costs;
-} tile_instructions[] = {
+} TileForm;
+
+static const TileForm tile_instructions[] = {
 #include "src/cachesim/tile_instructions.inc"
 };
 
@@ -88,7 +92,8 @@ static void deal_tiles(TilesReplay *replay, int round) {
     const TileDraft *draft = &replay->draft;
     const V4Schedule *schedule = &draft->schedule;
     int blocks = (int)(replay->workers / TILE_WARPS), worker = 0;
-    int32_t at = 0, step = (int32_t)replay->workers;
+    int32_t launch_number = 0;               /* of the tile */
+    int32_t step = (int32_t)replay->workers; /* the tile's next step behind the first steps */
     for (int64_t i = 0; i < replay->workers; i++)
         replay->work[i] = (TileWork){.tile = -1};
     for (int rank = schedule->portion + schedule->largest; rank >= 0; rank--)
@@ -100,10 +105,15 @@ static void deal_tiles(TilesReplay *replay, int round) {
             for (int part = 0; part < parts; part++, worker++) {
                 int block = v4_start_order(worker / TILE_WARPS, blocks, round);
                 replay->work[block * TILE_WARPS + worker % TILE_WARPS] =
-                    (TileWork){at, (int32_t)tile, step + part, step + count - parts, part, parts};
+                    (TileWork){.tile = launch_number,
+                               .draft = (int32_t)tile,
+                               .next = step + part,
+                               .end = step + count - parts,
+                               .part = part,
+                               .parts = parts};
             }
             step += count - parts;
-            at++;
+            launch_number++;
         }
 }
 
@@ -175,20 +185,27 @@ typedef struct {
     int64_t camera, row, w;
 } Slab;
 
-/* Replays instruction i of the reads of channels [c, c + count) of a slab. It reads eight image
- * rows, each by four lanes: their codes, or their block scales (`scales`). */
-static void read_rows(TilesReplay *replay, Slab slab, int i, int c, int count, bool scales) {
+/* Returns the feature row that four lanes, number k of eight, read in instruction i of a slab: the
+ * row of an image row of the slab's column. Rows behind the last image row count as the last row.
+ */
+static int64_t feature_row(const BevShape *s, Slab slab, int i, int k) {
+    const int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
+    const int64_t image_row = slab.row + HALF * i + k / 2 + k % 2 * QUADS;
+    return MIN((slab.camera * s->feat_h + image_row) * s->feat_w + slab.w, last);
+}
+
+typedef enum { CODES, BLOCK_SCALES } RowPart;
+
+/* Replays instruction i of the reads of channels [c, c + count) of a slab. The instruction reads
+ * eight image rows, each by four lanes: their codes, or their block scales. */
+static void read_rows(TilesReplay *replay, Slab slab, int i, int c, int count, RowPart part) {
     const BevShape *s = &replay->problem->shape;
     int64_t row_bytes = (int64_t)bev_code_bytes(replay->problem->dtype, 1, s->channels);
-    int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
     Memory *memory = replay->memory;
-    Instruction in = memory_read(memory, scales ? memory->scales : memory->feat);
+    Instruction in = memory_read(memory, part == BLOCK_SCALES ? memory->scales : memory->feat);
     for (int k = 0; k < HALF; k++) {
-        int64_t row =
-            (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) * s->feat_w +
-            slab.w;
-        row = MIN(row, last);
-        if (scales)
+        const int64_t row = feature_row(s, slab, i, k);
+        if (part == BLOCK_SCALES)
             memory_span(&in, lanes_of_cell(k), (row * s->channels + c) / BEV_BLOCK,
                         (count + BEV_BLOCK - 1) / BEV_BLOCK);
         else
@@ -205,12 +222,15 @@ static int chunk_channels(const TilesReplay *replay) {
 /* Replays the reads of a slab's rows. A lane loads 16 bytes twice: of a row, and of the row 8
  * below. NVFP4 has its block scales read, too. */
 static void read_features(TilesReplay *replay, Slab slab, int first_channel) {
-    const bool scaled = replay->problem->dtype == BEV_NVFP4;
-    for (int c = 0, count; c < replay->channels; c += count) {
-        count = MIN(replay->channels - c, chunk_channels(replay));
-        for (int i = 0; i < 2; i++)
-            for (int scales = 0; scales <= scaled; scales++)
-                read_rows(replay, slab, i, first_channel + c, count, scales);
+    const bool has_scales = replay->problem->dtype == BEV_NVFP4;
+    const int chunk = chunk_channels(replay);
+    for (int c = 0; c < replay->channels; c += chunk) {
+        const int count = MIN(replay->channels - c, chunk);
+        for (int i = 0; i < 2; i++) {
+            read_rows(replay, slab, i, first_channel + c, count, CODES);
+            if (has_scales)
+                read_rows(replay, slab, i, first_channel + c, count, BLOCK_SCALES);
+        }
     }
 }
 
@@ -219,37 +239,37 @@ static void read_features(TilesReplay *replay, Slab slab, int first_channel) {
 static void gather_depths(TilesReplay *replay, Slab slab, const TileCursor *cursor) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
-    int64_t at = slab.camera * s->depth_bins * plane + slab.row * s->feat_w + slab.w;
+    int64_t slab_depth = slab.camera * s->depth_bins * plane + slab.row * s->feat_w + slab.w;
     for (int load = 0; load < 2 * QUADS; load++) {
         Instruction in = memory_read(replay->memory, replay->memory->depth);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entry_of(replay, cursor, load / QUADS * HALF + lane / QUADS);
             int row = v4_place(lane % QUADS * 4 + load % QUADS);
+            int64_t depth = slab_depth + (entry >> SLAB) * plane + row * s->feat_w;
             if (entry >> row & 1)
-                memory_span(&in, one_lane(lane),
-                            (at + (entry >> SLAB) * plane + row * s->feat_w) * replay->depth_bytes,
-                            replay->depth_bytes);
+                memory_span(&in, one_lane(lane), depth * replay->depth_bytes, replay->depth_bytes);
         }
     }
 }
 
 /* Reads depths from the transpose (camera, w, slab, bin, place). Lane q loads rows q, q + 4 ... */
 static void read_transposed(TilesReplay *replay, const TileCursor *cursor) {
-    int64_t at = cursor->column * replay->problem->shape.depth_bins;
+    int64_t first_bin = cursor->column * replay->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entry_of(replay, cursor, half * HALF + lane / QUADS);
             int q = lane % QUADS;
-            if (entry & 0x1111u << q)
-                memory_span(&in, one_lane(lane),
-                            ((at + (entry >> SLAB)) * SLAB + 4 * q) * replay->depth_bytes,
+            const bool has_rows = entry & 0x1111u << q;
+            int64_t depth = (first_bin + (entry >> SLAB)) * SLAB + 4 * q;
+            if (has_rows)
+                memory_span(&in, one_lane(lane), depth * replay->depth_bytes,
                             4 * replay->depth_bytes);
         }
     }
 }
 
-/* A cell without an entry reads the weights of entry 0. */
+/* Replays the reads of the weights. A cell without an entry reads the weights of entry 0. */
 static void read_weights(TilesReplay *replay, const TileCursor *cursor) {
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, replay->weights);
@@ -322,31 +342,33 @@ static void replay_step(TilesReplay *replay, TileWarp *warp) {
 /* Stores a tile. Four lanes write the channels of a cell, in the chunks of their loads. */
 static void store_tile(TilesReplay *replay, const TileWarp *warp) {
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
+    const int chunk = chunk_channels(replay);
     for (int half = 0; half < 2; half++) {
-        for (int c = 0, count; c < replay->channels; c += count) {
-            count = MIN(replay->channels - c, chunk_channels(replay));
+        for (int c = 0; c < replay->channels; c += chunk) {
+            const int count = MIN(replay->channels - c, chunk);
+            const int64_t first_byte = (warp->first_channel + c) * replay->out_bytes;
             Instruction in = memory_write(replay->memory, replay->out);
             for (int g = 0; g < HALF; g++) {
                 int32_t cell = cell_of(replay, &warp->cursor, half * HALF + g);
                 if (cell >= 0)
-                    memory_span(&in, lanes_of_cell(g),
-                                cell * row + (warp->first_channel + c) * replay->out_bytes,
+                    memory_span(&in, lanes_of_cell(g), cell * row + first_byte,
                                 count * replay->out_bytes);
             }
         }
     }
 }
 
-/* Writes a warp's sums to the workspace in which the two blocks of a tile meet, or reads them. */
-static void move_sums(TilesReplay *replay, const TileWarp *warp, int half, bool reads) {
+/* Writes a warp's sums to the workspace in which the two blocks of a tile meet, or reads the sums
+ * there. `half` is the number of the block that wrote the sums, 0 or 1. */
+static void move_sums(TilesReplay *replay, const TileWarp *warp, int half, ReuseKind kind) {
     int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
     int64_t reduction =
         warp->work.tile * (int64_t)replay->passes + warp->first_channel / replay->channels;
-    int64_t at = (2 * reduction + half) * bytes;
-    for (int64_t word = 0; word < bytes; word += WARP * WORD) {
-        Instruction in = reads ? memory_read(replay->memory, replay->halves)
-                               : memory_write(replay->memory, replay->halves);
-        memory_span(&in, shares, at + word, WARP * WORD);
+    int64_t first_byte = (2 * reduction + half) * bytes;
+    for (int64_t byte = 0; byte < bytes; byte += WARP * WORD) {
+        Instruction in = kind == REUSE_READ ? memory_read(replay->memory, replay->halves)
+                                            : memory_write(replay->memory, replay->halves);
+        memory_span(&in, shares, first_byte + byte, WARP * WORD);
     }
 }
 
@@ -362,10 +384,9 @@ static void clear_cells(TilesReplay *replay, const TileWarp *warp) {
     for (int base = 0; base < count * words; base += WARP) {
         Instruction in = memory_write(replay->memory, replay->out);
         for (int i = base; i < base + WARP && i < count * words; i++) {
-            memory_span(&in, one_lane(i - base),
-                        empty[i / words] * row + warp->first_channel * replay->out_bytes +
-                            i % words * WORD,
-                        WORD);
+            int64_t cell = empty[i / words];
+            int64_t first_byte = cell * row + warp->first_channel * replay->out_bytes;
+            memory_span(&in, one_lane(i - base), first_byte + i % words * WORD, WORD);
         }
     }
 }
@@ -375,54 +396,66 @@ static bool meets_block(const TileWarp *warp) {
     return warp->work.parts > TILE_WARPS && warp->work.part % TILE_WARPS == 0;
 }
 
+/* Replays a join, in which the warps of a block add up their sums. The upper half of the parts that
+ * are left puts its sums down, and the lower half adds them. Returns the turn's instructions. */
+static int join_sums(TileWarp *warp, const TurnCosts *costs) {
+    const int part = warp->work.part % TILE_WARPS;
+    const int half = 1 << --warp->joins;
+    if (part < half)
+        return costs->add;
+    return part < 2 * half ? costs->put : costs->wait;
+}
+
+/* Replays the work of a warp's turn and returns the turn's instructions. */
+static int replay_phase(TilesReplay *replay, TileWarp *warp) {
+    enum { FIRST_BLOCK, SECOND_BLOCK };
+    const TurnCosts *costs = &replay->costs;
+    const int own_block = warp->work.part > 0 ? SECOND_BLOCK : FIRST_BLOCK;
+    const int storing_part = warp->work.parts > TILE_WARPS ? TILE_WARPS : 0;
+    switch (warp->next) {
+    case PHASE_TILE:
+        /* The worker's first step has the worker's number. */
+        read_once(replay, replay->work_place, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
+        read_map(replay, warp->step);
+        return costs->find;
+    case PHASE_MULTIPLY:
+        replay_step(replay, warp);
+        return costs->step;
+    case PHASE_JOIN:
+        return join_sums(warp, costs);
+    case PHASE_MEET: /* each block writes its sums; the last block adds those of the first block */
+        move_sums(replay, warp, own_block, REUSE_WRITE);
+        if (own_block == SECOND_BLOCK)
+            move_sums(replay, warp, FIRST_BLOCK, REUSE_READ);
+        return costs->meet;
+    case PHASE_STORE: /* of two blocks the first part of the second block stores */
+        if (warp->work.part != storing_part)
+            return 0;
+        store_tile(replay, warp);
+        return costs->store;
+    default: /* PHASE_CLEAR */
+        clear_cells(replay, warp);
+        return costs->clear;
+    }
+}
+
+static StepPhase phase_after(const TileWarp *warp, StepPhase phase) {
+    return phase == PHASE_MEET           ? PHASE_STORE
+           : warp->step < warp->work.end ? PHASE_MULTIPLY
+           : warp->joins                 ? PHASE_JOIN
+           : meets_block(warp)           ? PHASE_MEET
+                                         : PHASE_STORE;
+}
+
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
 static bool tile_turn(void *opaque, void *state) {
     TilesReplay *replay = opaque;
     TileWarp *warp = state;
     TraceCounts *counts = replay->memory->counts;
-    const TurnCosts *costs = &replay->costs;
-    const TileWork *work = &warp->work;
     const StepPhase phase = warp->next;
-    int instructions = 0, part = work->part % TILE_WARPS;
     memory_phase(replay->memory, phase);
-    switch (phase) {
-    case PHASE_TILE:
-        /* The worker's first step has the worker's number. */
-        read_once(replay, replay->work_place, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
-        read_map(replay, warp->step);
-        instructions = costs->find;
-        break;
-    case PHASE_MULTIPLY:
-        replay_step(replay, warp);
-        instructions = costs->step;
-        break;
-    case PHASE_JOIN: /* the upper half of the parts that are left stores, the lower half adds */
-        warp->joins--;
-        instructions = part < 1 << warp->joins   ? costs->add
-                       : part < 2 << warp->joins ? costs->put
-                                                 : costs->wait;
-        break;
-    case PHASE_MEET: /* a block writes its sums; the last block adds the other's */
-        move_sums(replay, warp, work->part > 0, false);
-        if (work->part > 0)
-            move_sums(replay, warp, 0, true);
-        instructions = costs->meet;
-        break;
-    case PHASE_STORE: /* of two blocks the first part of the second block stores */
-        if (work->part == (work->parts > TILE_WARPS ? TILE_WARPS : 0)) {
-            store_tile(replay, warp);
-            instructions = costs->store;
-        }
-        break;
-    default: /* PHASE_CLEAR */
-        clear_cells(replay, warp);
-        instructions = costs->clear;
-    }
-    warp->next = phase == PHASE_MEET      ? PHASE_STORE
-                 : warp->step < work->end ? PHASE_MULTIPLY
-                 : warp->joins            ? PHASE_JOIN
-                 : meets_block(warp)      ? PHASE_MEET
-                                          : PHASE_STORE;
+    const int instructions = replay_phase(replay, warp);
+    warp->next = phase_after(warp, phase);
     warp->instructions += instructions;
     memory_step(replay->memory);
     replay->memory->shares[replay->memory->sm].others += instructions;
@@ -440,18 +473,19 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
     TileWarp *warp = state;
     int64_t worker = block / replay->passes * TILE_WARPS + number;
-    int64_t first_empty = (worker - replay->workers) * WARP;
-    bool clears = worker >= replay->workers;
-    *warp = (TileWarp){.next = clears ? PHASE_CLEAR : PHASE_TILE,
-                       .first_channel = (int)block % replay->passes * replay->channels,
-                       .step = (int32_t)worker,
-                       .work = clears ? (TileWork){.tile = (int32_t)first_empty}
-                                      : replay->work[worker]};
-    warp->joins = class_of(warp->work.parts, 1, TILE_LARGEST);
-    if (clears)
+    *warp = (TileWarp){.first_channel = (int)block % replay->passes * replay->channels,
+                       .step = (int32_t)worker};
+    if (worker >= replay->workers) {
+        int64_t first_empty = (worker - replay->workers) * WARP;
+        warp->next = PHASE_CLEAR;
+        warp->work.tile = (int32_t)first_empty;
         return first_empty < replay->empties;
+    }
+    warp->next = PHASE_TILE;
+    warp->work = replay->work[worker];
     if (warp->work.tile < 0)
         return false;
+    warp->joins = class_of(warp->work.parts, 1, TILE_LARGEST);
     warp->cursor = tile_cursor(&replay->draft, warp->work.draft);
     skip_steps(replay, warp, warp->work.part + 1);
     return true;
@@ -476,10 +510,11 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
 static int32_t tile_turns(const void *state) {
     const TileWarp *warp = state;
     const TileWork *work = &warp->work;
-    return warp->next == PHASE_CLEAR
-               ? 1
-               : 3 + warp->joins + meets_block(warp) +
-                     (MAX(work->end - work->next, 0) + work->parts - 1) / work->parts;
+    enum { FIND = 1, FIRST_STEP = 1, STORE = 1 };
+    if (warp->next == PHASE_CLEAR)
+        return 1;
+    int32_t other_steps = (MAX(work->end - work->next, 0) + work->parts - 1) / work->parts;
+    return FIND + FIRST_STEP + other_steps + warp->joins + meets_block(warp) + STORE;
 }
 
 /* ---- transposing the depth ------------------------------------------------------------------- */
@@ -560,9 +595,13 @@ static bool transpose_turn(void *opaque, void *state) {
     TilesReplay *replay = opaque;
     TransposeWarp *warp = state;
     memory_phase(replay->memory, PHASE_TRANSPOSE);
-    (warp->gathered ? write_columns : gather_rows)(replay, warp);
-    warp->gathered = !warp->gathered;
-    return warp->gathered;
+    if (warp->gathered) {
+        write_columns(replay, warp);
+        return false;
+    }
+    gather_rows(replay, warp);
+    warp->gathered = true;
+    return true;
 }
 
 /* ---- the launches ---------------------------------------------------------------------------- */
@@ -617,21 +656,23 @@ static bool run_launches(TilesReplay *replay, Err *err) {
                     .cells = tile_cells,
                     .turns = tile_turns};
     replay->memory->counts->transposed = replay->draft.transposed;
-    return (!replay->draft.transposed || launch_run(&transpose, replay->memory, replay, err)) &&
-           launch_run(&tiles, replay->memory, replay, err);
+    if (replay->draft.transposed && !launch_run(&transpose, replay->memory, replay, err))
+        return false;
+    return launch_run(&tiles, replay->memory, replay, err);
 }
 
 /* Returns the counted instructions of the form of V4 that this problem takes. */
 static TurnCosts costs_of(const TilesReplay *replay) {
     const BevProblem *problem = replay->problem;
     int group = v4_group(problem->dtype);
-    for (size_t i = 0; i < sizeof tile_instructions / sizeof *tile_instructions; i++)
-        if (tile_instructions[i].dtype == problem->dtype &&
-            tile_instructions[i].groups == replay->channels / group &&
-            tile_instructions[i].tail == (replay->channels % group > 0) &&
-            tile_instructions[i].transposed == replay->draft.transposed &&
-            tile_instructions[i].weighted == (problem->map.weights != NULL))
-            return tile_instructions[i].costs;
+    const int groups = replay->channels / group;
+    const bool has_tail = replay->channels % group > 0, has_weights = problem->map.weights != NULL;
+    for (size_t i = 0; i < sizeof tile_instructions / sizeof *tile_instructions; i++) {
+        const TileForm *form = &tile_instructions[i];
+        if (form->dtype == problem->dtype && form->groups == groups && form->tail == has_tail &&
+            form->transposed == replay->draft.transposed && form->weighted == has_weights)
+            return form->costs;
+    }
     assert(!"a form of V4's tiles without its row");
     return (TurnCosts){0};
 }

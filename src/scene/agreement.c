@@ -50,10 +50,11 @@ static void describe_rule(const Rig *rig, const NumberingRule *rule, char *text,
     text[0] = '\0';
     if (rule->frame) {
         double degrees = atan2(rule->turn[2], rule->turn[0]) * 180 / M_PI;
-        bool mirrored = rule->turn[0] * rule->turn[3] < rule->turn[1] * rule->turn[2];
+        const bool mirrored = rule->turn[0] * rule->turn[3] < rule->turn[1] * rule->turn[2];
+        if (fabs(degrees) < 1e-9)
+            degrees = 0;
         snprintf(text, size, "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
-                 mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees, rule->shift_m[0],
-                 rule->shift_m[1]);
+                 mirrored ? "mirrored, " : "", degrees, rule->shift_m[0], rule->shift_m[1]);
     }
     if (order_names[rule->order])
         add_phrase(text, size, order_names[rule->order]);
@@ -69,7 +70,7 @@ typedef struct {
     const Rig *rig;
     BevShape shape;
     GridAxes axes;
-    double edge_m;      /* a point that is nearer to a cell's edge may be in either cell */
+    double edge_m;      /* a point that is nearer to an edge between cells may lie in either cell */
     int32_t *cells;     /* [ranks_depth]: the cell of the point in the arrays; -1: none */
     double *directions; /* (camera, h, w, 3) */
 } Comparison;
@@ -78,14 +79,16 @@ typedef struct {
 static bool find_cell_axes(const Comparison *pair, const NumberingRule *rule, const double ego_m[3],
                            int64_t at[3]) {
     double p[3] = {ego_m[0], ego_m[1], ego_m[2]};
+    const int compared_axes = rule->frame ? 2 : 3;
     if (rule->frame)
         for (int i = 0; i < 2; i++)
             p[i] =
                 rule->turn[2 * i] * ego_m[0] + rule->turn[2 * i + 1] * ego_m[1] + rule->shift_m[i];
-    for (int i = 0; i < 3 - rule->frame; i++) {
+    for (int i = 0; i < compared_axes; i++) {
         double q = (p[i] - pair->axes.min_m[i]) / pair->axes.cell_m[i];
-        if (!(rule->truncate ? q > -1 : p[i] >= pair->axes.min_m[i]) ||
-            !(p[i] < pair->axes.max_m[i]))
+        const bool above_min = rule->truncate ? q > -1 : p[i] >= pair->axes.min_m[i];
+        const bool below_max = p[i] < pair->axes.max_m[i];
+        if (!above_min || !below_max)
             return false;
         at[i] = (int64_t)q;
     }
@@ -122,15 +125,16 @@ static bool is_at_edge(const Comparison *pair, const NumberingRule *rule, const 
     return false;
 }
 
-/* A walk over the points of the frustum: every `step`th pixel of each plane, a depth of a camera.
- * It begins with plane -1. */
+/* A walk over the points of the frustum. A plane is one depth of a camera. The walk takes every
+ * `step`th pixel of each plane, and begins with plane -1. */
 typedef struct {
     int64_t step, plane, pixel;
     double depth_m;
     int64_t rank;    /* index of the point in depth */
-    double ego_m[3]; /* its place by the calibration */
+    double ego_m[3]; /* the point's place by the calibration */
 } Walk;
 
+/* Moves the walk to its next point. False: the walk has ended. */
 static bool next_point(const Comparison *pair, Walk *walk) {
     const BevShape *s = &pair->shape;
     const int64_t pixels = s->feat_h * s->feat_w;
@@ -159,11 +163,13 @@ static MapAgreement count_agreeing(const Comparison *pair, const NumberingRule *
         /* With another frame, a point without a cell in the arrays may lie at another height. */
         if (by_arrays < 0 && (rule->frame || by_rig < 0))
             continue;
-        bool same = by_rig == (rule->frame ? by_arrays % plane : by_arrays);
-        bool edge = !rule->frame && !same && is_at_edge(pair, rule, walk.ego_m, by_arrays);
+        const int64_t compared_cell = rule->frame ? by_arrays % plane : by_arrays;
+        const bool same = by_rig == compared_cell;
+        const bool only_rounded =
+            !rule->frame && !same && is_at_edge(pair, rule, walk.ego_m, by_arrays);
         found.points++;
-        found.same += same || edge;
-        found.edges += edge;
+        found.same += same || only_rounded;
+        found.edges += only_rounded;
     }
     return found;
 }
@@ -199,17 +205,22 @@ static Sums sum_places(const Comparison *pair, int64_t step) {
     return sums;
 }
 
-/* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
-static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool truncate, bool whole) {
+typedef enum { EXACT_ANGLE, WHOLE_DEGREES } Angles;
+
+/* Finds the turn and shift by least squares in the plane. The turn follows from the covariance of
+ * the places by the calibration and by the arrays. */
+static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool truncate, Angles angles) {
     const Sums sums = sum_places(pair, step);
-    double c[4], n = sums.n > 0 ? sums.n : 1;
+    double covariance[4], n = sums.n > 0 ? sums.n : 1;
+    const double *c = covariance;
     for (int i = 0; i < 4; i++)
-        c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
+        covariance[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
     double plain[2] = {c[0] + c[3], c[2] - c[1]}, mirror[2] = {c[0] - c[3], c[2] + c[1]};
-    bool mirrored = hypot(mirror[0], mirror[1]) > hypot(plain[0], plain[1]);
+    const bool mirrored = hypot(mirror[0], mirror[1]) > hypot(plain[0], plain[1]);
     const double *best = mirrored ? mirror : plain;
     double degrees = atan2(best[1], best[0]) * 180 / M_PI;
-    degrees = whole ? round(degrees) : degrees;
+    if (angles == WHOLE_DEGREES)
+        degrees = round(degrees);
     double cosine = cos(degrees * M_PI / 180), sine = sin(degrees * M_PI / 180);
     double sign = mirrored ? -1 : 1;
     NumberingRule rule = {
@@ -222,29 +233,36 @@ static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool trunca
 
 /* ---- the best rule ------------------------------------------------------------------------ */
 
-/* Finds the convention under which most points agree. Where too few agree, also fits a turn and a
- * shift: first in whole degrees, then exactly. */
-static NumberingRule find_best_rule(const Comparison *pair, int64_t step) {
-    const bool given = pair->rig->grid.truncate;
-    NumberingRule best = {.truncate = given};
-    double most = same_share(count_agreeing(pair, &best, step));
-    for (int i = 0; i < 2 * ORDERS * 4; i++) {
-        NumberingRule rule = {.truncate = (i & 1) != given,
-                              .flip_x = i >> 1 & 1,
-                              .flip_y = i >> 2 & 1,
-                              .order = (Order)(i >> 3)};
-        double share = same_share(count_agreeing(pair, &rule, step));
-        if ((rule.order == HEIGHT_LAST && pair->axes.count[2] < 2) || share <= most)
-            continue;
-        most = share;
-        best = rule;
+/* Replaces the best rule so far by `rule` if more points agree under it. */
+static void try_rule(const Comparison *pair, int64_t step, const NumberingRule *rule,
+                     NumberingRule *best, double *best_share) {
+    const double share = same_share(count_agreeing(pair, rule, step));
+    if (share > *best_share) {
+        *best = *rule;
+        *best_share = share;
     }
-    for (int whole = 1; most < EXPLAINS && whole >= 0; whole--) {
-        NumberingRule frame = fit_frame(pair, step, given, whole);
-        double share = same_share(count_agreeing(pair, &frame, step));
-        if (share > most)
-            best = frame;
-        most = fmax(most, share);
+}
+
+/* Finds the convention under which most points agree. If too few agree under any convention, also
+ * fits a turn and a shift: first in whole degrees, then exactly. */
+static NumberingRule find_best_rule(const Comparison *pair, int64_t step) {
+    const bool given = pair->rig->grid.truncate, has_slices = pair->axes.count[2] >= 2;
+    NumberingRule best = {.truncate = given};
+    double share = same_share(count_agreeing(pair, &best, step));
+    for (Order order = 0; order < ORDERS; order++)
+        for (int flips = 0; flips < 4; flips++)
+            for (int other_rounding = 0; other_rounding <= 1; other_rounding++) {
+                const NumberingRule rule = {.truncate = other_rounding ? !given : given,
+                                            .flip_x = flips & 1,
+                                            .flip_y = flips >> 1 & 1,
+                                            .order = order};
+                if (order != HEIGHT_LAST || has_slices)
+                    try_rule(pair, step, &rule, &best, &share);
+            }
+    static const Angles tries[] = {WHOLE_DEGREES, EXACT_ANGLE};
+    for (int i = 0; i < 2 && share < EXPLAINS; i++) {
+        const NumberingRule frame = fit_frame(pair, step, given, tries[i]);
+        try_rule(pair, step, &frame, &best, &share);
     }
     return best;
 }
@@ -317,16 +335,16 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
 enum { LEAST_TURNS = 64 };             /* fewer turns decide nothing */
 static const double CLEAR_SHARE = 0.9; /* the least share of turns that go one way */
 
-/* Returns the turn from the ray through `near` and `far` to the ray through `beside`, positive to
- * the left. A cell's number is row * stride + column. */
+/* Returns the cross product of the directions from cell `near` to the cells `far` and `beside`. The
+ * product is positive if `beside` lies to the left. A cell's number is row * stride + column. */
 static int64_t turn_between(int32_t near, int32_t far, int32_t beside, int32_t stride) {
     int64_t forward[] = {far % stride - near % stride, far / stride - near / stride},
             aside[] = {beside % stride - near % stride, beside / stride - near / stride};
     return forward[0] * aside[1] - forward[1] * aside[0];
 }
 
-/* Returns the share of turns to the right, in all cameras. Steps are an eighth of the bins and of
- * the columns. Without enough turns it is 1. */
+/* Returns the share of turns to the right, in all cameras. A turn is measured over an eighth of the
+ * bins and an eighth of the columns. Without enough turns the share is 1. */
 static double right_share(const int32_t *cells, const BevShape *s, int64_t stride) {
     const int64_t plane = s->feat_h * s->feat_w, deeper = 1 + s->depth_bins / 8;
     const int64_t further = 1 + s->feat_w / 8;
@@ -334,8 +352,8 @@ static double right_share(const int32_t *cells, const BevShape *s, int64_t strid
     int64_t turns = 0, right = 0;
     for (int64_t image = 0; image < s->cameras * s->depth_bins; image++)
         for (int64_t i = 0; i < plane; i++) {
-            if (image % s->depth_bins + deeper >= s->depth_bins ||
-                i % s->feat_w + further >= s->feat_w)
+            const int64_t bin = image % s->depth_bins, column = i % s->feat_w;
+            if (bin + deeper >= s->depth_bins || column + further >= s->feat_w)
                 continue;
             const int32_t *at = cells + image * plane + i;
             int32_t near = at[0], far = at[deeper * plane], beside = at[further];
@@ -353,7 +371,10 @@ bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
     int32_t *cells = cells_by_rank(map, shape);
     if (!cells)
         return false;
-    const double said = right_share(cells, shape, shape->nx), other = right_share(cells, shape, ny);
+    const double by_rows = right_share(cells, shape, shape->nx);
+    const double by_columns = right_share(cells, shape, ny); /* as if the grid was transposed */
     free(cells);
-    return said < 1 - CLEAR_SHARE || (said < CLEAR_SHARE && other < 1 - CLEAR_SHARE);
+    const bool turns_left = by_rows < 1 - CLEAR_SHARE;
+    const bool unclear = by_rows < CLEAR_SHARE;
+    return turns_left || (unclear && by_columns < 1 - CLEAR_SHARE);
 }

@@ -17,11 +17,13 @@ static double dot_product(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
-/* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second removes rounding errors. */
+/* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second round removes rounding
+ * errors. With fewer channels than rows the rows are only normalised. */
 static void orthonormalise(double *rows, int64_t channels) {
+    const int rounds = channels >= EMBED_DIMS ? 2 : 0;
     for (int i = 0; i < EMBED_DIMS; i++) {
         double *row = rows + i * channels;
-        for (int round = 0; round < 2 && channels >= EMBED_DIMS; round++)
+        for (int round = 0; round < rounds; round++)
             for (int j = 0; j < i; j++) {
                 const double *unit = rows + j * channels;
                 double along = dot_product(row, unit, channels);
@@ -77,9 +79,12 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
     int64_t channels = embedding->channels;
     for (int64_t c = 0; c < channels; c++)
         vector[c] = 0;
-    for (int i = 0; i < EMBED_DIMS; i++)
-        for (int64_t c = 0; c < channels && parts[i] != 0; c++)
+    for (int i = 0; i < EMBED_DIMS; i++) {
+        if (parts[i] == 0)
+            continue;
+        for (int64_t c = 0; c < channels; c++)
             vector[c] += parts[i] * embedding->rows[i * channels + c];
+    }
 }
 
 CPU_CLONES
@@ -109,9 +114,10 @@ WorldClass embedding_class(const Embedding *embedding, const float *vector) {
     return parts[best] > 0 ? (WorldClass)best : CLASS_COUNT;
 }
 
-/* There are more rows than columns of sub-rays. Near the horizon one pixel row covers the ground
- * from 25 m to 50 m. Every depth bin in this range must get its share. */
-const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
+/* A pixel has more rows than columns of sub-rays. Near the horizon one pixel row covers the ground
+ * from 25 m to 50 m, and every depth bin in this range must get its share. */
+const SubRays sub_rays_full = {.columns = 4, .rows = 12};
+const SubRays sub_rays_draft = {.columns = 2, .rows = 4};
 
 #define CAMERA_FAR_M 400.0 /* ground farther away counts as sky */
 
@@ -126,25 +132,27 @@ typedef struct {
 
 static Viewpoint viewpoint_of(const Camera *camera, const WorldSnapshot *snapshot) {
     Viewpoint view = {.snapshot = snapshot};
+    double one_right[3], one_down[3]; /* the rays through pixels (1, 0) and (0, 1) */
     camera_ray(camera, 0, 0, view.origin_m, view.first);
-    camera_ray(camera, 1, 0, view.origin_m, view.right);
-    camera_ray(camera, 0, 1, view.origin_m, view.down);
+    camera_ray(camera, 1, 0, view.origin_m, one_right);
+    camera_ray(camera, 0, 1, view.origin_m, one_down);
     for (int axis = 0; axis < 3; axis++) {
-        view.right[axis] -= view.first[axis];
-        view.down[axis] -= view.first[axis];
+        view.right[axis] = one_right[axis] - view.first[axis];
+        view.down[axis] = one_down[axis] - view.first[axis];
     }
     return view;
 }
 
-/* A rectangle of the network input. Each of columns x rows equal parts has one sub-ray. */
+/* A rectangle of the network input, divided into columns x rows equal parts. Each part has one
+ * sub-ray. */
 typedef struct {
     double u_px, v_px; /* centre */
     double width_px, height_px;
     int columns, rows;
 } Footprint;
 
-/* A feature pixel has VIEW_ROWS rows of view pixels, and a view pixel in each of its columns of
- * sub-rays. So moving pictures are sharp, although nothing is rendered for them alone. */
+/* A feature pixel has VIEW_ROWS rows of view pixels. In each row there is a view pixel for each
+ * column of sub-rays. So moving pictures are sharp, although no ray is cast for pictures only. */
 enum { VIEW_ROWS = 4, VIEW_COLUMNS_MAX = 4 };
 
 /* Sums over the sub-rays of a pixel. */
@@ -162,14 +170,18 @@ static void footprint_ray(const Viewpoint *view, const Footprint *footprint, dou
         direction[axis] = view->first[axis] + u * view->right[axis] + v * view->down[axis];
 }
 
+/* Returns the solids that the rays between the footprint's four corner rays can hit. */
 static WorldSight footprint_sight(const Viewpoint *view, const Footprint *footprint) {
     double edges[4][3];
-    for (int i = 0; i < 4; i++)
-        footprint_ray(view, footprint, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, edges[i]);
+    for (int corner = 0; corner < 4; corner++) {
+        const double across = corner & 1 ? 0.5 : -0.5, down = corner & 2 ? 0.5 : -0.5;
+        footprint_ray(view, footprint, across, down, edges[corner]);
+    }
     return world_sight(view->snapshot, view->origin_m, edges);
 }
 
-/* Casts a sub-ray through the centre of its part and adds the surface that it hits to the sums. */
+/* Casts a sub-ray through the centre of a part of the footprint. Adds the surface that the ray hits
+ * to the sums. */
 static WorldHit cast_sub_ray(const Viewpoint *view, const Footprint *footprint,
                              const WorldSight *sight, int column, int row, PixelSum *sum) {
     double direction[3];
@@ -247,7 +259,11 @@ static void render_view_line(const Rig *rig, WorldSnapshot *const *snapshots, in
     const Viewpoint view = viewpoint_of(&rig->cameras[camera], snapshots[camera]);
     double width_px = (double)rig->frustum.input_w / (double)views->w;
     double height_px = (double)rig->frustum.input_h / (double)views->h;
-    Footprint pixel = {0, ((double)y + 0.5) * height_px - 0.5, width_px, height_px, COLUMNS, ROWS};
+    Footprint pixel = {.v_px = ((double)y + 0.5) * height_px - 0.5,
+                       .width_px = width_px,
+                       .height_px = height_px,
+                       .columns = COLUMNS,
+                       .rows = ROWS};
     WorldSight sight = {.count = -1};
     for (int64_t x = 0; x < views->w; x++) {
         if (x % BLOCK == 0) {
@@ -280,28 +296,32 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
 
 /* ---- depth distributions --------------------------------------------------------------------- */
 
-/* Adds a Gaussian around depth z_m to the bins. A bin takes the part between the middles to its two
- * neighbours. The first and the last bin that the Gaussian reaches also take the tails. */
+/* Adds a Gaussian around depth z_m to the bins. A bin takes the part of the Gaussian that is nearer
+ * to the bin than to its neighbours. The first and the last bin that the Gaussian reaches also take
+ * the tails. */
 static void add_gaussian(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
-    const double tail = 5, at = round(frustum_bin_at(frustum, z_m));
-    const double step = frustum_depth_m(frustum, at + 0.5) - frustum_depth_m(frustum, at - 0.5);
-    double sigma = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step / 4), reach_m = tail * sigma;
+    enum { TAIL_SIGMAS = 5 };
+    const double nearest = round(frustum_bin_at(frustum, z_m));
+    const double step_m =
+        frustum_depth_m(frustum, nearest + 0.5) - frustum_depth_m(frustum, nearest - 0.5);
+    double sigma_m = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step_m / 4);
+    double reach_m = TAIL_SIGMAS * sigma_m;
     double from = floor(frustum_bin_at(frustum, z_m - reach_m));
     double to = ceil(frustum_bin_at(frustum, z_m + reach_m));
     int64_t first = (int64_t)fmin(fmax(from, 0), (double)(bins - 1));
     int64_t last = (int64_t)fmin(fmax(to, 0), (double)(bins - 1));
-    double below = 0;
+    double below = 0; /* the share of the Gaussian below the edge of the bin before */
     for (int64_t d = first; d <= last; d++) {
         double edge_m = frustum_depth_m(frustum, (double)d + 0.5);
-        /* the share of the Gaussian below the edge */
-        double upto = d < last ? 0.5 * erfc(-((edge_m - z_m) / sigma) * M_SQRT1_2) : 1;
-        mass[d] += upto - below;
-        below = upto;
+        double below_edge = d < last ? 0.5 * erfc(-((edge_m - z_m) / sigma_m) * M_SQRT1_2) : 1;
+        mass[d] += below_edge - below;
+        below = below_edge;
     }
 }
 
-/* Raises the bins to 1 / temperature, normalises them and writes them `stride` apart. The bins are
- * first divided by the largest, because a large power could otherwise round all of them to 0. */
+/* Raises the bins to the power 1 / temperature, normalises the bins and writes them `stride` apart.
+ * First each bin is divided by the largest bin. A large power could otherwise round all bins to 0.
+ */
 static void store_distribution(double *mass, int64_t bins, double temperature, float *out,
                                int64_t stride) {
     double peak = 0, sum = 0;
@@ -359,6 +379,7 @@ static void add_hit_to_pixel(const Render *render, const WorldHit *hit, float pa
     parts[EMBED_HEIGHT] += share * (float)(hit->height_m / EMBED_HEIGHT_M);
 }
 
+/* Renders the depth distribution and the features of feature pixel (h, w), and its view pixels. */
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
@@ -368,13 +389,13 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
     float parts[EMBED_DIMS] = {0};
     double mass[FRUSTUM_MAX_BINS]; /* of each depth bin */
-    PixelSum sums[VIEW_ROWS][VIEW_COLUMNS_MAX] = {{{.rays = 0}}};
+    PixelSum sums[VIEW_ROWS][VIEW_COLUMNS_MAX] = {{{.rays = 0}}}; /* of each view pixel */
     for (int64_t d = 0; d < shape->depth_bins; d++)
         mass[d] = 0;
     for (int row = 0; row < footprint.rows; row++)
         for (int column = 0; column < footprint.columns; column++) {
-            WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row,
-                                        &sums[row * VIEW_ROWS / footprint.rows][column]);
+            PixelSum *view_sum = &sums[row * VIEW_ROWS / footprint.rows][column];
+            WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row, view_sum);
             add_hit_to_pixel(render, &hit, parts, mass);
         }
     store_distribution(mass, shape->depth_bins, render->request->temperature,
@@ -384,10 +405,10 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
                      render->features->feat + (camera * pixels + pixel) * shape->channels);
     CameraViews *views = render->views;
     for (int row = 0; views && row < VIEW_ROWS; row++)
-        for (int column = 0; column < footprint.columns; column++)
-            store_view_pixel(&sums[row][column], views,
-                             (camera * views->h + h * VIEW_ROWS + row) * views->w +
-                                 w * footprint.columns + column);
+        for (int column = 0; column < footprint.columns; column++) {
+            const int64_t y = h * VIEW_ROWS + row, x = w * footprint.columns + column;
+            store_view_pixel(&sums[row][column], views, (camera * views->h + y) * views->w + x);
+        }
 }
 
 /* Prepares a rendering: the embedding, and the worlds as the cameras see them. */
@@ -400,11 +421,12 @@ static bool render_open(Render *render, Err *err) {
     render->shape = rig_shape(request->rig, request->channels);
     assert(shape->depth_bins <= FRUSTUM_MAX_BINS);
     render->far_m = frustum_depth_m(frustum, (double)shape->depth_bins - 0.5);
-    return embedding_init(&render->embedding, request->channels, request->seed, err) &&
-           take_snapshots(request->rig, request->world, request->time_s, render->snapshots, err) &&
-           (!render->views ||
-            camera_views_alloc(render->views, shape->cameras, shape->feat_h * VIEW_ROWS,
-                               shape->feat_w * request->rays.columns, err));
+    if (!embedding_init(&render->embedding, request->channels, request->seed, err) ||
+        !take_snapshots(request->rig, request->world, request->time_s, render->snapshots, err))
+        return false;
+    const int64_t view_h = shape->feat_h * VIEW_ROWS;
+    const int64_t view_w = shape->feat_w * request->rays.columns;
+    return !render->views || camera_views_alloc(render->views, shape->cameras, view_h, view_w, err);
 }
 
 bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,

@@ -37,7 +37,8 @@ void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double
     memcpy(camera->intrinsics, k, sizeof k);
 }
 
-/* Returns the determinant of K, that of its upper left 2 x 2: the last row is 0 0 1 (rig_check). */
+/* Returns the determinant of K. The last row of K is 0 0 1 (rig_check), so the determinant is that
+ * of the upper left 2 x 2 matrix. */
 static double intrinsics_det(const double k[9]) {
     return k[0] * k[4] - k[1] * k[3];
 }
@@ -75,7 +76,8 @@ bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, d
     return true;
 }
 
-/* At the horizon's row, a ray of the middle column is level. */
+/* Returns where a camera looks. The horizon is the image row in which the ray of the middle column
+ * is level. */
 CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double deg = 180 / M_PI, *r = camera->rotation;
     const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};
@@ -106,7 +108,7 @@ double frustum_depth_m(const Frustum *frustum, double d) {
     const DepthBins *bins = &frustum->bins;
     if (bins->count < 2)
         return frustum->depth_start_m + d * frustum->depth_step_m;
-    /* interpolated linearly from the bin below to the next, and extrapolated beyond both ends */
+    /* The depth is interpolated linearly between two bins. Beyond both ends it is extrapolated. */
     int64_t low = (int64_t)fmin(fmax(floor(d), 0), (double)(bins->count - 2));
     return bins->m[low] + (d - (double)low) * (bins->m[low + 1] - bins->m[low]);
 }
@@ -218,7 +220,7 @@ static bool check_sizes(const Check *check, const char *path, int a, int b) {
            REFUSE(check, path, "", "size %d, must be at least 1", a < b ? a : b);
 }
 
-/* Checks that min < max, and that both and their difference are finite. */
+/* Checks that min < max, and that min, max and max - min are finite. */
 static bool check_range(const Check *check, const char *path, double min, double max) {
     const double range[2] = {min, max};
     if (!check_finite(check, path, range, 2))
@@ -228,7 +230,8 @@ static bool check_range(const Check *check, const char *path, double min, double
     return isfinite(max - min) || REFUSE(check, path, "", "range %g to %g is too wide", min, max);
 }
 
-/* Checks that the depths of a row ascend and are above 0, and the range of equal steps. */
+/* Checks the depths of the bins. Listed depths must ascend and be above 0. A range of equal steps
+ * must begin above 0 and ascend. */
 static bool check_depth(const Check *check, const Frustum *frustum) {
     const char *path = "frustum.depth_m";
     const DepthBins *bins = &frustum->bins;
@@ -305,15 +308,16 @@ bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *
     const double first[] = {cut->crop_x, cut->crop_y},
                  input[] = {frustum->input_w, frustum->input_h};
     const double size[] = {cut->image_w * cut->resize_x, cut->image_h * cut->resize_y};
-    for (int axis = 0; axis < 2; axis++)
-        if (!(fmin(first[axis] + input[axis], size[axis]) - fmax(first[axis], 0) >=
-              0.5 * input[axis]))
+    for (int axis = 0; axis < 2; axis++) {
+        const double end = first[axis] + input[axis];
+        const double in_image = fmin(end, size[axis]) - fmax(first[axis], 0);
+        if (!(in_image >= 0.5 * input[axis]))
             return data_refuse(
                 err, file, place, "at least half of the crop lies in the image; the rest is black",
                 "camera '%s': the input takes %s %g to %g of its image, which has %g "
                 "after the resize",
-                camera->name, axis ? "rows" : "columns", first[axis], first[axis] + input[axis],
-                size[axis]);
+                camera->name, axis ? "rows" : "columns", first[axis], end, size[axis]);
+    }
     return true;
 }
 
@@ -390,11 +394,12 @@ bool camera_error_equal(const CameraError *a, const CameraError *b) {
 }
 
 bool camera_error_same_map(const CameraError *a, const CameraError *b) {
-    CameraError now = *a;
-    now.delay_ms = b->delay_ms;
-    return camera_error_equal(&now, b);
+    CameraError with_delay_of_b = *a;
+    with_delay_of_b.delay_ms = b->delay_ms;
+    return camera_error_equal(&with_delay_of_b, b);
 }
 
 bool camera_error_keeps_map(const CameraError *error) {
-    return camera_error_same_map(error, &(CameraError){.each = {0}});
+    const CameraError none = {.each = {0}};
+    return camera_error_same_map(error, &none);
 }

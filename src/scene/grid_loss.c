@@ -36,19 +36,21 @@ static bool object_covers_cell(const GridContent *content, int solid, int64_t ce
     const Grid *grid = &content->rig->grid;
     const Solid *own = &content->world->solids[solid];
     const GridAxes axes = axes_of_grid(grid);
-    double step_m = axes.cell_m[2];
-    double foot_m = axes.min_m[2] + (double)(cell / grid->nx / grid->ny) * step_m;
-    if (axes.count[2] > 1 && (foot_m >= own->z_m + own->size_m[2] || foot_m + step_m <= own->z_m))
+    const double slice_m = axes.cell_m[2];
+    const double low_m = axes.min_m[2] + (double)(cell / grid->nx / grid->ny) * slice_m;
+    const bool above_object = low_m >= own->z_m + own->size_m[2];
+    const bool below_object = low_m + slice_m <= own->z_m;
+    if (axes.count[2] > 1 && (above_object || below_object))
         return false;
     double center[2], middle[2], yaw = own->yaw_deg * M_PI / 180;
     grid_center(grid, cell, center);
     world_solid_center(content->world, solid, content->time_s, middle);
     double x = center[0] - middle[0], y = center[1] - middle[1];
     double along = fabs(x * cos(yaw) + y * sin(yaw)), across = fabs(y * cos(yaw) - x * sin(yaw));
-    bool covers = solid_is_round(own->kind)
-                      ? hypot(x, y) <= own->size_m[0] / 2
-                      : along <= own->size_m[0] / 2 && across <= own->size_m[1] / 2;
-    return covers || (fabs(x) <= axes.cell_m[0] / 2 && fabs(y) <= axes.cell_m[1] / 2);
+    const bool in_circle = hypot(x, y) <= own->size_m[0] / 2;
+    const bool in_box = along <= own->size_m[0] / 2 && across <= own->size_m[1] / 2;
+    const bool has_middle = fabs(x) <= axes.cell_m[0] / 2 && fabs(y) <= axes.cell_m[1] / 2;
+    return has_middle || (solid_is_round(own->kind) ? in_circle : in_box);
 }
 
 /* Finds the object that covers the loss's cell, and all cells that the object covers. */
@@ -87,8 +89,8 @@ static bool choose_cells_of_class(GridLoss *loss, const GridContent *content, Er
 
 /* ---- the loss -------------------------------------------------------------------------------- */
 
-/* Marks the loss's cells in loss->inside, by its kind. The chosen cell is always marked. Then fills
- * the gradient of these cells. */
+/* Marks the cells of the loss in loss->inside, by the kind of the loss. The chosen cell is always
+ * marked. Then fills the gradient of the marked cells. */
 static bool fill_gradient(GridLoss *loss, const GridContent *content, Err *err) {
     size_t row = (size_t)content->channels;
     if (scatter_nearest_cell(content->map, content->nx, loss->cell) != loss->cell)
@@ -142,7 +144,8 @@ static int64_t strongest_within(const GridContent *content, double from_m, doubl
     int64_t strongest = -1;
     double most = 0;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {
-        double center[2] = {INFINITY, 0}, norm = squared_norm(content, cell);
+        double center[2] = {INFINITY, 0}; /* without a rig the distance is infinite */
+        double norm = squared_norm(content, cell);
         if (content->rig)
             grid_center(&content->rig->grid, cell, center);
         double distance_m = hypot(center[0], center[1]);
@@ -155,7 +158,7 @@ static int64_t strongest_within(const GridContent *content, double from_m, doubl
 }
 
 int64_t grid_strongest(const GridContent *content, double distance_m, bool *there) {
-    int64_t near = strongest_within(content, 0.9 * distance_m, 1.1 * distance_m);
-    *there = near >= 0;
-    return *there ? near : strongest_within(content, 0, INFINITY);
+    const int64_t at_distance = strongest_within(content, 0.9 * distance_m, 1.1 * distance_m);
+    *there = at_distance >= 0;
+    return *there ? at_distance : strongest_within(content, 0, INFINITY);
 }

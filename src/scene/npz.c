@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's arrays: the files of one, and archives of several. */
+/* NumPy's arrays: .npy files of one array, and .npz archives of several arrays. */
 #include "src/scene/npz.h"
 #include "kernels/clean.h"
 #include "kernels/codec.h"
@@ -52,12 +52,17 @@ static bool refuse_dtype(const char *descr, const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, hint, "%s \"%.40s\"", kind, descr);
 }
 
-/* Sets the type of a dtype such as "<f4". Behind "<U" and "|S" stands the number of characters. */
+/* Whether `descr` is a dtype of this type. Behind the text types "<U" and "|S" `descr` has the
+ * number of characters. */
+static bool is_dtype(const char *descr, int type) {
+    const char *known = npy_types[type].descr;
+    return type < NPY_S ? strcmp(descr, known) == 0 : strncmp(descr, known, 2) == 0;
+}
+
+/* Sets the array's type and its number of characters from a dtype such as "<f4" or "<U12". */
 static bool parse_dtype(const char *descr, const char *where, NpyArray *array, Err *err) {
     int type = 0;
-    while (type < NPY_S && strcmp(descr, npy_types[type].descr) != 0)
-        type++;
-    while (type >= NPY_S && type < NPY_TYPE_COUNT && strncmp(descr, npy_types[type].descr, 2) != 0)
+    while (type < NPY_TYPE_COUNT && !is_dtype(descr, type))
         type++;
     if (type == NPY_TYPE_COUNT)
         return refuse_dtype(descr, where, err);
@@ -73,25 +78,32 @@ static bool parse_dtype(const char *descr, const char *where, NpyArray *array, E
     return true;
 }
 
-/* Reads the extents of a shape up to its closing bracket. Yields the text behind it. NULL: an
- * error. */
+static const char *skip_spaces(const char *text) {
+    return text + strspn(text, SPACES);
+}
+
+/* Reads the extents of a shape up to the closing bracket. Returns the text behind the bracket.
+ * NULL: an error. */
 static const char *read_shape(const char *text, const char *where, NpyArray *array, Err *err) {
-    for (text += strspn(text, SPACES); *text != ')'; text += strspn(text, SPACES)) {
-        char *end;
+    text = skip_spaces(text);
+    while (*text != ')') {
+        char *number_end;
         errno = 0;
-        long long extent = strtoll(text, &end, 10);
-        end += strspn(end, SPACES);
-        const char *what = !isdigit((unsigned char)*text) || (*end != ',' && *end != ')')
-                               ? "broken npy header: shape is not a tuple of whole numbers"
-                           : array->rank == NPY_MAX_RANK ? "shape has more than 8 axes"
-                           : errno ? "shape has a size that does not fit 64 bits"
-                                   : NULL;
-        if (what) {
-            err_set(err, ERR_FAILED, where, "", "%s", what);
+        const long long extent = strtoll(text, &number_end, 10);
+        const bool too_large = errno != 0;
+        const char *end = skip_spaces(number_end), *problem = NULL;
+        if (!isdigit((unsigned char)*text) || (*end != ',' && *end != ')'))
+            problem = "broken npy header: shape is not a tuple of whole numbers";
+        else if (array->rank == NPY_MAX_RANK)
+            problem = "shape has more than 8 axes";
+        else if (too_large)
+            problem = "shape has a size that does not fit 64 bits";
+        if (problem) {
+            err_set(err, ERR_FAILED, where, "", "%s", problem);
             return NULL;
         }
         array->shape[array->rank++] = extent;
-        text = end + (*end == ',');
+        text = skip_spaces(*end == ',' ? end + 1 : end);
     }
     return text + 1;
 }
@@ -112,23 +124,26 @@ static bool count_elements(const char *where, NpyArray *array, Err *err) {
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
                      Err *err) {
     char descr[64] = "", order[8] = "";
-    int at = 0;
+    int shape_start = 0; /* stays 0 if the text has another form */
     *array = (NpyArray){.rank = 0};
     BAD_FILE_IF(sscanf(text, " { 'descr' : %1[[]", order) == 1, where, "save one array per field",
                 "structured dtype");
     sscanf(text, " { 'descr' : '%63[^']' , 'fortran_order' : %7[A-Za-z] , 'shape' : (%n", descr,
-           order, &at);
+           order, &shape_start);
     if (descr[0] && !parse_dtype(descr, where, array, err))
         return false;
     BAD_FILE_IF(!strcmp(order, "True"), where, "save numpy.ascontiguousarray(array)",
                 "an array in Fortran order");
-    const char *end = text + at;
-    if (at && !strcmp(order, "False") && !(end = read_shape(end, where, array, err)))
-        return false;
+    const bool c_order = !strcmp(order, "False");
+    const char *end = text + shape_start;
+    if (shape_start && c_order) {
+        end = read_shape(end, where, array, err);
+        if (!end)
+            return false;
+    }
     end += strspn(end, " ,\n");
-    BAD_FILE_IF(strcmp(order, "False") || *end != '}' ||
-                    end + 1 + strspn(end + 1, SPACES) != text + length,
-                where, "write it with numpy.save",
+    const bool ends_here = *end == '}' && skip_spaces(end + 1) == text + length;
+    BAD_FILE_IF(!c_order || !ends_here, where, "write it with numpy.save",
                 "broken npy header: no dictionary of descr, fortran_order and shape");
     return count_elements(where, array, err);
 }
@@ -240,16 +255,17 @@ static bool convert_elements(const NpyArray *array, const unsigned char *bytes, 
 static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArray *array,
                              Err *err) {
     char start[NPY_START];
-    bool whole = type == NPY_I4;
+    const bool whole = type == NPY_I4; /* whole numbers are wanted */
     fseek(file, 0, SEEK_END);
     uint64_t bytes = (uint64_t)ftell(file);
     rewind(file);
     if (!npy_read_start(start, fread(start, 1, sizeof start, file), bytes, where, array, err))
         return false;
     fseek(file, (long)array->start, SEEK_SET);
-    const NpyType found = array->type;
-    return (whole ? found >= NPY_I4 && found <= NPY_U4 : npy_is_float(found)) ||
-           err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
+    const bool is_whole = array->type >= NPY_I4 && array->type <= NPY_U4;
+    if (whole ? is_whole : npy_is_float(array->type))
+        return true;
+    return err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
                    "dtype %s, must be %s", npy_types[array->type].name,
                    whole ? "any whole number" : "float16, float32 or float64");
 }
@@ -284,20 +300,20 @@ static bool list_member(Npz *npz, zip_uint64_t index, Err *err) {
     BAD_FILE_IF(zip_stat_index(npz->zip, index, ZIP_FL_ENC_RAW, &stat) != 0 ||
                     (stat.valid & needed) != needed,
                 npz->where, "", "broken zip: an entry without a name or a size");
-    size_t length = strlen(stat.name);
+    const size_t length = strlen(stat.name);
     char where[256];
     snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
-    BAD_FILE_IF(length < 5 || length - 4 >= NPZ_MAX_NAME ||
-                    strcmp(stat.name + length - 4, ".npy") != 0,
-                where, "save arrays, or tensors of a .pth, with numpy.savez",
+    const bool has_length = length >= 5 && length - 4 < NPZ_MAX_NAME;
+    BAD_FILE_IF(!has_length || strcmp(stat.name + length - 4, ".npy") != 0, where,
+                "save arrays, or tensors of a .pth, with numpy.savez",
                 "not an array: the name must end in .npy and be short");
     BAD_FILE_IF(stat.encryption_method != ZIP_EM_NONE, where, "", "encrypted");
     BAD_FILE_IF(stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE, where,
                 "use np.savez or np.savez_compressed",
                 "zip method %u, must be stored (0) or deflated (8)", stat.comp_method);
-    /* deflate compresses by a factor of at most 1032 */
-    BAD_FILE_IF(stat.comp_method == ZIP_CM_STORE ? stat.size != stat.comp_size
-                                                 : stat.size / 1032 > stat.comp_size,
+    enum { DEFLATE_MOST = 1032 }; /* the largest factor by which deflate compresses */
+    const bool stored = stat.comp_method == ZIP_CM_STORE;
+    BAD_FILE_IF(stored ? stat.size != stat.comp_size : stat.size / DEFLATE_MOST > stat.comp_size,
                 where, "", "declares %llu bytes, more than its %llu compressed bytes can hold",
                 (unsigned long long)stat.size, (unsigned long long)stat.comp_size);
     NpzMember *member = &npz->members[npz->count];
@@ -321,11 +337,13 @@ static bool list_members(Npz *npz, Err *err) {
     return true;
 }
 
-/* Opens the archive in a file, which it takes over. */
+/* Opens the archive in a file. The archive takes the file over: closing the archive closes it. */
 static bool open_archive(Npz *npz, FILE *file, Err *err) {
+    const zip_uint64_t from_start = 0;
+    const zip_int64_t whole_file = -1;
     zip_error_t error;
     zip_error_init(&error);
-    zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
+    zip_source_t *source = zip_source_filep_create(file, from_start, whole_file, &error);
     if (source)
         npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     else
@@ -389,8 +407,12 @@ static zip_file_t *open_member(const Npz *npz, int member, Err *err) {
 /* Reads `count` bytes, or as many as there are. Returns their number. */
 static size_t read_member_bytes(zip_file_t *file, char *to, size_t count) {
     size_t done = 0;
-    for (zip_int64_t got = 1; done < count && got > 0; done += got > 0 ? (size_t)got : 0)
-        got = zip_fread(file, to + done, count - done);
+    while (done < count) {
+        const zip_int64_t got = zip_fread(file, to + done, count - done);
+        if (got <= 0) /* the end, or an error */
+            break;
+        done += (size_t)got;
+    }
     return done;
 }
 
@@ -411,23 +433,25 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
 /* Reads all elements, as the file's bytes. Never inflates beyond the declared size (zip bombs). */
 static bool read_elements(const Npz *npz, const NpyArray *array, void *bytes, Err *err) {
     const ShortText place = member_place(npz, array->member);
-    char skipped[NPY_START], more;
-    size_t size = (size_t)array->count * npy_element_bytes(array);
+    char skipped[NPY_START], one_more;
+    const size_t size = (size_t)array->count * npy_element_bytes(array);
+    const size_t wanted = array->start + size;
     zip_file_t *file = open_member(npz, array->member, err);
     if (!file)
         return false;
-    size_t got =
-        read_member_bytes(file, skipped, array->start) + read_member_bytes(file, bytes, size);
-    /* libzip verifies the checksum where the data ends */
-    bool more_left = got == array->start + size && zip_fread(file, &more, 1) > 0;
-    bool damaged = zip_error_code_zip(zip_file_get_error(file)) != ZIP_ER_OK;
-    bool ok = damaged || more_left
-                  ? err_set(err, ERR_FAILED, place.text, "the file is damaged", "%s",
-                            damaged ? zip_file_strerror(file)
-                                    : "has more data than its directory entry says")
-                  : got == array->start + size ||
-                        err_set(err, ERR_FAILED, place.text, "", "truncated: %zu bytes are missing",
-                                array->start + size - got);
+    size_t got = read_member_bytes(file, skipped, array->start);
+    got += read_member_bytes(file, bytes, size);
+    /* Reads beyond the end, because libzip verifies the checksum where the data ends. */
+    const bool more_left = got == wanted && zip_fread(file, &one_more, 1) > 0;
+    const bool damaged = zip_error_code_zip(zip_file_get_error(file)) != ZIP_ER_OK;
+    bool ok = true;
+    if (damaged || more_left)
+        ok = err_set(err, ERR_FAILED, place.text, "the file is damaged", "%s",
+                     damaged ? zip_file_strerror(file)
+                             : "has more data than its directory entry says");
+    else if (got != wanted)
+        ok = err_set(err, ERR_FAILED, place.text, "", "truncated: %zu bytes are missing",
+                     wanted - got);
     zip_fclose(file);
     return ok;
 }
@@ -446,33 +470,56 @@ bool npz_read(const Npz *npz, const NpyArray *array, NpyType type, void *element
 
 /* ---- texts: numpy's bytes and str, and UTF-8 ------------------------------------------------- */
 
-/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. No code point:
- * '?'. */
+/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. A number that is no
+ * code point becomes '?'. */
 static int encode_utf8(uint32_t code, char text[4]) {
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    if (code > 0x10ffff || surrogate)
         code = '?';
-    if (code < 0x80)
-        return text[0] = (char)code, 1;
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    for (int i = more; i > 0; i--, code >>= 6)
+    if (code < 0x80) {
+        text[0] = (char)code;
+        return 1;
+    }
+    int followers = 3; /* bytes behind the first byte, of 6 bits each */
+    if (code < 0x800)
+        followers = 1;
+    else if (code < 0x10000)
+        followers = 2;
+    for (int i = followers; i > 0; i--) {
         text[i] = (char)(0x80 | (code & 0x3f));
-    text[0] = (char)((0xff << (7 - more) & 0xff) | code);
-    return more + 1;
+        code >>= 6;
+    }
+    const int first_mark = 0xff << (7 - followers) & 0xff;
+    text[0] = (char)(first_mark | (int)code);
+    return followers + 1;
+}
+
+/* Returns how many bytes follow the first byte of a character of UTF-8. */
+static int utf8_followers(unsigned char first) {
+    if (first < 0x80)
+        return 0;
+    if (first < 0xe0)
+        return 1;
+    return first < 0xf0 ? 2 : 3;
 }
 
 /* Decodes UTF-8 into code points. `codes` has room for one code point for each byte of `text`. */
 static void decode_utf8(const char *text, uint32_t *codes) {
-    const unsigned char *at = (const unsigned char *)text;
-    for (; *at; codes++) {
-        int more = *at < 0x80 ? 0 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 : 3;
-        *codes = more ? *at & (0x3fu >> more) : *at;
-        for (at++; more > 0 && (*at & 0xc0) == 0x80; at++, more--)
-            *codes = *codes << 6 | (*at & 0x3f);
+    const unsigned char *next = (const unsigned char *)text;
+    for (; *next; codes++) {
+        const unsigned char first = *next++;
+        int followers = utf8_followers(first);
+        *codes = followers ? first & (0x3fu >> followers) : first;
+        while (followers > 0 && (*next & 0xc0) == 0x80) {
+            *codes = *codes << 6 | (*next & 0x3f);
+            next++;
+            followers--;
+        }
     }
 }
 
-/* Writes one text as UTF-8, without the zeros at its end, and returns its bytes. NPY_S are copied,
- * NPY_U are encoded. */
+/* Writes one text as UTF-8, without the zeros at its end, and returns its bytes. Texts of NPY_S are
+ * copied, texts of NPY_U are encoded. */
 static size_t text_to_utf8(const NpyArray *array, const unsigned char *bytes, char *text) {
     size_t used = 0, width = npy_types[array->type].bytes;
     int length = array->characters;
@@ -520,6 +567,30 @@ static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
     return err_set(err, ERR_FAILED, "npz", "", "cannot %s: %s", doing, zip_error_strerror(error));
 }
 
+/* Writes the elements of an entry in the type of its array. */
+static void write_elements(const NpzEntry *entry, void *to) {
+    const NpyArray *array = &entry->array;
+    const char *from = entry->elements;
+    const int64_t row = array->rank && array->count ? array->count / array->shape[0] : 1;
+    const int64_t stride = (int64_t)(entry->stride ? entry->stride : (size_t)row * sizeof(double));
+    if (array->type == NPY_F2) {
+        const float *values = entry->elements;
+        for (int64_t i = 0; i < array->count; i++)
+            ((uint16_t *)to)[i] = (uint16_t)bev_code(BEV_FP16, values[i]);
+    } else if (array->type == NPY_U) {
+        for (int64_t i = 0; i < array->count; i++)
+            decode_utf8(from + i * stride, (uint32_t *)to + i * array->characters);
+    } else if (entry->doubles) {
+        for (int64_t i = 0; i < array->count; i++) {
+            double value;
+            memcpy(&value, from + i / row * stride + i % row * (int64_t)sizeof value, sizeof value);
+            store_number(array->type, to, i, value);
+        }
+    } else if (array->count > 0) {
+        memcpy(to, from, (size_t)array->count * npy_element_bytes(array));
+    }
+}
+
 /* Makes the bytes of a member: header and elements. The caller frees. NULL: no memory. */
 static char *member_bytes(const NpzEntry *entry, size_t *length) {
     const NpyArray *array = &entry->array;
@@ -527,26 +598,9 @@ static char *member_bytes(const NpzEntry *entry, size_t *length) {
     char *block = calloc(1, NPY_WRITTEN_BYTES + bytes);
     if (!block)
         return NULL;
-    size_t start = npy_write_header(array, block);
-    void *to = block + start;
+    const size_t start = npy_write_header(array, block);
+    write_elements(entry, block + start);
     *length = start + bytes;
-    const char *from = entry->elements;
-    const int64_t row = array->rank && array->count ? array->count / array->shape[0] : 1;
-    const int64_t stride = (int64_t)(entry->stride ? entry->stride : (size_t)row * sizeof(double));
-    if (array->type == NPY_F2)
-        for (int64_t i = 0; i < array->count; i++)
-            ((uint16_t *)to)[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)entry->elements)[i]);
-    else if (array->type == NPY_U)
-        for (int64_t i = 0; i < array->count; i++)
-            decode_utf8(from + i * stride, (uint32_t *)to + i * array->characters);
-    else if (entry->doubles)
-        for (int64_t i = 0; i < array->count; i++) {
-            double value;
-            memcpy(&value, from + i / row * stride + i % row * (int64_t)sizeof value, sizeof value);
-            store_number(array->type, to, i, value);
-        }
-    else if (bytes > 0)
-        memcpy(to, from, bytes);
     return block;
 }
 
@@ -587,7 +641,8 @@ bool npz_write(const char *path, const NpzEntry *entries, int count, Err *err) {
     char *blocks[NPZ_MAX_MEMBERS] = {NULL}; /* libzip frees its blocks in some failures only */
     zip_error_t error;
     zip_error_init(&error);
-    zip_source_t *source = zip_source_buffer_create(NULL, 0, 0, &error);
+    const void *no_bytes = NULL;
+    zip_source_t *source = zip_source_buffer_create(no_bytes, 0, 0, &error);
     zip_t *zip = source ? zip_open_from_source(source, ZIP_TRUNCATE, &error) : NULL;
     bool ok = zip || refuse_writing("start an archive", &error, err);
     zip_error_fini(&error);
@@ -596,9 +651,10 @@ bool npz_write(const char *path, const NpzEntry *entries, int count, Err *err) {
     for (int i = 0; ok && i < count; i++) {
         size_t length = 0;
         blocks[i] = member_bytes(&entries[i], &length);
-        ok = blocks[i] ? add_member(zip, entries[i].name, blocks[i], length) ||
-                             refuse_writing("add an array", zip_get_error(zip), err)
-                       : err_no_memory(err, entries[i].name, "");
+        if (!blocks[i])
+            ok = err_no_memory(err, entries[i].name, "");
+        else if (!add_member(zip, entries[i].name, blocks[i], length))
+            ok = refuse_writing("add an array", zip_get_error(zip), err);
     }
     if (ok)
         ok = write_archive(zip, source, path, err);

@@ -40,10 +40,12 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
                        ? INFINITY
                        : frustum_depth_m(frustum, (double)frustum_depth_bins(frustum));
     for (int w = 0; w < frustum->feat_w; w++) {
-        double origin_m[3], direction[3], edges[4][3]; /* edges of the column's rays */
-        for (int i = 0; i < 4; i++)
-            camera_ray(camera, frustum_u_px(frustum, w + (i & 1 ? 0.01 : -0.01)),
-                       frustum_v_px(frustum, i & 2 ? frustum->feat_h : -1), origin_m, edges[i]);
+        double origin_m[3], direction[3], edges[4][3]; /* edges: around the column's rays */
+        for (int corner = 0; corner < 4; corner++) {
+            const double u_px = frustum_u_px(frustum, w + (corner & 1 ? 0.01 : -0.01));
+            const double v_px = frustum_v_px(frustum, corner & 2 ? frustum->feat_h : -1);
+            camera_ray(camera, u_px, v_px, origin_m, edges[corner]);
+        }
         const WorldSight sight = world_sight(then, origin_m, edges);
         for (int h = 0; h < frustum->feat_h; h++) {
             camera_ray(camera, frustum_u_px(frustum, w), frustum_v_px(frustum, h), origin_m,
@@ -59,7 +61,7 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
     }
 }
 
-/* Makes a world of the boxes of a file. It has no ground: nothing but boxes hides a box. */
+/* Makes a world of the boxes of a file. The world has no ground: only boxes hide a box. */
 static bool world_of_boxes(const Photos *photos, World *world, Objects *objects, Err *err) {
     size_t count = (size_t)photos->box_count;
     *world = (World){.ground_class = CLASS_COUNT, .solid_count = (int)count};
@@ -89,9 +91,9 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
     bool ok = world ? photos_world_boxes(world, time_s, &objects->boxes, &objects->count, err)
                     : world_of_boxes(photos, &boxed, objects, err);
     const World *seen = world ? world : &boxed;
-    bool some = ok && objects->count;
+    const bool has_objects = ok && objects->count;
     size_t pixels = (size_t)(rig->camera_count * rig->frustum.feat_h) * (size_t)rig->frustum.feat_w;
-    if (some) {
+    if (has_objects) {
         objects->pixel_count = (int64_t)pixels;
         objects->pixels = calloc((size_t)objects->count, sizeof *objects->pixels);
         objects->object_of = malloc(pixels * sizeof *objects->object_of);
@@ -99,7 +101,7 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
         ok = (objects->pixels && objects->object_of && objects->surface_m) ||
              err_no_memory(err, "objects", "");
     }
-    for (int camera = 0; ok && some && camera < rig->camera_count; camera++) {
+    for (int camera = 0; ok && has_objects && camera < rig->camera_count; camera++) {
         WorldSnapshot *then;
         ok = world_snapshot(seen, time_s - rig->cameras[camera].delay_s, &then, err);
         if (ok)
@@ -107,21 +109,21 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
         world_snapshot_free(then);
     }
     world_free(&boxed);
-    if (!ok || !some)
+    if (!ok || !has_objects)
         objects_free(objects);
     return ok;
 }
 
 /* ---- the mass of an object in the grid ------------------------------------------------------- */
 
-/* A pixel's ray: by the rig that took the picture, and by the wrong rig. A point at depth z is from
- * + z * along. `since_m`: how far the object has moved since the picture. */
+/* A pixel's ray: by the right rig, which took the picture, and by the wrong rig. A point at depth z
+ * lies at from_m + z * along. `since_m`: how far the object has moved since the picture. */
 typedef struct {
     double from_m[3], along[3], wrong_from_m[3], wrong_along[3], since_m[3];
 } PixelRay;
 
-/* Sums over the points of one object. `own` and `kept` count the mass that the right rig puts into
- * the box: all of it, and what the map still has. */
+/* Sums over the points of one object. `own` is the mass that the right rig puts into the object's
+ * box. `kept` is the part of `own` that the map has. */
 typedef struct {
     double mass, in_grid, in_box, right_in_box, own, kept, along, across, behind;
 } Sums;
@@ -168,7 +170,7 @@ static void right_place(const Measure *measure, int64_t pixel, int64_t bin, doub
 }
 
 /* Whether the right rig puts a pixel's point into the box of its object. The point stands for a
- * whole cell and a whole bin, so it may lie half of these outside. */
+ * cell and a bin, so it may lie half a cell or half a bin outside the box. */
 static bool point_is_own(const Measure *measure, int64_t pixel, int64_t bin) {
     const Frustum *frustum = &measure->right->frustum;
     double at_m[3], half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
@@ -211,12 +213,14 @@ static void add_pixel_mass(const Measure *measure, int64_t pixel) {
     }
 }
 
-/* Adds a point of the map. Its mass lies in its cell. Its error is the distance between its places
- * by the two rigs. */
+/* Adds point t of the map to the sums of its object. The point's mass lies in its cell. The error
+ * is the distance between the point's places by the two rigs. */
 static void add_point_mass(const Measure *measure, const BevMap *map, int64_t t) {
-    int64_t pixel = map->ranks_feat[t], value = map->ranks_depth[t];
-    int object = measure->objects->object_of[pixel];
-    double mass = object < 0 ? 0 : measure->depth[value] * (map->weights ? map->weights[t] : 1);
+    const int64_t pixel = map->ranks_feat[t], value = map->ranks_depth[t];
+    const int object = measure->objects->object_of[pixel];
+    if (object < 0)
+        return;
+    const double mass = measure->depth[value] * (map->weights ? map->weights[t] : 1);
     if (mass == 0)
         return;
     double at_m[2], moved_m[2];
@@ -239,9 +243,12 @@ static void add_point_mass(const Measure *measure, const BevMap *map, int64_t t)
     sums->across += mass * (moved_m[1] * ray->along[0] - moved_m[0] * ray->along[1]) / level;
 }
 
+/* Returns the error of an object. An object is lost if the map has less than a tenth of the mass
+ * that the right rig puts into the box. */
 static ObjectError object_error(const TrueBox *box, const Sums *sums) {
-    bool lost = sums->mass > 0 && !(sums->kept >= 0.1 * sums->own && sums->kept > 0);
-    double kept = lost ? NAN : sums->kept; /* 0 / 0 is NaN: no mass */
+    const bool enough_kept = sums->kept > 0 && sums->kept >= 0.1 * sums->own;
+    const bool lost = sums->mass > 0 && !enough_kept;
+    double kept = lost ? NAN : sums->kept; /* without mass 0 / 0 is NaN, too */
     double along_m = sums->along / kept, across_m = sums->across / kept;
     return (ObjectError){.range_m = hypot(box->center_m[0], box->center_m[1]),
                          .share = sums->in_box / sums->mass,
@@ -292,7 +299,7 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
         while (error->range_m >= object_band_m[band - bands])
             band++;
         if (!isfinite(error->share) || error->right_share == 0)
-            continue; /* the right rig puts nothing of it into its box, either */
+            continue; /* the right rig puts none of the object's mass into its box, either */
         band->count++;
         band->lost += error->lost;
         band->share += error->share;

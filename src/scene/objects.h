@@ -30,8 +30,8 @@ typedef struct {
      * left. NaN: lost, or no mass. */
     double along_m, across_m;
     double error_m; /* the length of (along_m, across_m) */
-    /* How far the mass that counts lies behind the visible surface along the ray, as depth has it.
-     * No fault changes this. NaN: no mass. */
+    /* How far behind the visible surface the depths put the mass that counts: the mean along the
+     * ray, seen from above. No fault changes this distance. NaN: no mass. */
     double behind_m;
 } ObjectError;
 

@@ -38,15 +38,17 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w) 
 /* ---- features of photographs ----------------------------------------------------------------- */
 
 /* Finds the part of a photograph, along one axis, that belongs to feature pixel `at` of `count`.
- * The part is nearer to this pixel than to its neighbours, which sit at linspace(0, input - 1,
- * count). */
+ * `size` and `input` are the axis lengths of the photograph and of the network's input. The feature
+ * pixels lie at linspace(0, input - 1, count). A part is nearer to its own pixel than to others. */
 static void find_photo_part(int64_t size, int input, int count, int at, int64_t part[2]) {
-    double gap = count > 1 ? (double)(input - 1) / (count - 1) : input;
-    double scale = (double)size / input, middle = count > 1 ? at * gap + 0.5 : input / 2.0;
-    part[0] = (int64_t)fmax(0, floor((middle - gap / 2) * scale));
-    part[1] = (int64_t)fmin((double)size, ceil((middle + gap / 2) * scale));
-    part[0] = part[0] < size ? part[0] : size - 1;
-    part[1] = part[1] > part[0] ? part[1] : part[0] + 1;
+    const bool single = count == 1; /* the pixel stands for the whole input */
+    double gap = single ? input : (double)(input - 1) / (count - 1);
+    double middle = single ? input / 2.0 : at * gap + 0.5;
+    double scale = (double)size / input; /* photograph pixels in a pixel of the input */
+    int64_t first = (int64_t)fmax(0, floor((middle - gap / 2) * scale));
+    int64_t end = (int64_t)fmin((double)size, ceil((middle + gap / 2) * scale));
+    part[0] = first < size ? first : size - 1;
+    part[1] = end > part[0] ? end : part[0] + 1; /* at least one pixel */
 }
 
 typedef struct {
@@ -54,10 +56,11 @@ typedef struct {
     int64_t h, w;
 } Photo;
 
+/* Returns the brightness of a pixel. Beyond the photograph the last row and column are repeated. */
 static double brightness(const Photo *photo, int64_t y, int64_t x) {
-    const uint8_t *p = photo->srgb + 3 * ((y < photo->h ? y : photo->h - 1) * photo->w +
-                                          (x < photo->w ? x : photo->w - 1));
-    return (0.2126 * p[0] + 0.7152 * p[1] + 0.0722 * p[2]) / 255;
+    const int64_t row = y < photo->h ? y : photo->h - 1, column = x < photo->w ? x : photo->w - 1;
+    const uint8_t *rgb = photo->srgb + 3 * (row * photo->w + column);
+    return (0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]) / 255;
 }
 
 /* Computes a feature pixel from its part of a photograph: colour, edges and contrast. */
@@ -176,7 +179,7 @@ bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *
     if (!points)
         return err_no_memory(err, "photos", "choose a smaller scene");
     photos->sweep_m = points;
-    for (int i = 0; i < BEAMS * TURNS; i++)
+    for (int i = 0; i < BEAMS * TURNS; i++) /* keeps the rays that hit */
         if (!isnan(points[3 * i]))
             memmove(points + 3 * photos->sweep_count++, points + 3 * i, 3 * sizeof *points);
     return true;

@@ -99,38 +99,45 @@ static float largest_abs(const float *values, int64_t count) {
 
 enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all block sizes */
 
-/* Sets a tensor's scale so that it keeps the magnitude `range`. 0: the largest of `values`. */
+/* Sets a tensor's scale so that the format can hold the magnitude `range`. Range 0 stands for the
+ * largest magnitude of `values`. */
 static void choose_scale(BevTensor *tensor, const float *values, double range) {
     if (!(range > 0) && scale_exists(tensor->dtype))
         range = largest_abs(values, tensor->rows * tensor->row_len);
     tensor->scale = bev_tensor_scale(tensor->dtype, (float)range);
 }
 
+/* Writes the largest magnitude of each channel's finite values. */
 static void largest_of_channels(const BevTensor *feat, const float *values, float *largest) {
     memset(largest, 0, (size_t)feat->row_len * sizeof *largest);
     for (int64_t row = 0; row < feat->rows; row++, values += feat->row_len)
         for (int64_t c = 0; c < feat->row_len; c++) {
-            float magnitude = fabsf(values[c]);
-            largest[c] = magnitude > largest[c] && magnitude <= FLT_MAX ? magnitude : largest[c];
+            const float magnitude = fabsf(values[c]);
+            const bool finite = magnitude <= FLT_MAX;
+            if (finite && magnitude > largest[c])
+                largest[c] = magnitude;
         }
 }
 
-/* Sets the scales of the features. There is one for each channel where the format and the ranges
- * have them. Otherwise there is one for the tensor. */
+/* Sets the scales of the features: one scale for each channel if the format and the ranges have
+ * such scales, otherwise one scale for the tensor. */
 static void choose_feat_scales(BevTensor *feat, const float *values, const ScaleRanges *ranges) {
     float *scales = feat->channel_scales;
-    bool listed = ranges && ranges->feat_channels.count > 0;
-    bool by_channel = scales && (listed || (ranges && ranges->ideal_by_channel));
-    if (scales && !listed && by_channel)
-        largest_of_channels(feat, values, scales);
-    for (int64_t c = 0; scales && c < feat->row_len; c++) {
-        float range = listed ? (float)ranges->feat_channels.values[c] : scales[c];
-        scales[c] = by_channel ? bev_tensor_scale(feat->dtype, range) : 1;
-    }
-    if (by_channel)
-        feat->scale = 1;
-    else
+    const bool listed = ranges && ranges->feat_channels.count > 0;
+    const bool by_channel = scales && (listed || (ranges && ranges->ideal_by_channel));
+    if (!by_channel) {
+        for (int64_t c = 0; scales && c < feat->row_len; c++)
+            scales[c] = 1;
         choose_scale(feat, values, ranges ? ranges->feat : 0);
+        return;
+    }
+    if (!listed)
+        largest_of_channels(feat, values, scales);
+    for (int64_t c = 0; c < feat->row_len; c++) {
+        const float range = listed ? (float)ranges->feat_channels.values[c] : scales[c];
+        scales[c] = bev_tensor_scale(feat->dtype, range);
+    }
+    feat->scale = 1;
 }
 
 static void encode_tensor(BevTensor *tensor, const float *values) {
@@ -145,8 +152,8 @@ static void encode_tensor(BevTensor *tensor, const float *values) {
 
 static const size_t KEPT_BYTES = 48 << 20; /* the most memory that pooled_fp32 keeps for updates */
 
-/* Sets the output's scale where its format has one. The scale keeps the range in the features'
- * ranges. Without it, the scale keeps the largest magnitude of the FP32 pooling result. */
+/* Sets the output's scale if its format has one. The format can then hold the output's range, which
+ * the features' ranges may give. Otherwise the range is the largest magnitude of an FP32 result. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
     BevTensor *out = &problem->view.out;
     BevProblem original = problem->view;

@@ -17,10 +17,10 @@
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const GiveUp *give_up,
                    BevMap *map, Err *err);
 
-/* Makes the lengths of the intervals more even. At `balance` 0 they stay; at 1 all are the mean,
- * to a point. Between 0 and 1 each is between its own length and the mean. Points move to the next
- * cells in order. Their number, depths, features and weights stay, and so do the cells that have
- * points. Within a cell ranks_depth ascends. Fails without memory. */
+/* Makes the lengths of the intervals more even. At `balance` 0 the lengths stay. At 1 all lengths
+ * are the mean, to a point. Between 0 and 1 each length lies between its own and the mean. Points
+ * move to the next cells in order. Their number, depths, features and weights stay, and so do the
+ * cells that have points. Within a cell ranks_depth ascends. Fails without memory. */
 bool scatter_even(BevMap *map, double balance, Err *err);
 
 /* The result of pruning. The mass of points is the sum of |depth| times |weight|. */
@@ -34,9 +34,9 @@ static inline double kept_share(double kept, double all) {
     return all != 0 ? kept / all : 1;
 }
 
-/* The rule that prunes points, by the magnitude of their depth. A point is pruned if its magnitude
- * is smaller than `below`, or if it is not among the `top` largest of its pixel. Zeroed: no point
- * is pruned. */
+/* The rule that prunes points, by the magnitude of their depth. A point is pruned if this magnitude
+ * is smaller than `below`, or if it is not among the `top` largest magnitudes of its pixel. Zeroed:
+ * no point is pruned. */
 typedef struct {
     double below;
     int64_t top; /* 0: `below` decides */

@@ -22,8 +22,8 @@ static int compare_depths(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Returns the new end of interval i. It lies between its own end and the end that it has when all
- * lengths are equal. At least one point is left for this interval and for each later one. */
+/* Returns the new end of interval i, which begins at `start`. The new end lies between own_end and
+ * the end of equal lengths. Interval i and each later interval get at least one point. */
 static int64_t balanced_end(const BevMap *map, double balance, int64_t i, int64_t own_end,
                             int64_t start) {
     double equal_end = (double)map->points * (double)(i + 1) / (double)map->intervals;
@@ -54,9 +54,11 @@ bool scatter_even(BevMap *map, double balance, Err *err) {
     bool ok = scratch && cells;
     for (int64_t i = 0; ok && i < map->intervals; i++)
         cells[i] = map->ranks_bev[map->interval_starts[i]];
-    for (int64_t i = 0, own = 0, start = 0, end; ok && i < map->intervals; i++, start = end) {
-        own += map->interval_lengths[i];
-        end = balanced_end(map, balance, i, own, start);
+    int64_t own_end = 0, end = 0;
+    for (int64_t i = 0; ok && i < map->intervals; i++) {
+        const int64_t start = end;
+        own_end += map->interval_lengths[i];
+        end = balanced_end(map, balance, i, own_end, start);
         map->interval_starts[i] = (int32_t)start;
         map->interval_lengths[i] = (int32_t)(end - start);
         for (int64_t t = start; t < end; t++)
@@ -101,7 +103,8 @@ static float depth_magnitude(float depth) {
     return isnan(depth) ? INFINITY : fabsf(depth);
 }
 
-/* Inserts a depth into the list of the `count` largest, at most `top`. Their magnitudes descend. */
+/* Inserts the depth of a rank into a list of the `count` largest depths, which has room for `top`
+ * ranks. The magnitudes of the list descend. */
 static void insert_depth(int64_t *largest, int64_t count, int64_t top, const float *depth,
                          int64_t rank) {
     const float magnitude = depth_magnitude(depth[rank]);
@@ -132,15 +135,16 @@ static bool *mark_largest(const BevShape *shape, const float *depth, int64_t top
     return marks;
 }
 
-/* Copies the points that are kept: the marked ones, or those whose depth is not below a bound. The
- * intervals are found later. */
+/* Copies the points that are kept: the marked points, or without marks the points whose depth is
+ * not below a bound. The intervals are found later. */
 static void copy_kept_points(const BevMap *whole, const float *depth, const bool *marks,
                              double below, BevMap *map, Pruned *pruned) {
     for (int64_t t = 0; t < whole->points; t++) {
         const int32_t rank = whole->ranks_depth[t];
         double mass = fabs(depth[rank] * (whole->weights ? whole->weights[t] : 1.0));
+        const bool is_pruned = marks ? !marks[rank] : fabsf(depth[rank]) < below;
         pruned->mass += mass;
-        if (marks ? !marks[rank] : fabsf(depth[rank]) < below)
+        if (is_pruned)
             continue;
         const int64_t kept = pruned->points_kept++;
         pruned->mass_kept += mass;

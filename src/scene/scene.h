@@ -20,7 +20,7 @@
  *
  * Images with the shape of image_size, at any resolution, are what the network saw. Others are the
  * whole images of the cameras. Where their size is the largest of own_size, each camera's own image
- * begins in the upper left corner. Where feat is missing, features are made from them. */
+ * begins in the upper left corner. Where feat is missing, features are made from the images. */
 #pragma once
 
 #include "src/scene/features.h"

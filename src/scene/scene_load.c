@@ -131,9 +131,15 @@ static int street_rank(const SceneName *scene) {
 
 static int compare_scenes(const void *a, const void *b) {
     const SceneName *left = a, *right = b;
-    return left->group != right->group               ? (int)left->group - (int)right->group
-           : street_rank(left) != street_rank(right) ? street_rank(left) - street_rank(right)
-                                                     : strcmp(left->name, right->name);
+    const int by_group = (int)left->group - (int)right->group;
+    const int by_rank = street_rank(left) - street_rank(right);
+    if (by_group)
+        return by_group;
+    return by_rank ? by_rank : strcmp(left->name, right->name);
+}
+
+static bool is_sample_file(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".json");
 }
 
 /* Adds the samples after the `first` names that are listed already. */
@@ -145,16 +151,19 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
     if (!directory)
         return refuse_listing(folder, errno, err);
     errno = 0;
-    for (struct dirent *entry; *count < max && (entry = readdir(directory));)
-        if (data_has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
-            snprintf(path, sizeof path, "%.3000s/%s", folder, entry->d_name);
-            json_t *root = json_load_file(path, 0, NULL);
-            names[*count].group =
-                json_object_get(root, "operator") ? SCENES_OPERATOR : SCENES_CAMERAS;
-            json_decref(root);
-            data_stem(entry->d_name, names[*count].name, sizeof names->name);
-            ++*count;
-        }
+    while (*count < max) {
+        const struct dirent *entry = readdir(directory);
+        if (!entry)
+            break;
+        if (!is_sample_file(entry))
+            continue;
+        SceneName *added = &names[(*count)++];
+        snprintf(path, sizeof path, "%.3000s/%s", folder, entry->d_name);
+        json_t *root = json_load_file(path, 0, NULL);
+        added->group = json_object_get(root, "operator") ? SCENES_OPERATOR : SCENES_CAMERAS;
+        json_decref(root);
+        data_stem(entry->d_name, added->name, sizeof added->name);
+    }
     int error = errno;
     closedir(directory);
     qsort(names + first, *count - first, sizeof *names, compare_scenes);
@@ -249,13 +258,13 @@ static bool load_json(const char *path, bool build, Scene *scene, Err *err) {
 /* Whether a folder holds the arrays of an operator. Otherwise its files are moments of a clip. */
 static bool folder_holds_arrays(const char *path) {
     DIR *directory = opendir(path);
-    struct dirent *entry;
-    bool found = false;
-    while (directory && !found && (entry = readdir(directory)))
-        found = data_has_suffix(entry->d_name, ".npy");
-    if (directory)
-        closedir(directory);
-    return found;
+    if (!directory)
+        return false;
+    const struct dirent *entry = readdir(directory);
+    while (entry && !data_has_suffix(entry->d_name, ".npy"))
+        entry = readdir(directory);
+    closedir(directory);
+    return entry != NULL;
 }
 
 static bool load_moment(const Clip *clip, int moment, Scene *scene, Err *err) {
@@ -272,19 +281,25 @@ bool clip_load(const Scene *first, int moment, Scene *scene, Err *err) {
     if (!load_moment(first->clip, moment, scene, err))
         return false;
     moment_path(first->clip, moment, path);
-    if ((!first->photo_features || scene->photo_features || scene_use_photo_features(scene, err)) &&
-        (moments_are_alike(first, scene) ||
-         err_set(err, ERR_FAILED, path, "moments have the same arrays, shapes and grid",
-                 "another kind of moment than %s", first->clip->files[0]->d_name)))
-        return true;
-    scene_free(scene);
-    return false;
+    bool ok = true;
+    if (first->photo_features && !scene->photo_features)
+        ok = scene_use_photo_features(scene, err);
+    if (ok && !moments_are_alike(first, scene))
+        ok = err_set(err, ERR_FAILED, path, "moments have the same arrays, shapes and grid",
+                     "another kind of moment than %s", first->clip->files[0]->d_name);
+    if (!ok)
+        scene_free(scene);
+    return ok;
 }
 
 static bool load_folder(const char *path, Scene *scene, Err *err) {
     Clip *clip;
-    if (folder_holds_arrays(path))
-        return scene_load_folder(path, scene, err) && (folder_name(scene->name, path), true);
+    if (folder_holds_arrays(path)) {
+        const bool loaded = scene_load_folder(path, scene, err);
+        if (loaded)
+            folder_name(scene->name, path);
+        return loaded;
+    }
     if (!clip_open(path, &clip, err))
         return false;
     if (!load_moment(clip, 0, scene, err)) {
@@ -305,11 +320,14 @@ static bool load_path(const char *path, Scene *scene, Err *err) {
         return false;
     (void)!fread(start, 1, sizeof start, file); /* a shorter file leaves zeros */
     rewind(file);
-    bool archive = !memcmp(start, "PK", 2);
-    if (!archive)
+    bool ok;
+    if (!memcmp(start, "PK", 2)) { /* a zip archive */
+        ok = scene_read_npz(file, path, scene, err);
+    } else {
+        const bool build_operator = true;
         fclose(file);
-    bool ok = archive ? scene_read_npz(file, path, scene, err)
-                      : refuse_other_formats(path, start, err) && load_json(path, true, scene, err);
+        ok = refuse_other_formats(path, start, err) && load_json(path, build_operator, scene, err);
+    }
     if (ok)
         data_stem(path, scene->name, sizeof scene->name);
     return ok;
@@ -340,7 +358,8 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
 
 bool scene_load_sample(const char *name, Scene *scene, Err *err) {
     char path[PATH_MAX];
-    return sample_path(name, path, err) && load_json(path, false, scene, err);
+    const bool build_operator = false;
+    return sample_path(name, path, err) && load_json(path, build_operator, scene, err);
 }
 
 void scene_title(const char *name, char title[128]) {

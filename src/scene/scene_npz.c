@@ -48,9 +48,10 @@ static int size_of_letter(char letter) {
 NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values[SIZE_COUNT]) {
     NpyArray array = {.type = type, .count = 1, .characters = type == NPY_U ? NPZ_TEXT : 1};
     for (const char *s = scene_arrays[id].shapes[which]; *s; s++) {
-        int64_t axis = size_of_letter(*s) >= 0 ? values[size_of_letter(*s)] : *s - '0';
-        array.shape[array.rank++] = axis;
-        array.count *= axis;
+        const int size = size_of_letter(*s);
+        const int64_t extent = size >= 0 ? values[size] : *s - '0';
+        array.shape[array.rank++] = extent;
+        array.count *= extent;
     }
     return array;
 }
@@ -108,26 +109,30 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
 }
 
 /* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
-static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
-    REFUSE_IF(value < sizes[e].min || value > sizes[e].max, id, "", "%lld %s, must be %lld to %lld",
-              (long long)value, sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
-    REFUSE_IF(reader->size[e] >= 0 && reader->size[e] != value, id,
+static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize which, int64_t value) {
+    const int64_t min = sizes[which].min, max = sizes[which].max, known = reader->size[which];
+    REFUSE_IF(value < min || value > max, id, "", "%lld %s, must be %lld to %lld", (long long)value,
+              sizes[which].title, (long long)min, (long long)max);
+    REFUSE_IF(known >= 0 && known != value, id,
               id == ARRAY_FEAT ? "depth is (camera, D, h, w), feat (camera, h, w, C)" : "",
-              "%lld %s, but %s has %lld", (long long)value, sizes[e].title, reader->first[e],
-              (long long)reader->size[e]);
-    if (reader->size[e] < 0) {
-        reader->size[e] = value;
-        reader->first[e] = scene_arrays[id].name;
+              "%lld %s, but %s has %lld", (long long)value, sizes[which].title,
+              reader->first[which], (long long)known);
+    if (known < 0) {
+        reader->size[which] = value;
+        reader->first[which] = scene_arrays[id].name;
     }
     return true;
 }
 
+/* Whether an array has a shape of the table, whose letters stand for any size. */
 static bool shape_matches(const NpyArray *array, const char *shape) {
     if (array->rank != (int)strlen(shape))
         return array->rank == 0 && !strcmp(shape, "1"); /* a number counts as a list of one */
-    for (int i = 0; i < array->rank; i++)
-        if (shape[i] >= '0' && shape[i] <= '9' && array->shape[i] != shape[i] - '0')
+    for (int i = 0; i < array->rank; i++) {
+        const bool is_digit = size_of_letter(shape[i]) < 0;
+        if (is_digit && array->shape[i] != shape[i] - '0')
             return false;
+    }
     return true;
 }
 
@@ -192,9 +197,11 @@ static bool read_header(ArrayReader *reader, int id, int member) {
 /* Returns the number of elements of each camera. 0: one row serves all cameras. */
 static int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
     const NpyArray *array = &reader->array[id];
-    const bool one = array->rank < (id == ARRAY_RESIZE ? 1 : 2) ||
-                     (array->rank == 1 && array->count == 1 && reader->size[SIZE_CAMERAS] > 1);
-    return one ? 0 : array->count / reader->size[SIZE_CAMERAS];
+    const int rank_by_camera = id == ARRAY_RESIZE ? 1 : 2;
+    const bool one_number = array->rank == 1 && array->count == 1;
+    if (array->rank < rank_by_camera || (one_number && reader->size[SIZE_CAMERAS] > 1))
+        return 0;
+    return array->count / reader->size[SIZE_CAMERAS];
 }
 
 /* Checks that the arrays of a group are either all present or all missing. */
@@ -402,13 +409,14 @@ static bool set_input(ArrayReader *reader, Rig *rig) {
  * of this rectangle must be image_size. */
 static bool set_crop(ArrayReader *reader, int camera, const Frustum *frustum, ImageCut *cut) {
     const double size[2] = {frustum->input_w, frustum->input_h};
-    const int64_t own = arrays_by_camera(reader, ARRAY_CROP), first = camera * own;
+    const int64_t by_camera = arrays_by_camera(reader, ARRAY_CROP), first = camera * by_camera;
+    const int64_t numbers = by_camera ? by_camera : reader->array[ARRAY_CROP].count;
+    const bool has_ends = numbers == 4;
     const double *crop = reader->numbers[ARRAY_CROP] + first;
     for (int axis = 0; axis < 2; axis++) {
         if (!arrays_check_between(reader, ARRAY_CROP, first + axis, crop[axis], -65536, 65536))
             return false;
-        REFUSE_ELEMENT_IF((own ? own : reader->array[ARRAY_CROP].count) == 4 &&
-                              fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5,
+        REFUSE_ELEMENT_IF(has_ends && fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5,
                           ARRAY_CROP, first + 2 + axis,
                           "%g ends a crop of %g pixels, but image_size has %g", crop[2 + axis],
                           crop[2 + axis] - crop[axis], size[axis]);
@@ -466,18 +474,18 @@ static bool set_depth(ArrayReader *reader, Frustum *frustum) {
     return true;
 }
 
-/* Sets one axis of the grid. A row is lower end, upper end, cell size. It must be whole cells. */
+/* Sets one axis of the grid. The axis has a row of the array: lower end, upper end, size of a cell.
+ * The range must have a whole number of cells. */
 static bool set_grid_axis(ArrayReader *reader, int axis, double *min_m, double *max_m, int *cells) {
     const double *row = reader->numbers[ARRAY_GRID] + 3 * axis;
     REFUSE_ELEMENT_IF(!(row[0] < row[1]), ARRAY_GRID, 3 * axis + 1,
                       "empty range: the upper end %g is not above the lower end %g", row[1],
                       row[0]);
-    double count = (row[1] - row[0]) / row[2];
-    REFUSE_ELEMENT_IF(!(row[2] > 0) || !(round(count) >= 1 && round(count) <= SCENE_MAX_CELLS) ||
-                          fabs(count - round(count)) > 1e-3,
-                      ARRAY_GRID, 3 * axis + 2,
-                      "cells of %g m: %g of them, must be a whole number, 1 to %d", row[2], count,
-                      SCENE_MAX_CELLS);
+    const double count = (row[1] - row[0]) / row[2], whole = round(count);
+    const bool in_bounds = whole >= 1 && whole <= SCENE_MAX_CELLS;
+    REFUSE_ELEMENT_IF(!(row[2] > 0) || !in_bounds || fabs(count - whole) > 1e-3, ARRAY_GRID,
+                      3 * axis + 2, "cells of %g m: %g of them, must be a whole number, 1 to %d",
+                      row[2], count, SCENE_MAX_CELLS);
     *min_m = row[0];
     *max_m = row[1];
     *cells = (int)round(count);
@@ -495,13 +503,17 @@ static bool read_rounding(ArrayReader *reader, Grid *grid) {
     return true;
 }
 
+static bool read_grid(ArrayReader *reader, Grid *grid) {
+    return set_grid_axis(reader, 0, &grid->x_min_m, &grid->x_max_m, &grid->nx) &&
+           set_grid_axis(reader, 1, &grid->y_min_m, &grid->y_max_m, &grid->ny) &&
+           set_grid_axis(reader, 2, &grid->z_min_m, &grid->z_max_m, &grid->nz) &&
+           read_rounding(reader, grid);
+}
+
 static bool read_rig(ArrayReader *reader, Scene *scene) {
     Rig *rig = &scene->rig;
-    Grid *g = &rig->grid;
     if (!set_cameras(reader, rig) || !set_input(reader, rig) || !set_depth(reader, &rig->frustum) ||
-        !set_cuts(reader, rig) || !set_grid_axis(reader, 0, &g->x_min_m, &g->x_max_m, &g->nx) ||
-        !set_grid_axis(reader, 1, &g->y_min_m, &g->y_max_m, &g->ny) ||
-        !set_grid_axis(reader, 2, &g->z_min_m, &g->z_max_m, &g->nz) || !read_rounding(reader, g) ||
+        !set_cuts(reader, rig) || !read_grid(reader, &rig->grid) ||
         !rig_check(rig, reader->npz.where, reader->err))
         return false;
     scene->has_rig = true;
@@ -543,16 +555,20 @@ static bool read_bev_shape(ArrayReader *reader, BevShape *shape) {
 /* Reads the index arrays. scene.h says when the map from the file is used. */
 static bool read_map(ArrayReader *reader, Scene *scene) {
     BevMap *map = &scene->map;
+    const BevMapArrays list = bev_map_arrays(map);
+    static const ArrayId ids[BEV_MAP_ARRAYS] = {ARRAY_RANKS_DEPTH,      ARRAY_RANKS_FEAT,
+                                                ARRAY_RANKS_BEV,        ARRAY_INTERVAL_STARTS,
+                                                ARRAY_INTERVAL_LENGTHS, ARRAY_WEIGHTS};
     map->points = reader->size[SIZE_POINTS];
     map->intervals = reader->size[SIZE_INTERVALS];
-    if (!(map->ranks_depth = arrays_take(reader, ARRAY_RANKS_DEPTH, NPY_I4)) ||
-        !(map->ranks_feat = arrays_take(reader, ARRAY_RANKS_FEAT, NPY_I4)) ||
-        !(map->ranks_bev = arrays_take(reader, ARRAY_RANKS_BEV, NPY_I4)) ||
-        !(map->interval_starts = arrays_take(reader, ARRAY_INTERVAL_STARTS, NPY_I4)) ||
-        !(map->interval_lengths = arrays_take(reader, ARRAY_INTERVAL_LENGTHS, NPY_I4)) ||
-        (arrays_has(reader, ARRAY_WEIGHTS) &&
-         !(map->weights = arrays_take(reader, ARRAY_WEIGHTS, NPY_F4))) ||
-        !scatter_check(map, &scene->shape, reader->npz.where, reader->err))
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
+        if (ids[i] == ARRAY_WEIGHTS && !arrays_has(reader, ARRAY_WEIGHTS))
+            continue;
+        *list.array[i] = arrays_take(reader, ids[i], ids[i] == ARRAY_WEIGHTS ? NPY_F4 : NPY_I4);
+        if (!*list.array[i])
+            return false;
+    }
+    if (!scatter_check(map, &scene->shape, reader->npz.where, reader->err))
         return false;
     if (scene->has_rig && !map->weights)
         scene->agreement = agreement_find(&scene->rig, map, scene->remark, sizeof scene->remark);
@@ -579,15 +595,16 @@ static int64_t count_non_finite(const float *values, size_t count) {
 static void remark_rig(Scene *scene) {
     enum { HIGHEST_M = 20 };
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
-        double height_m = scene->rig.cameras[i].position_m[2];
-        if (height_m >= 0 && height_m <= HIGHEST_M)
+        const double height_m = scene->rig.cameras[i].position_m[2];
+        const bool below = height_m < 0;
+        if (!below && height_m <= HIGHEST_M)
             continue;
         text_add(scene->remark, sizeof scene->remark, "%s%s stands %.4g m %s the ground: %s",
                  scene->remark[0] ? "; " : "", scene->rig.cameras[i].name, fabs(height_m),
-                 height_m < 0 ? "below" : "above",
-                 height_m < 0 ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
-                                "shows headings)"
-                              : "are poses in mm, or in the world's frame?");
+                 below ? "below" : "above",
+                 below ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
+                         "shows headings)"
+                       : "are poses in mm, or in the world's frame?");
         return;
     }
 }
@@ -623,11 +640,22 @@ static void remark_depth(Scene *scene) {
                  between, largest);
 }
 
+/* Reads the tensors. Features that are missing are made from the photographs. */
+static bool read_tensors(ArrayReader *reader, Scene *scene) {
+    scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4);
+    if (!scene->tensors.depth)
+        return false;
+    if (!arrays_has(reader, ARRAY_FEAT))
+        return scene_use_photo_features(scene, reader->err);
+    scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4);
+    return scene->tensors.feat;
+}
+
 /* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. The rig is
  * known before the photographs, which are cut to the network's input and reduced. */
 static bool read_scene(ArrayReader *reader, void *to) {
     Scene *scene = to;
-    bool has_feat = arrays_has(reader, ARRAY_FEAT);
+    const bool has_feat = arrays_has(reader, ARRAY_FEAT);
     scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;
     scene->temperature = 1;
     scene->shape = (BevShape){.cameras = reader->size[SIZE_CAMERAS],
@@ -640,9 +668,7 @@ static bool read_scene(ArrayReader *reader, void *to) {
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz.where, reader->err) ||
         (reader->has_index && !read_map(reader, scene)) || !scene_read_recorded(reader, scene) ||
-        !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
-        (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
-                  : !scene_use_photo_features(scene, reader->err)))
+        !read_tensors(reader, scene))
         return false;
     remark_rig(scene);
     remark_depth(scene);

@@ -38,7 +38,7 @@ int64_t slice_place(const Slice *slice, int64_t cell) {
 
 /* ---- the strongest cell ---------------------------------------------------------------------- */
 
-/* Returns the number of cells to compare: those with an interval, or all cells without a map. */
+/* Returns the number of cells to compare: the cells with an interval, or, without a map, all. */
 static int64_t candidate_count(const Slice *slice, const BevMap *map) {
     return map ? map->intervals : slice->cells_x * slice->rows * slice->slices;
 }
@@ -47,8 +47,8 @@ static int32_t candidate_cell(const BevMap *map, int64_t i) {
     return map ? map->ranks_bev[map->interval_starts[i]] : (int32_t)i;
 }
 
-/* Returns the norm of a cell's features, or its number of points where `values` is NULL. NaN gives
- * infinity: such a cell must be visible. */
+/* Returns the norm of a cell's features, or without `values` its number of points. Features with
+ * NaN have an infinite norm, so that their cell is visible. */
 static float strength_at(const BevMap *map, int64_t i, int64_t channels, const float *values) {
     if (!values)
         return (float)map->interval_lengths[i];
@@ -92,9 +92,11 @@ int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, in
         int32_t cell = candidate_cell(map, i);
         if (slice_place(slice, cell) != place)
             continue;
-        float strength = strength_at(map, i, channels, values);
-        strongest = strength > most ? cell : strongest;
-        most = strength > most ? strength : most;
+        const float strength = strength_at(map, i, channels, values);
+        if (strength > most) {
+            strongest = cell;
+            most = strength;
+        }
     }
     return strongest;
 }
@@ -137,7 +139,9 @@ bool slice_parse(const char *text, int64_t slices, int *slice) {
 }
 
 ShortText slice_name(int slice) {
-    return slice >= 0 ? short_text("%d", slice) : short_text(slice == SLICE_MAX ? "max" : "side");
+    if (slice >= 0)
+        return short_text("%d", slice);
+    return short_text(slice == SLICE_MAX ? "max" : "side");
 }
 
 ShortText slice_describe(const Slice *slice, const Grid *grid) {

@@ -20,8 +20,8 @@ typedef struct {
     GridAxes axes;
 } SplatGrid;
 
-/* The cells that a point adds to, and its weights there. Cell -1: this neighbour receives nothing.
- * BEV_NEAREST uses the first element alone. */
+/* The cells that a point adds to, and the point's weights there. Cell -1: this neighbour receives
+ * nothing. BEV_NEAREST uses the first element alone. */
 typedef struct {
     int32_t cells[NEIGHBOURS];
     float weights[NEIGHBOURS];
@@ -56,8 +56,8 @@ SPLAT_FUNCTION double splat_cells(const SplatGrid *grid, int axis, double at_m) 
     return (at_m - grid->axes.min_m[axis]) / grid->axes.cell_m[axis];
 }
 
-/* Returns the whole cell of such a coordinate. Casts truncate toward zero. At the upper end of the
- * axis, rounding can move a point one cell too far. */
+/* Returns the number of the cell at a coordinate in units of cells. Casts truncate toward zero. At
+ * the upper end of the axis rounding can move a point one cell too far, into no cell. */
 SPLAT_FUNCTION int splat_index(const SplatGrid *grid, int axis, double cells) {
     int index = (int)cells, last = grid->axes.count[axis] - 1;
     return index < last ? index : last;

@@ -58,8 +58,9 @@ static const float *underside_color(const Spot *spot, double radius, const doubl
 
 /* Returns the colour of the lamps at the front or the back of a vehicle. NULL: there are none. */
 static const float *lamp_color(const Spot *spot, double low, double high) {
-    if (!is_on_end(spot) || fabs(spot->at[1]) < 0.28 || fabs(spot->at[1]) > 0.46 ||
-        spot->at[2] < low || spot->at[2] > high)
+    const double across = fabs(spot->at[1]), up = spot->at[2];
+    const bool in_lamp = across >= 0.28 && across <= 0.46 && up >= low && up <= high;
+    if (!is_on_end(spot) || !in_lamp)
         return NULL;
     return spot->normal[0] > 0 ? head_light : rear_light;
 }
@@ -71,15 +72,18 @@ static const float *body_color(Spot *spot) {
 
 /* A cabin has glass all round, with pillars at its corners and between the doors. */
 static const float *cabin_color(Spot *spot) {
-    double up = spot->at[2], across = fabs(spot->at[1]), inset = 0.1 * (up - 0.58) / 0.42;
+    const double up = spot->at[2], along = spot->at[0], across = fabs(spot->at[1]);
+    const double inset = 0.1 * (up - 0.58) / 0.42, slope = (up - 0.58) / 0.42;
     if (up < 0.62 || up > 0.94)
         return NULL;
     if (is_on_side(spot)) {
-        double slope = (up - 0.58) / 0.42, x = spot->at[0];
-        bool pillar = x > 0.19 - 0.17 * slope || x < -0.38 + 0.1 * slope || fabs(x + 0.1) < 0.015;
-        return pillar ? NULL : glass;
+        const bool at_front = along > 0.19 - 0.17 * slope, at_rear = along < -0.38 + 0.1 * slope;
+        const bool between_doors = fabs(along + 0.1) < 0.015;
+        return at_front || at_rear || between_doors ? NULL : glass; /* NULL: a pillar */
     }
-    return across > 0.38 - inset ? NULL : spot->normal[0] > 0 ? windscreen : glass;
+    if (across > 0.38 - inset) /* a pillar at a corner */
+        return NULL;
+    return spot->normal[0] > 0 ? windscreen : glass;
 }
 
 static const float *cab_color(Spot *spot) {
@@ -157,7 +161,9 @@ typedef struct {
     double normal[3];
 } Span;
 
-/* Cuts the span by the slab low <= p <= high of an axis. */
+enum { AHEAD, LEFT, UP }; /* the axes of a solid's frame */
+
+/* Cuts the span by the slab low <= p <= high of an axis. False: nothing of the span is left. */
 static inline bool cut_by_slab(const SolidRay *ray, int axis, double low, double high, Span *span) {
     double o = ray->origin[axis], d = ray->direction[axis];
     if (d == 0)
@@ -174,8 +180,9 @@ static inline bool cut_by_slab(const SolidRay *ray, int axis, double low, double
 
 static inline bool cut_by_box(const SolidRay *ray, const double low[3], const double high[3],
                               Span *span) {
-    return cut_by_slab(ray, 0, low[0], high[0], span) &&
-           cut_by_slab(ray, 1, low[1], high[1], span) && cut_by_slab(ray, 2, low[2], high[2], span);
+    return cut_by_slab(ray, AHEAD, low[AHEAD], high[AHEAD], span) &&
+           cut_by_slab(ray, LEFT, low[LEFT], high[LEFT], span) &&
+           cut_by_slab(ray, UP, low[UP], high[UP], span);
 }
 
 /* Cuts the span by the half-space sign * p[axis] + slope * (p[2] - low) <= edge. */
@@ -207,14 +214,17 @@ typedef struct Part {
     double front, back, side;
 } Part;
 
+/* Cuts the span by a block: its box, and the slopes of its four sides. */
 static bool cast_block(const Part *part, const SolidRay *ray, Span *span) {
-    const double *low = part->low, *high = part->high;
-    double tall = high[2] - low[2], side = part->side / tall;
+    enum { POSITIVE_SIDE = 1, NEGATIVE_SIDE = -1 };
+    const double *low = part->low, *high = part->high, base = low[UP];
+    const double height = high[UP] - base, side = part->side / height;
+    const double front = part->front / height, back = part->back / height;
     return cut_by_box(ray, low, high, span) &&
-           cut_by_slope(ray, 0, 1, part->front / tall, low[2], high[0], span) &&
-           cut_by_slope(ray, 0, -1, part->back / tall, low[2], -low[0], span) &&
-           cut_by_slope(ray, 1, 1, side, low[2], high[1], span) &&
-           cut_by_slope(ray, 1, -1, side, low[2], -low[1], span);
+           cut_by_slope(ray, AHEAD, POSITIVE_SIDE, front, base, high[AHEAD], span) &&
+           cut_by_slope(ray, AHEAD, NEGATIVE_SIDE, back, base, -low[AHEAD], span) &&
+           cut_by_slope(ray, LEFT, POSITIVE_SIDE, side, base, high[LEFT], span) &&
+           cut_by_slope(ray, LEFT, NEGATIVE_SIDE, side, base, -low[LEFT], span);
 }
 
 static bool cast_ball(const Part *part, const SolidRay *ray, Span *span) {
@@ -344,15 +354,16 @@ static bool cast_cylinder(const Solid *solid, const SolidPlace *place, const Sol
     double b = o[0] * d[0] + o[1] * d[1], c = o[0] * o[0] + o[1] * o[1] - radius * radius;
     double discriminant = b * b - a * c;
     Span span = {0, far_m, {0}};
-    if (a > 0 ? !(discriminant > 0) : c > 0)
+    const bool vertical = !(a > 0); /* such a ray meets the side nowhere */
+    if (vertical ? c > 0 : !(discriminant > 0))
         return false;
-    if (a > 0) {
+    if (!vertical) {
         span.enter = fmax(0, (-b - sqrt(discriminant)) / a);
         span.leave = fmin(far_m, (-b + sqrt(discriminant)) / a);
         span.normal[0] = o[0] + span.enter * d[0];
         span.normal[1] = o[1] + span.enter * d[1];
     }
-    if (!cut_by_slab(&own, 2, 0, solid->size_m[2], &span) || span.enter <= 0)
+    if (!cut_by_slab(&own, UP, 0, solid->size_m[2], &span) || span.enter <= 0)
         return false;
     hit->depth_m = span.enter;
     light_surface(hit, place, solid->color, span.normal, 1);
@@ -576,8 +587,9 @@ static double cross_product(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Finds the outer edges of the pyramid, seen from above: the most clockwise (*right) and the most
- * anticlockwise (left), with length 1. False: it contains the vertical and has no such edges. */
+/* Finds the outer edges of the pyramid, seen from above, with length 1. `right` is the most
+ * clockwise edge, `left` the most anticlockwise edge. False: the pyramid contains the vertical and
+ * has no such edges. */
 static bool find_outer_edges(const double edges[4][3], double right[2], double left[2]) {
     const double *most_right = edges[0], *most_left = edges[0];
     for (int i = 1; i < 4; i++) {
@@ -586,10 +598,12 @@ static bool find_outer_edges(const double edges[4][3], double right[2], double l
         if (cross_product(most_left, edges[i]) > 0)
             most_left = edges[i];
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
+        const double along = most_right[0] * edges[i][0] + most_right[1] * edges[i][1];
         if (cross_product(most_right, edges[i]) < 0 || cross_product(most_left, edges[i]) > 0 ||
-            most_right[0] * edges[i][0] + most_right[1] * edges[i][1] <= 0)
+            along <= 0)
             return false;
+    }
     double right_length = hypot(most_right[0], most_right[1]);
     double left_length = hypot(most_left[0], most_left[1]);
     for (int i = 0; i < 2; i++) {
@@ -656,30 +670,32 @@ static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin
     SolidRay ray = {{0, 0, origin[2] - solid->z_m}, {0, 0, direction[2]}, {0}};
     turn_into_frame(frame, origin[0] - frame->x_m, origin[1] - frame->y_m, ray.origin);
     turn_into_frame(frame, direction[0], direction[1], ray.direction);
-    return (solid->kind == SOLID_CYLINDER ? cast_cylinder : cast_parts)(solid, frame, &ray, far_m,
-                                                                        hit);
+    if (solid->kind == SOLID_CYLINDER)
+        return cast_cylinder(solid, frame, &ray, far_m, hit);
+    return cast_parts(solid, frame, &ray, far_m, hit);
 }
 
 static bool is_in_shadow(const WorldSnapshot *snapshot, const WorldSight *sight,
                          const double at_m[3]) {
-    bool all = sight->count < 0;
-    int count = all ? snapshot->world->solid_count : sight->shadow_count;
+    const bool all = sight->count < 0;
+    const int count = all ? snapshot->world->solid_count : sight->shadow_count;
     for (int k = 0; k < count; k++) {
-        int i = all ? k : sight->shadows[k];
+        const int i = all ? k : sight->shadows[k];
         const Place *place = &snapshot->solids[i];
+        const double *ahead = place->shadow_m[0], *left = place->shadow_m[1];
         double at[2];
         WorldHit hit;
         turn_into_frame(&place->frame, at_m[0] - place->frame.x_m, at_m[1] - place->frame.y_m, at);
-        if (at[0] > place->shadow_m[0][0] && at[0] < place->shadow_m[0][1] &&
-            at[1] > place->shadow_m[1][0] && at[1] < place->shadow_m[1][1] &&
-            cast_solid(snapshot, i, at_m, sun, INFINITY, &hit))
+        const bool in_bounds =
+            at[0] > ahead[0] && at[0] < ahead[1] && at[1] > left[0] && at[1] < left[1];
+        if (in_bounds && cast_solid(snapshot, i, at_m, sun, INFINITY, &hit))
             return true;
     }
     return false;
 }
 
-/* Finds the first solid of the ray before hit->depth_m. A list of `sight` is sorted by the solids'
- * distance on the ground, near_m. `level`: metres on the ground for a metre of depth. */
+/* Finds the first solid of the ray before hit->depth_m. A list of `sight` is sorted by near_m, the
+ * solids' distance on the ground. `level`: metres on the ground for a metre of depth. */
 static void cast_solids(const WorldSnapshot *snapshot, const WorldSight *sight,
                         const double origin_m[3], const double direction[3], WorldHit *hit) {
     bool all = sight->count < 0;

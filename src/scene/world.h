@@ -65,7 +65,7 @@ typedef struct {
      * its straight path. The piece is speed * loop_s long and centred on the point nearest to the
      * ego. At its end the solid jumps back to the start, out of sight on a long piece. */
     double loop_s;
-    /* The moment at which the display judges errors: of those that were tried, the one with the
+    /* The moment at which the display judges errors. Of the moments that were tried it has the
      * largest error of FP16. */
     double judged_s;
 } World;

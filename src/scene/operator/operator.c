@@ -71,12 +71,13 @@ static double *zipf_sums(int64_t count, double skew) {
     return sums;
 }
 
+/* Draws a rank: the first rank whose cumulative sum is above a random part of the total. */
 static int64_t draw_zipf_rank(const double *sums, int64_t count, uint64_t *random) {
-    double at = random_unit(random) * sums[count - 1];
+    double drawn_sum = random_unit(random) * sums[count - 1];
     int64_t low = 0, high = count - 1;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (sums[middle] > at)
+        if (sums[middle] > drawn_sum)
             high = middle;
         else
             low = middle + 1;
@@ -84,14 +85,17 @@ static int64_t draw_zipf_rank(const double *sums, int64_t count, uint64_t *rando
     return low;
 }
 
-/* Each value draws the rank of a bin by Zipf's law. Rank 0 is the middle bin, and the next ranks
- * lie on both sides of it. At skew 0 all bins are alike. */
+/* Draws the bin of each value: its rank by Zipf's law. Rank 0 is the middle bin. The next ranks are
+ * its neighbours, in turn to the right and to the left. At skew 0 all bins are alike. */
 static bool draw_histogram(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->cells, spec->skew);
+    const int64_t middle = (spec->cells - 1) / 2;
     for (int64_t t = 0; sums && t < points->count; t++) {
-        int64_t rank = draw_zipf_rank(sums, spec->cells, &random), step = (rank + 1) / 2;
-        points->cells[t] = (int32_t)((spec->cells - 1) / 2 + (rank % 2 ? step : -step));
+        const int64_t rank = draw_zipf_rank(sums, spec->cells, &random);
+        const int64_t from_middle = (rank + 1) / 2;
+        const bool to_right = rank % 2;
+        points->cells[t] = (int32_t)(middle + (to_right ? from_middle : -from_middle));
         points->rows[t] = (int32_t)t;
     }
     free(sums);
@@ -114,8 +118,21 @@ static int compare_values(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Bags have equal lengths. Each look-up draws the rank of a row by Zipf's law, as words of a text;
- * the ranks are shuffled over the table. The rows of a bag ascend. */
+/* Sorts the rows of each bag. The points of a bag lie side by side. */
+static void sort_rows_of_bags(OperatorPoints *points) {
+    int64_t first = 0; /* of the bag */
+    for (int64_t end = 1; end <= points->count; end++) {
+        const bool bag_ends = end == points->count || points->cells[end] != points->cells[first];
+        if (!bag_ends)
+            continue;
+        qsort(points->rows + first, (size_t)(end - first), sizeof *points->rows, compare_values);
+        first = end;
+    }
+}
+
+/* Draws the look-ups of an embedding bag. Bags have equal lengths. Each look-up draws the rank of a
+ * row by Zipf's law, as words of a text. The ranks are shuffled over the table. The rows of a bag
+ * ascend. */
 static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->rows, spec->skew);
@@ -125,18 +142,16 @@ static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
         points->cells[t] = (int32_t)(t * spec->cells / points->count);
         points->rows[t] = order[draw_zipf_rank(sums, spec->rows, &random)];
     }
-    for (int64_t first = 0, t = 1; ok && t <= points->count; t++)
-        if (t == points->count || points->cells[t] != points->cells[first]) {
-            qsort(points->rows + first, (size_t)(t - first), sizeof *points->rows, compare_values);
-            first = t;
-        }
+    if (ok)
+        sort_rows_of_bags(points);
     free(sums);
     free(order);
     return ok;
 }
 
-/* Rows lie segment after segment. A segment's length is in proportion to E^skew, E exponentially
- * distributed: at skew 0 all are equal, at 1 geometric. */
+/* Draws the segments of rows. Rows lie segment after segment. The length of a segment is in
+ * proportion to E^skew, where E is exponentially distributed. At skew 0 all lengths are equal, at
+ * skew 1 they are distributed geometrically. */
 static bool draw_segments(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *ends = malloc((size_t)spec->cells * sizeof *ends), sum = 0;
@@ -162,8 +177,9 @@ enum { BEAMS = 64 };
 #define RANGE_M    70.0 /* range of the other rings beyond NEAREST_M */
 #define FARTHEST_M 120.0
 
-/* Computes the ray of a beam at an azimuth. Its length along the ground is 1. At skew 0 the rings
- * have equal distances. A larger skew makes them denser near the car. */
+/* Computes the ray of a beam at turn number `turn` of `turns`. The ray's length along the ground is
+ * 1. At skew 0 the rings of the beams have equal distances. A larger skew makes the rings denser
+ * near the car. */
 static void beam_ray(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
     double ring_m = NEAREST_M + RANGE_M * pow((double)beam / BEAMS, 1 + skew);
     double angle = 2 * M_PI * (double)turn / (double)turns;
@@ -199,8 +215,8 @@ static bool draw_sweep(const OperatorSpec *spec, const char *where, OperatorPoin
     Embedding embedding = {.channels = 0};
     if (!scene_load_sample(spec->world, &scene, err))
         return false;
-    /* The forms of solids become the boxes and cylinders around them. Recorded results belong to
-     * this sweep. */
+    /* Boxes and cylinders replace the other forms of solids, because recorded results belong to
+     * this simpler sweep. */
     Solid *const solids = scene.world.solids;
     for (int i = 0; i < scene.world.solid_count; i++)
         solids[i].kind = solid_is_round(solids[i].kind) ? SOLID_CYLINDER : SOLID_BOX;
@@ -226,18 +242,20 @@ static bool draw_sweep(const OperatorSpec *spec, const char *where, OperatorPoin
     return ok;
 }
 
-/* Fills the depths. In a histogram they are a power of two, so that sums in any order are equal. */
+/* Fills the depths. In a histogram each depth is the same power of two, so that sums in any order
+ * are equal. In a voxelisation the depths of a pillar add up to 1, which makes the sum a mean. */
 static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth) {
-    double unit = exp2(round(log2((double)spec->cells / (double)spec->points)));
-    double each = spec->kind == OPERATOR_HISTOGRAM ? unit : 1;
+    double power_of_two = exp2(round(log2((double)spec->cells / (double)spec->points)));
+    double each = spec->kind == OPERATOR_HISTOGRAM ? power_of_two : 1;
     for (int64_t row = 0; row < spec->rows; row++)
         depth[row] = (float)each;
     if (spec->kind != OPERATOR_VOXELIZE)
         return;
-    for (int64_t i = 0; i < map->intervals; i++)
+    for (int64_t i = 0; i < map->intervals; i++) {
+        const int32_t *ranks = map->ranks_depth + map->interval_starts[i];
         for (int32_t k = 0; k < map->interval_lengths[i]; k++)
-            depth[map->ranks_depth[map->interval_starts[i] + k]] =
-                1 / (float)map->interval_lengths[i];
+            depth[ranks[k]] = 1 / (float)map->interval_lengths[i];
+    }
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
@@ -374,21 +392,22 @@ ShortText operator_describe(const OperatorSpec *spec) {
 /* ---- the bars of an operator ----------------------------------------------------------------- */
 
 bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err) {
-    BarsOf of = operator_kinds[spec->kind].bars;
-    int64_t all = of == BARS_SORTED_ROWS ? spec->rows : spec->cells;
+    const BarsOf of = operator_kinds[spec->kind].bars;
+    const bool by_row = of == BARS_SORTED_ROWS, sorted = of != BARS_CELLS;
+    int64_t all = by_row ? spec->rows : spec->cells;
     int32_t *uses = calloc((size_t)all, sizeof *uses); /* points of each cell or row */
     *bars = (OperatorBars){.count = all < OPERATOR_BARS ? (int)all : OPERATOR_BARS};
     if (!uses)
         return err_no_memory(err, "bars", "choose fewer points");
     for (int64_t t = 0; t < map->points; t++)
-        uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
-    if (of != BARS_CELLS)
+        uses[by_row ? map->ranks_feat[t] : map->ranks_bev[t]]++;
+    if (sorted)
         qsort(uses, (size_t)all, sizeof *uses, compare_values);
     for (int bar = 0; bar < bars->count; bar++) {
         int64_t first = all * bar / bars->count, end = all * (bar + 1) / bars->count;
         double sum = 0;
         for (int64_t i = first; i < end; i++) {
-            int32_t use = uses[of == BARS_CELLS ? i : all - 1 - i]; /* the sorted ones fall */
+            const int32_t use = uses[sorted ? all - 1 - i : i]; /* `uses` ascend, bars descend */
             sum += use;
             bars->most = use > bars->most ? use : bars->most;
         }
@@ -454,10 +473,11 @@ static bool read_folder_array(Folder *folder, int id) {
     if (!file)
         return (errno == ENOENT && id >= NEEDED) ||
                REFUSE(folder, id, "five arrays make an operator", "%s", why.what);
-    bool ok = npy_read_file(file, path, files[id].whole ? NPY_I4 : NPY_F4, &folder->array[id],
-                            &folder->elements[id], folder->err);
-    if (!ok || array->rank == files[id].rank)
-        return ok;
+    const NpyType type = files[id].whole ? NPY_I4 : NPY_F4;
+    if (!npy_read_file(file, path, type, &folder->array[id], &folder->elements[id], folder->err))
+        return false;
+    if (array->rank == files[id].rank)
+        return true;
     return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s",
                   npy_shape_text(array).text, files[id].rank, files[id].rank == 1 ? "is" : "es");
 }
