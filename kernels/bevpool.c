@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats, and what the contract says of a problem without running it: the rows that support
- * it, the places and bytes of its arrays. Then the codes of each format. */
+/* The formats, and what the contract says of a problem that does not run: the rows that support the
+ * problem, the places and bytes of its arrays. Then the codes of each format. */
 #include "kernels/codec.h"
 
 #include "kernels/cpu/cpu.h"
@@ -50,17 +50,20 @@ const BevWords bev_stages[BEV_STAGE_COUNT] = {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool are_counterparts(const BevKernel *cpu, const BevKernel *cuda) {
+/* Whether a row of the CPU names the other row as its counterpart. */
+static bool names_counterpart(const BevKernel *cpu, const BevKernel *cuda) {
     return cpu->where == BEV_CPU && cpu->counterpart && !strcmp(cpu->counterpart, cuda->name);
 }
 
 const BevKernel *bev_counterpart(const BevKernel *kernel, BevWhere where) {
     if (kernel->where == where)
         return kernel;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == where &&
-            (are_counterparts(bev_kernels[i], kernel) || are_counterparts(kernel, bev_kernels[i])))
-            return bev_kernels[i];
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *row = bev_kernels[i];
+        const bool are_pair = names_counterpart(row, kernel) || names_counterpart(kernel, row);
+        if (row->where == where && are_pair)
+            return row;
+    }
     return NULL;
 }
 
@@ -68,24 +71,26 @@ bool bev_is_listed(const BevKernel *kernel) {
     return kernel->launch && kernel->stage == BEV_POOL && !kernel->skips;
 }
 
-/* Returns the row of stage POOL that is marked as the baseline (or as the default), or NULL. */
-static const BevKernel *find_marked_row(BevWhere where, BevDirection direction, bool baseline) {
+typedef enum { DEFAULT_ROW, BASELINE_ROW } Mark;
+
+/* Returns the row of stage POOL with this mark that this build can launch, or NULL. */
+static const BevKernel *find_marked_row(BevWhere where, BevDirection direction, Mark mark) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *row = bev_kernels[i];
-        if (row->where == where && row->direction == direction && row->stage == BEV_POOL &&
-            row->launch &&
-            (baseline ? row->is_baseline : row->is_default))
+        const bool marked = mark == BASELINE_ROW ? row->is_baseline : row->is_default;
+        if (marked && row->where == where && row->direction == direction &&
+            row->stage == BEV_POOL && row->launch)
             return row;
     }
     return NULL;
 }
 
 const BevKernel *bev_default(BevWhere where, BevDirection direction) {
-    return find_marked_row(where, direction, false);
+    return find_marked_row(where, direction, DEFAULT_ROW);
 }
 
 const BevKernel *bev_baseline(BevWhere where, BevDirection direction) {
-    return find_marked_row(where, direction, true);
+    return find_marked_row(where, direction, BASELINE_ROW);
 }
 
 const char *bev_unavailable(const BevKernel *kernel) {
@@ -231,18 +236,17 @@ static const Narrow narrow[BEV_ELEMENT_COUNT] = {
     [BEV_E5M2] = {8, 2, 15, 0x7b, 0x7c, 0x7e},
 };
 
-/* Returns `first ? a : b` without a branch, so that the compiler vectorises the loops that use
- * it. */
+/* Returns `first ? a : b` without a branch, so that the compiler can vectorise the loops that call
+ * this function. */
 CPU_INLINE uint32_t select_bits(bool first, uint32_t a, uint32_t b) {
     uint32_t mask = -(uint32_t)first;
     return (a & mask) | (b & ~mask);
 }
 
-/* Returns the code nearest to `value`, ties to even. There is no branch, so that the compiler
- * vectorises the loops below. Normal results: the function adds just under half a unit, plus the
- * lowest kept bit; a carry then rounds up exactly where it must. Subnormal results: the function
- * adds a float whose last place is the format's smallest step, so that the addition itself
- * rounds. */
+/* Returns the code nearest to `value`, ties to even, without a branch: the loops over spans are
+ * vectorised. To a normal result the function adds just under half a unit and the lowest kept bit.
+ * The carry of this addition rounds up exactly the values that must be. To a subnormal result the
+ * function adds a float whose last place is the format's smallest step. This addition rounds. */
 CPU_INLINE uint32_t narrow_encode(BevDtype dtype, float value) {
     const Narrow *to = &narrow[dtype];
     int shift = FP32_FRACTION - to->fraction;
@@ -267,9 +271,9 @@ CPU_INLINE float narrow_decode(BevDtype dtype, uint32_t code) {
     uint32_t magnitude = code & ((1u << (from->width - 1)) - 1);
     uint32_t rebias = (uint32_t)(FP32_BIAS - from->bias) << FP32_FRACTION;
     uint32_t normal = (magnitude << shift) + rebias;
-    /* A subnormal result is the smallest value times a whole number. No subnormal float occurs,
-     * which would cost a hundred cycles. (BF16's subnormals are subnormal floats; BF16 has its own
-     * decoder.) */
+    /* A subnormal result is the format's smallest value times a whole number. The product is a
+     * normal float: a subnormal float would cost a hundred cycles. (The subnormals of BF16 are
+     * subnormal floats, so BF16 has its own decoder.) */
     float step = float_of((uint32_t)(FP32_BIAS + 1 - from->bias - from->fraction) << FP32_FRACTION);
     uint32_t tiny = bits_of((float)(int32_t)magnitude * step);
     uint32_t special = 0x7f800000 | (from->infinity == from->nan ? 1u << 22 : magnitude << shift);
@@ -345,20 +349,21 @@ size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
 }
 
 float bev_tensor_scale(BevDtype dtype, float largest_abs) {
-    bool single = bev_dtypes[dtype].bits == 8 && !bev_dtypes[dtype].block;
-    double reach = single               ? bev_dtypes[dtype].largest
-                   : dtype == BEV_NVFP4 ? bev_dtypes[BEV_FP8].largest * bev_dtypes[dtype].largest
-                                        : 0;
-    if (reach == 0 || !(largest_abs > 0) || largest_abs > FLT_MAX)
+    double largest = 0; /* the largest value of the format at tensor scale 1; 0: it has no scale */
+    if (dtype == BEV_NVFP4)
+        largest = bev_dtypes[BEV_FP8].largest * bev_dtypes[dtype].largest;
+    else if (bev_dtypes[dtype].bits == 8)
+        largest = bev_dtypes[dtype].largest;
+    if (largest == 0 || !(largest_abs > 0) || largest_abs > FLT_MAX)
         return 1;
-    float scale = (float)(largest_abs / reach);
+    float scale = (float)(largest_abs / largest);
     return scale < FLT_MIN ? FLT_MIN : scale; /* a subnormal scale would have lost its precision */
 }
 
 /* ---- loops over spans ------------------------------------------------------------------------ */
 
-/* Encodes or decodes n elements. INT8 multiplies `scale` by `scales`, one an element; NULL: all are
- * 1. Formats of 16 bits and more have no scale. */
+/* Encodes or decodes n elements. The scale of INT8's element i is scale * scales[i]; without
+ * `scales` all elements have `scale`. Formats of 16 bits and more have no scale. */
 typedef void Span(void *to, const void *from, const float *restrict scales, float scale, int64_t n);
 
 /* Defines a Span that is compiled for each vector width. `assignment` is the value of out[i]. */
@@ -386,7 +391,7 @@ SPAN(int8_encode, int8_t, float,
      (int8_t)whole_encode(in[i] / (scales ? scales[i] * scale : scale), -127, 127))
 SPAN(int8_decode, float, int8_t, (float)in[i] * (scales ? scales[i] * scale : scale))
 
-/* Without formats of single codes (E5M2) and those of blocks. */
+/* E5M2, which is a format of single codes, and NVFP4, which has blocks, have no row here. */
 static const struct {
     Span *encode, *decode;
 } spans[BEV_ELEMENT_COUNT] = {
@@ -485,9 +490,9 @@ float bev_sum_factor(const BevProblem *problem, int64_t channel) {
 
 double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
     const BevDtype dtype = tensor->dtype;
-    size_t at = (size_t)(row * tensor->row_len + column);
+    const size_t element = (size_t)(row * tensor->row_len + column);
     if (dtype == BEV_FP32)
-        return ((const float *)tensor->data)[at];
+        return ((const float *)tensor->data)[element];
     if (dtype == BEV_NVFP4) {
         int64_t block = row * blocks_of(tensor->dtype, tensor->row_len) + column / BEV_BLOCK;
         uint8_t pair =
@@ -495,8 +500,8 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
         return bev_code_value(dtype, pair >> (column % 2 * 4) & 0xf) *
                bev_block_scale(tensor, block) * tensor->scale;
     }
-    uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[at]
-                                                : ((const uint16_t *)tensor->data)[at];
+    uint32_t code = bev_dtypes[dtype].bits == 8 ? ((const uint8_t *)tensor->data)[element]
+                                                : ((const uint16_t *)tensor->data)[element];
     return bev_code_value(dtype, code) * tensor->scale *
            (tensor->channel_scales ? tensor->channel_scales[column] : 1);
 }

@@ -75,7 +75,7 @@ typedef struct {
 
 extern const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT];
 
-/* Returns whether features of the format are whole numbers, that is codes of INT8. */
+/* Returns whether features of the format are whole numbers: codes of INT8. */
 static inline bool bev_is_whole(BevDtype dtype) {
     return dtype == BEV_INT8 || dtype == BEV_INT8_FP16;
 }
@@ -107,9 +107,9 @@ extern const BevWords bev_directions[BEV_DIRECTION_COUNT];
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
-/* POOL takes depths and features in the shapes above. VIEW is the whole view transform: it reads
- * logits by strides, makes depths of them, and pools. Backward, grad_depth of a view is the
- * gradient of the logits. Each gradient has the strides of its tensor. */
+/* POOL takes depths and features in the shapes above. VIEW is the whole view transform: a kernel
+ * reads logits by strides, turns the logits into depths, and pools. Backward, grad_depth of a view
+ * is the gradient of the logits. Each gradient has the strides of its tensor. */
 typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
 extern const BevWords bev_stages[BEV_STAGE_COUNT];
@@ -134,16 +134,16 @@ typedef struct {
     int64_t cameras, depth_bins, feat_h, feat_w; /* depth (camera, depth, h, w) */
     int64_t channels;                            /* feat (camera, h, w, c) */
     int64_t nx, ny;                              /* out (y * nx + x, c) */
-    /* The number of slices in height; 0 counts as 1. A grid with several slices stores one behind
-     * the other, and ny counts the rows of all slices: cell (x, y, z) is (z * (ny / nz) + y) * nx +
-     * x. Kernels need not know nz. */
+    /* The number of slices in height; 0 counts as 1. Slices lie one behind the other. ny counts the
+     * rows of all slices, so kernels need not know nz. Cell (x, y, z) has number
+     * (z * (ny / nz) + y) * nx + x. */
     int64_t nz;
 } BevShape;
 
 /* ---- moving cameras: maps that are made again on the stream ---------------------------------- */
 
-/* A camera of one sample. The point that feature pixel (w, h) sees at depth d is origin + d *
- * matrix * (u, v, 1), in metres in the frame of the grid: u = w * u_step, v = h * v_step. */
+/* A camera of one sample. Feature pixel (w, h) lies at u = w * u_step, v = h * v_step. At depth d
+ * the pixel sees the point origin + d * matrix * (u, v, 1), in metres in the frame of the grid. */
 typedef struct {
     double matrix[9]; /* (3, 3), row-major */
     double origin_m[3];
@@ -157,7 +157,8 @@ typedef struct {
     int truncate;
 } BevGrid;
 
-/* What stays the same from step to step. Bins are at start + bin * step metres, or at depths_m. */
+/* The sizes of a moving map, which stay the same from step to step. Bins are at start + bin * step
+ * metres, or at depths_m. */
 typedef struct {
     BevShape shape;        /* of all samples, as kernels see it */
     int64_t samples;       /* cameras and rows of cells are divided among them */
@@ -171,9 +172,9 @@ typedef struct {
     bool of_cells;          /* the cells of all points are given: no poses, no grid, no depths */
 } BevMoving;
 
-/* The memory of a moving map begins with flags, and from BEV_MOVING_SOURCE bytes on with what it is
- * made of: a BevPose a camera, or the cell of each point, int32 (camera, w, h, bin), -1: none.
- * The row's own arrays follow. */
+/* The memory of a moving map begins with flags. At BEV_MOVING_SOURCE bytes the source of the map
+ * begins: a BevPose for each camera, or the cell of each point, int32 (camera, w, h, bin), -1:
+ * none. The row's own arrays follow. */
 enum { BEV_MOVING_SOURCE = 256 };
 enum { BEV_MOVING_FULL = 1 }; /* first word: entries had no room, the map is empty */
 
@@ -222,9 +223,9 @@ typedef struct {
     BevAlign align;
     BevStage stage;
     BevView view;    /* used by stage VIEW */
-    /* 0: out and grad_out are (cell, c). Above 0: the grid holds so many samples of a batch, of
-     * nx * ny / out_samples cells each, and out and grad_out are (sample, c, cell of the sample).
-     * Only kernels with `writes_first` take that. */
+    /* 0: out and grad_out are (cell, c). Above 0: the grid holds out_samples samples of a batch,
+     * each of nx * ny / out_samples cells. Then out and grad_out are (sample, c, cell of the
+     * sample), which only kernels with `writes_first` accept. */
     int64_t out_samples;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
@@ -250,7 +251,7 @@ typedef struct {
 
 /* ---- how a CUDA kernel accesses memory ------------------------------------------------------ */
 
-/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells. A
+/* The owner of a run of neighbouring threads. A splat is a frustum point with up to four cells. A
  * piece is a share of a cell's points. A cell tile is 16 cells that see the same image columns. The
  * cache model replays pieces and cell tiles as V4 builds them; the other owners are general. A new
  * kind of owner needs code in src/cachesim/trace_owners.c, or a replay of its own beside
@@ -277,9 +278,10 @@ enum {
     BEV_SPLAT_WORDS = BEV_SPLAT_RANKS + BEV_SPLAT_CELLS
 };
 
-/* Index bytes that an owner reads before its points. An interval reads its start, its length and
- * the rank of its cell, or V2+DO's packed record. A cell reads the number of its interval; start
- * and length are added where it has one. A piece reads its record. */
+/* Index bytes that an owner reads before its points. The owner of an interval reads the start, the
+ * length and the rank of the cell, or V2+DO's packed record. The owner of a cell reads the number
+ * of the interval; a cell with an interval adds start and length. The owner of a piece reads a
+ * record. */
 enum { BEV_INTERVAL_BYTES = 12, BEV_CELL_BYTES = 4, BEV_PIECE_BYTES = 16 };
 
 /* A kernel as the memory system and the schedulers see it: the numbers behind WHO and MEMORY in its
@@ -296,7 +298,7 @@ typedef struct {
     bool tiles_outside;     /* each tile of an owner has a grid row of its own; else tiles are
                                neighbours */
     int block;              /* threads of a block */
-    bool whole;             /* a block holds whole owners; else an owner may lie in two blocks */
+    bool whole;             /* no owner lies in two blocks */
     int resident;           /* warps that fit a multiprocessor with 65,536 registers */
     int load, store;        /* channels that one load or store instruction moves */
     int ranks;              /* index words of a point; 1: a packed record an owner */
@@ -331,13 +333,13 @@ enum {
 };
 
 /* A kernel: one file, one row. Every build has every row. A build without CUDA compiles the rows of
- * CUDA kernels without their functions: such a kernel can be simulated, not launched. */
+ * CUDA kernels without their functions: it can simulate these kernels, but not launch them. */
 typedef struct BevKernel {
     const char *name;      /* file stem, symbol suffix, command-line word: "cpu_v3" */
     const char *title;     /* on the key bar: "V3" */
     const char *idea;      /* one sentence: the one change since the kernel before */
     const char *counterpart; /* CPU rows: the CUDA row that does the same, "v3"; NULL: none */
-    const char *published; /* the article's name of the kernel that this row stands for, or NULL */
+    const char *published; /* the article's name of this kernel; NULL: the article has none */
     BevWhere where;
     BevDirection direction;
     BevStage stage;
@@ -356,10 +358,10 @@ typedef struct BevKernel {
     bool writes_first;     /* takes out_samples above 0: writes out, or reads grad_out, with
                               channels first */
     bool wrong_on_purpose; /* the kernel is shown and timed, and must fail the gates */
-    /* Name of the row that this row equals, except that this row leaves out the points of depth 0.
-     * On finite features the result is the same. An infinite or NaN feature does not reach a cell
-     * over such a point. The traffic is at most that of the named row. Tables have such rows, the
-     * live display does not. */
+    /* The name of another row. This row does the same, but leaves out the points of depth 0. On
+     * finite features the result is the same. An infinite or NaN feature of a point of depth 0 does
+     * not reach the cell. The traffic is at most that of the named row. Tables list rows with
+     * `skips`, the live display does not. */
     const char *skips;
     /* `launch` accepts NULL as the plan, for a map that changes from launch to launch. The plan is
      * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */
@@ -421,7 +423,8 @@ const BevKernel *bev_counterpart(const BevKernel *kernel, BevWhere where);
 const BevKernel *bev_default(BevWhere where, BevDirection direction);
 const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 
-/* Returns why `kernel` cannot run `problem` in this build, or NULL. It joins the two below. */
+/* Returns why `kernel` cannot run `problem` in this build, or NULL. The function joins
+ * bev_unavailable and bev_refuses. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
 
 /* Returns why `kernel` does not fit `problem` (format, align, channels), or NULL. Whether this
@@ -495,7 +498,8 @@ int bev_outputs(const BevProblem *problem, const BevTensor *outputs[BEV_MAX_OUTP
  * order of bev_outputs. */
 size_t bev_output_bytes(const BevProblem *problem);
 
-/* Bytes of the arrays in memory, each whole and once, with depths that no point reads. */
+/* Bytes of the arrays in memory. Each array counts once and completely, with depths that no point
+ * reads. */
 typedef struct {
     double feat, depth, index, weight, out; /* backward: `out` counts grad_out */
     double grads;                           /* backward: the two gradients */

@@ -73,18 +73,22 @@ void clean_text(const char *text, char *clean, size_t size) {
 }
 
 bool clean_for_shell(const char *word, char *text, size_t size) {
-    static const char bare[] =
+    static const char bare_characters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,-";
-    bool plain = word[0] && !word[strspn(word, bare)], printed = true, shown;
-    for (const char *at = word; *at && printed; at += clean_character(at, &shown))
-        clean_character(at, &printed);
-    size_t used = (size_t)snprintf(text, size, "%s", plain ? "" : printed ? "'" : "$'");
+    const bool bare = word[0] && !word[strspn(word, bare_characters)];
+    bool printable = true; /* in single quotes; otherwise in bash's $'...' */
+    for (const char *at = word; *at && printable;)
+        at += clean_character(at, &printable);
+    const char *quote = printable ? "'" : "$'";
+    size_t used = (size_t)snprintf(text, size, "%s", bare ? "" : quote);
     for (const char *at = word; *at && used < size; at++) {
-        bool octal = !printed && (*at == '\'' || *at == '\\' || *at < ' ' || *at > '~');
-        const char *form = octal ? "\\%03o" : *at == '\'' ? "'\\''" : "%c";
+        const char *form = *at == '\'' ? "'\\''" : "%c";
+        if (!printable && (*at == '\'' || *at == '\\' || *at < ' ' || *at > '~'))
+            form = "\\%03o";
         used += (size_t)snprintf(text + used, size - used, form, (unsigned char)*at);
     }
-    used += used < size ? (size_t)snprintf(text + used, size - used, "%s", plain ? "" : "'") : 0;
+    if (used < size)
+        used += (size_t)snprintf(text + used, size - used, "%s", bare ? "" : "'");
     return used < size;
 }
 

@@ -29,6 +29,7 @@ bool err_no_memory(Err *err, const char *where, const char *hint) {
 }
 
 void err_line(const Err *err, char *line, int size) {
-    snprintf(line, (size_t)size, "%s%s%s%s%s%s", err->where, err->where[0] ? ": " : "", err->what,
-             err->hint[0] ? " (" : "", err->hint, err->hint[0] ? ")" : "");
+    const bool has_where = err->where[0], has_hint = err->hint[0];
+    snprintf(line, (size_t)size, "%s%s%s%s%s%s", err->where, has_where ? ": " : "", err->what,
+             has_hint ? " (" : "", err->hint, has_hint ? ")" : "");
 }

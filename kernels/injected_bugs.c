@@ -50,11 +50,12 @@ static void swap_ranks(int32_t *ranks, int64_t t, int64_t u) {
 }
 
 /* Sets `*t` to the first point of the longest interval. Returns the point of a neighbouring
- * interval that differs most from it. */
+ * interval that differs most from point `*t`, or without a neighbour `*t` itself. */
 static int64_t pair_of_neighbours(const Spoilt *p, int64_t *t) {
-    int64_t i = longest_interval(&p->map);
-    *t = p->map.interval_starts[i];
-    return p->map.intervals > 1 ? most_different_point(p, i ? i - 1 : i + 1, *t) : *t;
+    const int64_t longest = longest_interval(&p->map);
+    const int64_t neighbour = longest > 0 ? longest - 1 : longest + 1;
+    *t = p->map.interval_starts[longest];
+    return p->map.intervals > 1 ? most_different_point(p, neighbour, *t) : *t;
 }
 
 static void drop_point(Spoilt *p) {
@@ -161,7 +162,7 @@ static void average_neighbours(Spoilt *p) {
         }
 }
 
-/* Cells without points keep old values: those of an earlier moment, when everything lay CELLS cells
+/* Cells without points keep old values, of an earlier moment when everything lay CELLS cells
  * further ahead. */
 static void keep_old_cells(Spoilt *p) {
     enum { CELLS = 3 };

@@ -54,8 +54,8 @@ int32_t *bev_intervals_of_cells(const BevMap *map, int64_t cells) {
  * takes 47 instructions to decode, 20 with hardware support. Without hardware for E4M3, sums in
  * FP32 test four codes for NaN together, sums in halves two. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu) {
-    bool halves = access->halves || dtype == BEV_NVFP4;
-    double sum = halves ? 0.5 : 1;
+    const bool halves = access->halves || dtype == BEV_NVFP4;
+    const double sum = halves ? 0.5 : 1, fp8_in_software = halves ? 4 : 2.5;
     switch (dtype) {
     case BEV_FP32:
         return 1;
@@ -64,7 +64,7 @@ double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const B
     case BEV_BF16:
         return 2;
     case BEV_FP8:
-        return sum + (gpu->converts_fp8 ? 0.75 : halves ? 4 : 2.5);
+        return sum + (gpu->converts_fp8 ? 0.75 : fp8_in_software);
     case BEV_NVFP4:
         return sum + (gpu->decodes_fp4 ? 20.0 : 47.0) / BEV_BLOCK;
     case BEV_INT8:
@@ -99,7 +99,7 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
                  issued / (4 * BEV_ISSUE_SHARE * gpu->multiprocessors));
 }
 
-/* Returns the form of V3 that the article's rule takes for this size: small_l2 beyond the L2. */
+/* Returns the form of V3 by the article's rule: small_l2 if the bytes exceed the L2. */
 static const BevKernel *form_by_size(double bytes, const BevGpuFacts *gpu) {
     const BevKernel *v3 = bev_v3();
     return bev_regime(bytes, gpu->l2_bytes) == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* There are three regimes because the L2 of a large GPU has two halves. A line that both sides read
- * is kept twice. A problem beyond half the size of such an L2 may not fit. */
+/* There are three regimes because the L2 of a large GPU has two halves. An L2 of two halves keeps a
+ * line that both sides read twice. So a problem beyond half the size of the L2 may not fit. */
 typedef enum { REGIME_FITS, REGIME_CONTESTED, REGIME_STREAMING, REGIME_COUNT } BevRegime;
 
 typedef struct {

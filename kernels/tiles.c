@@ -64,11 +64,13 @@ static void find_entries(TileDraft *draft, const uint32_t *all) {
         const uint32_t *places = all + map->interval_starts[i];
         draft->entry_starts[i] = count;
         for (int32_t p = 0; p < map->interval_lengths[i]; p++) {
-            uint32_t bundle = places[p] / SLAB, row = 1u << v4_place((int)(places[p] % SLAB));
-            if (p == 0 || bundle != places[p - 1] / SLAB || places[p] == places[p - 1])
+            const uint32_t column_and_bin = places[p] / SLAB;
+            const bool same_entry = p > 0 && column_and_bin == places[p - 1] / SLAB;
+            const bool repeated = p > 0 && places[p] == places[p - 1];
+            if (!same_entry || repeated)
                 draft->entries[count++] =
-                    (TileEntry){(int32_t)(bundle / bins), bundle % bins << SLAB};
-            draft->entries[count - 1].code |= row;
+                    (TileEntry){(int32_t)(column_and_bin / bins), column_and_bin % bins << SLAB};
+            draft->entries[count - 1].code |= 1u << v4_place((int)(places[p] % SLAB));
         }
     }
     draft->entry_starts[map->intervals] = count;
@@ -84,9 +86,11 @@ typedef struct {
 /* Compares by strip, then by key, then by number. */
 static int by_strip(const void *a, const void *b) {
     const OrderKey *x = a, *y = b;
-    int strip = (x->strip > y->strip) - (x->strip < y->strip);
-    int key = (x->key > y->key) - (x->key < y->key);
-    return strip ? strip : key ? key : x->interval - y->interval;
+    if (x->strip != y->strip)
+        return x->strip < y->strip ? -1 : 1;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->interval - y->interval;
 }
 
 /* Sorts the cells so that neighbours see nearly the same columns; each 16 of them become a tile. */
@@ -111,9 +115,10 @@ TileCursor tile_cursor(const TileDraft *draft, int64_t tile) {
     TileCursor cursor;
     for (int m = 0; m < TILE_CELLS; m++) {
         int64_t i = tile * TILE_CELLS + m;
-        cursor.interval[m] = i < draft->problem->map.intervals ? draft->order[i] : -1;
-        cursor.next[m] = cursor.interval[m] < 0 ? 0 : draft->entry_starts[cursor.interval[m]];
-        cursor.end[m] = cursor.interval[m] < 0 ? 0 : draft->entry_starts[cursor.interval[m] + 1];
+        const int32_t interval = i < draft->problem->map.intervals ? draft->order[i] : -1;
+        cursor.interval[m] = interval;
+        cursor.next[m] = interval < 0 ? 0 : draft->entry_starts[interval];
+        cursor.end[m] = interval < 0 ? 0 : draft->entry_starts[interval + 1];
     }
     return cursor;
 }

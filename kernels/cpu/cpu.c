@@ -24,8 +24,8 @@ static int64_t sums_stride(int64_t channels) {
     return (channels + line - 1) / line * line;
 }
 
-/* Returns the floats that a decoded tensor takes, in whole cache lines; 0 for FP32, which is used
- * as it is. */
+/* Returns the floats that a decoded tensor takes, in whole cache lines. FP32 tensors are used
+ * without decoding and take 0. */
 static int64_t decoded_floats(const BevTensor *tensor) {
     return tensor->dtype == BEV_FP32 ? 0 : sums_stride(tensor->rows * tensor->row_len);
 }
@@ -100,7 +100,7 @@ CpuStage cpu_stage(const BevProblem *problem, int planned) {
 }
 
 /* Splits `tensor` into `parts` runs of rows and decodes run number `part` into `values`. INT8 and
- * UINT8 codes stay whole numbers, without scales. FP32 is used as it is. */
+ * UINT8 codes become whole numbers, without scales. FP32 needs no decoding. */
 static void decode_part(const BevTensor *tensor, int part, int parts, float *values) {
     int64_t first = tensor->rows * part / parts, last = tensor->rows * (part + 1) / parts;
     BevTensor codes = *tensor;
@@ -116,8 +116,8 @@ static void decode_part(const BevTensor *tensor, int part, int parts, float *val
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     if (problem->feat.dtype == BEV_FP32 && problem->depth.dtype == BEV_FP32)
         return;
-    /* Depth is one long row, which cannot be split. It can be split if it is read as rows of one
-     * image line each. Its formats have no blocks, so that the bytes are the same. */
+    /* The depth tensor is one long row, which cannot be split among threads. So it is read as rows
+     * of one image line each. Depth formats have no blocks, so that the bytes are the same. */
     BevTensor depth = problem->depth;
     depth.row_len = problem->shape.feat_w;
     depth.rows = problem->depth.row_len / depth.row_len;

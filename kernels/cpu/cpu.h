@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU kernels share: inputs that each launch decodes to FP32, and a row of sums for
- * each thread. All that a launch writes lies in the problem's workspace. */
+/* The CPU kernels share this file: inputs that each launch decodes to FP32, and a row of sums for
+ * each thread. Everything that a launch writes, except outputs, lies in the problem's workspace. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -11,10 +11,10 @@ enum {
     CPU_MOST_ARRAYS = 24,
 };
 
-/* The inputs as FP32, so that every format runs the same loops. They are the problem's own arrays
- * if these are FP32, else scratch that cpu_stage_fill() writes in each launch. Scales are applied
- * except those of INT8: FP32 adds whole numbers below 2^24 exactly, and cpu_store_sums() scales the
- * sum. */
+/* The inputs as FP32, so that every format runs the same loops. FP32 inputs are the problem's own
+ * arrays. Other inputs lie in scratch memory that cpu_stage_fill() writes in each launch. Scales
+ * are applied, except those of INT8: FP32 adds whole numbers below 2^24 exactly, and
+ * cpu_store_sums() scales the sum. */
 typedef struct {
     float *depth, *feat; /* laid out as the tensors; rows of feat have no padding */
     float *sums;     /* (thread, channels), each row in whole cache lines */
@@ -50,7 +50,7 @@ bool cpu_prepare(const BevProblem *problem, BevPlan **plan, size_t bytes, CpuBui
                  const char *kernel, Err *err);
 void cpu_release(BevPlan *plan);
 
-/* Defines the function `prepare` of a row that way. */
+/* Defines the function `prepare` of a row by a call of cpu_prepare. */
 #define CPU_PREPARE(build, kernel)                                                                 \
     static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {                     \
         return cpu_prepare(problem, plan, sizeof **plan, build, kernel, err);                      \

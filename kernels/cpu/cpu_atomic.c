@@ -19,7 +19,7 @@
  *         threads meet in almost every cell, and wait. */
 #include "kernels/cpu/cpu.h"
 
-/* Each thread of the team calls it, and takes its run of points. */
+/* Adds the calling thread's run of points. Every thread of the team calls this function. */
 static void add_points(const CpuStage *stage, const BevMap *map) {
 #pragma omp for schedule(static)
     for (int64_t t = 0; t < map->points; t++)

@@ -15,8 +15,8 @@ static int32_t place_of(const BevProblem *problem, bool columns, int64_t t) {
     return (int32_t)(pixel * bins + (uint32_t)problem->map.ranks_depth[t] / (h * w) % bins);
 }
 
-/* A counting sort. `ends` first counts the points of each place, and then says where they begin; as
- * they are put, it becomes where they end. */
+/* A counting sort. `ends` first counts the points of each place. Then ends[place] says where the
+ * points of the place begin. After the points are put in order, ends[place] says where they end. */
 bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
                      const BevProblem *problem, bool columns) {
     int64_t points = problem->map.points, bins = problem->shape.depth_bins;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU's backward kernels share: points sorted by pixel, and the gradient of depth as FP32
- * in the workspace. */
+/* The CPU's backward kernels share this file: points sorted by pixel, and the gradient of depth as
+ * FP32 in the workspace. */
 #pragma once
 
 #include "kernels/cpu/cpu.h"
@@ -34,7 +34,7 @@ CpuGrad cpu_grad(const BevProblem *problem, int threads);
 /* Encodes grad->grad_depth into the output if it is not the output itself. */
 void cpu_grad_encode_depth(const CpuGrad *grad, const BevProblem *problem);
 
-/* cpu_grad_row returns the row in which a pixel's feature gradient is summed: the output's row if
- * that is FP32, else the calling thread's row. cpu_grad_store encodes the latter. */
+/* cpu_grad_row returns the row in which a pixel's feature gradient is summed: the row of an FP32
+ * output, else a row of the calling thread. cpu_grad_store encodes the row of a thread. */
 float *cpu_grad_row(const CpuGrad *grad, const BevProblem *problem, int64_t pixel);
 void cpu_grad_store(const BevProblem *problem, int64_t pixel, const float *row);

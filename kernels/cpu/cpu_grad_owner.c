@@ -94,7 +94,7 @@ CPU_INLINE float dot(const float *a, const float *b, int64_t channels) {
     return sum;
 }
 
-/* What the owner of one pixel reads and writes. */
+/* The arrays that the owner of one pixel reads and writes. */
 typedef struct {
     const float *depth, *feat, *grad_out; /* feat: the pixel's row */
     float *grad_depth, *sums;

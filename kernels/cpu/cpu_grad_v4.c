@@ -76,8 +76,8 @@ typedef void Multiply(const PixelProduct *p);
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
-/* Numbers the cells of one column in the order in which its points reach them. seen[cell] is the
- * last column (from 1) that reached the cell, number[cell] its row in that column's G. */
+/* Numbers the cells that the points of one column reach, in the order of the points. seen[cell] is
+ * the last column (from 1) that reached the cell, number[cell] the cell's row in the column's G. */
 static void number_cells(BevPlan *plan, const BevMap *map, const int32_t *order, int64_t column,
                          int64_t first, int64_t end, int32_t *seen, int32_t *number) {
     int32_t begin = plan->cell_starts[column], count = begin;

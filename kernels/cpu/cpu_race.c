@@ -55,8 +55,8 @@ typedef struct {
     float *sums;          /* (cell, TILE) */
 } Tile;
 
-/* Does the second half of +=: adds the thread's point to the sum that it has read, and stores
- * it. */
+/* Does the second half of +=: adds the thread's point to the sum that the thread has read, and
+ * stores the new sum. */
 static void write_back(const Tile *tile, Thread *thread) {
     const BevMap *map = tile->map;
     int64_t t = thread->point;

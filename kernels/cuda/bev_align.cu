@@ -66,7 +66,8 @@ __global__ void bev_align_kernel(Pool pool, const Splat *splats, int64_t count, 
 // ---- prepare: entries back to points ------------------------------------------------------------
 
 // A frustum point has up to four entries in the map, with equal ranks. Entries are sorted by
-// ranks_depth, equal ones in the map's order. Then neighbours of equal ranks become one splat.
+// ranks_depth; entries of one rank keep the map's order. Then neighbours of equal ranks become one
+// splat.
 struct Gather {
     int64_t entries;
     int *numbers;        // [entries]: 0, 1, 2 ...

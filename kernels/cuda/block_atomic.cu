@@ -29,7 +29,7 @@ namespace {
 constexpr int TILE = 8, THREADS = 256, WARPS = THREADS / WARP, NO_CELL = -1;
 
 // Sums the runs of equal `cell` in a warp; the first lane of each run gets the run's sum. Cells are
-// sorted: if lane + step has the same cell, so have all lanes between.
+// sorted: if lane + step has the same cell, all lanes between have this cell, too.
 __device__ void reduce_runs(int cell, float sum[TILE]) {
     int lane = threadIdx.x % WARP;
 #pragma unroll
@@ -77,7 +77,8 @@ template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool p
     bool head = cell != NO_CELL && cell != left_cell;
     if (!head)
         return;
-    // Only the warp's last run can continue in later warps: it adds their first runs.
+    // Only the last run of a warp can continue in later warps. It adds the first runs of these
+    // warps.
     if (last_cell[warp] == cell)
         for (int next = warp + 1; next < WARPS && first_cell[next] == cell; next++)
             for (int j = 0; j < TILE; j++)

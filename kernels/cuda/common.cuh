@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// What every CUDA kernel shares: vector loads, the kernel's arguments, errors. For .cu files only.
-// Kernels add products of *codes*, decoded but not scaled, and multiply the finished sum by
-// Pool::scale: one multiplication an output instead of two a product.
+// All CUDA kernels share this file: vector loads, the kernel's arguments, errors. For .cu files
+// only. Kernels add products of *codes*, which are decoded but not scaled. They multiply the
+// finished sum by Pool::scale: one multiplication an output instead of two a product.
 #pragma once
 
 #include "kernels/codec.h"
@@ -38,7 +38,8 @@ static inline bool device_fact(cudaDeviceAttr fact, int *value, const char *wher
     return true;
 }
 
-// Calls cudaMalloc. Its error tells the bytes needed and the bytes free; *pointer is then NULL.
+// Calls cudaMalloc. After a failure *pointer is NULL, and the error tells the bytes that were
+// needed and the bytes that are free.
 static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where, Err *err) {
     size_t free_bytes = 0, total_bytes = 0;
     *pointer = NULL;
@@ -62,7 +63,8 @@ static inline bool cuda_allocate_pooled(void **pointer, size_t bytes, const char
     return cuda_allocate(pointer, bytes, where, err);
 }
 
-// Frees such memory after the work enqueued so far on the default stream. The host does not wait.
+// Frees memory of cuda_allocate_pooled after the work enqueued so far on the default stream. The
+// host does not wait.
 static inline void cuda_free_pooled(void *pointer) {
     if (!pointer || cudaFreeAsync(pointer, 0) == cudaSuccess)
         return;
@@ -70,7 +72,7 @@ static inline void cuda_free_pooled(void *pointer) {
     cudaFree(pointer);
 }
 
-// Such memory, freed at the end of its scope.
+// Memory of cuda_allocate_pooled that is freed at the end of its scope.
 struct Pooled {
     void *memory = NULL;
     ~Pooled() {
@@ -89,8 +91,8 @@ template <typename Call> static inline bool run_cub(const char *where, Err *err,
     return true;
 }
 
-// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`. An
-// array of no elements is NULL.
+// Lays out many arrays in one allocation. With base NULL an arena only counts the arrays' bytes in
+// `used`. An array of no elements is NULL.
 struct Arena {
     char *base;
     size_t used;
@@ -121,7 +123,8 @@ static inline bool read_back(T *value, const T *device, const char *where, Err *
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-// A BevProblem as the argument of a kernel: passed by value, without formats, with one scale.
+// A BevProblem as the argument of a kernel. It is passed by value, has no formats (these are
+// template parameters), and one scale.
 struct Pool {
     const void *depth, *feat;
     const uint8_t *feat_scales;  // NVFP4 only
@@ -197,7 +200,7 @@ __device__ inline void float8_from_half2(const __half2 pairs[4], float values[8]
 }
 
 // Returns whether rows can be read eight channels at a time: every row starts on a multiple of
-// eight elements. NVFP4 rows always can, as they are padded to whole blocks of 16.
+// eight elements. Rows of NVFP4 always do, because they are padded to whole blocks of 16.
 static inline bool rows_aligned(const BevProblem *problem) {
     return problem->shape.channels % 8 == 0;
 }
@@ -217,9 +220,9 @@ __device__ inline void feat8_single(const Pool &pool, int row, int c, int n, flo
         values[i] = i < n ? feat_at<D>(pool, row, c + i) : 0.0f;
 }
 
-// Loads eight features as half pairs, exact, in formats that fit a half. NVFP4's block scale is
-// left out: the caller multiplies the depth by it. A: rows_aligned(), and one load of 16, 8 or 4
-// bytes.
+// Loads eight features as half pairs, exactly, in formats that fit a half. NVFP4's block scale is
+// left out: the caller multiplies the depth by this scale. A: rows_aligned(), and the features are
+// one load of 16, 8 or 4 bytes.
 template <BevDtype D, bool A>
 __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pairs[4]) {
     static_assert(D == BEV_FP16 || D == BEV_FP8 || D == BEV_NVFP4);
@@ -244,7 +247,7 @@ __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pai
 }
 
 // Loads features (row, c .. c + 7) without the tensor scale. A: rows_aligned(), and all eight are
-// one load (FP32: two). Else those past the last channel read as 0.
+// one load (FP32: two). Without A features past the last channel read as 0.
 template <BevDtype D, bool A>
 __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) {
     if constexpr (!A && D != BEV_NVFP4) {
@@ -412,23 +415,24 @@ static inline unsigned blocks_for(int64_t count, int64_t per_block) {
     return (unsigned)((count + per_block - 1) / per_block);
 }
 
-// Calls f.operator()<D>() with the one of FORMATS that is `dtype`.
+// Calls f.operator()<D>() with the format D of the list FORMATS that equals `dtype`.
 template <BevDtype... FORMATS, typename F> static inline void with_one_of(BevDtype dtype, F f) {
     ((dtype == FORMATS ? f.template operator()<FORMATS>() : void()), ...);
 }
 
-// The same for kernels that have all formats except NVFP4.
+// Calls f.operator()<D>() for kernels that have all formats except NVFP4.
 template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
     with_one_of<BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_INT8, BEV_INT8_FP16>(dtype, f);
 }
 
-// The same for kernels that have all formats.
+// Calls f.operator()<D>() for kernels that have all formats.
 template <typename F> static inline void with_dtype_or_fp4(BevDtype dtype, F f) {
     with_one_of<BEV_NVFP4>(dtype, f);
     with_dtype(dtype, f);
 }
 
-// The same for the formats without scales, which alone have gradients and view transforms.
+// Calls f.operator()<D>() for the formats without scales. Only these have gradients and view
+// transforms.
 template <typename F> static inline void with_unscaled_dtype(BevDtype dtype, F f) {
     with_one_of<BEV_FP32, BEV_FP16, BEV_BF16>(dtype, f);
 }

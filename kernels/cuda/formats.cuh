@@ -42,8 +42,8 @@ __device__ inline uint32_t nan_marks(uint32_t codes) {
     return (codes + 0x01010101) ^ codes;
 }
 
-// Decodes the same two codes to their values. Only NaN's 480, times 140, is beyond a half's 65,504;
-// 0 times that infinity is NaN.
+// Decodes the same two codes to their values. A NaN decodes to 480, and 480 times 140 exceeds a
+// half's 65,504. Zero times this infinity is NaN again.
 __device__ inline __half2 half2_from_high_bytes(uint32_t high) {
     __half2 small = small_from_high_bytes(high);
     __half2 overflow = __hmul2(small, __float2half2_rn(256.0f * 140.0f));
@@ -83,8 +83,9 @@ __device__ inline void float4_from_e4m3(uint32_t codes, float values[4]) {
 #endif
 }
 
-// Decodes one E4M3 code. Without an instruction its fields move into a float, whose exponent bias
-// is 127. A NaN's 480 times 1.125 * 2^119 overflows a float, and 0 times infinity is NaN.
+// Decodes one E4M3 code. Without an instruction the code's fields move into a float, whose exponent
+// bias is 127. A NaN decodes to 480. 480 times 1.125 * 2^119 overflows a float, and zero times this
+// infinity is NaN again.
 __device__ inline float float_from_e4m3(uint8_t code) {
 #if BEV_HARDWARE_FP8
     return __low2float(half2_from_e4m3(code));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What the backward kernels share: arguments, rows of four channels, points sorted by pixel, and
-// FP32 sums that are encoded at the end.
+// The backward kernels share this file: arguments, rows of four channels, points sorted by pixel,
+// and FP32 sums that are encoded at the end.
 #pragma once
 
 #include "kernels/cuda/grad_sort.cuh"
@@ -62,8 +62,8 @@ template <BevDtype D> __device__ inline void pair_put(void *values, int64_t i, c
 
 constexpr int QUAD = 4; // channels that a lane loads at once
 
-// Loads channels [c, c + 4) of a row. A: channels is a multiple of 4, and this is one load.
-// Channels that do not exist read as 0.
+// Loads channels [c, c + 4) of a row. A: the number of channels is a multiple of 4, and the four
+// channels are one load. Channels that do not exist read as 0.
 template <BevDtype D, bool A>
 __device__ inline void load_quad(const void *rows, int64_t row, int c, int channels,
                                  float values[QUAD]) {
@@ -249,7 +249,8 @@ static inline bool make_order(const BevProblem *problem, PixelOrder *order, Err 
     return build_order(problem, order, WHERE, err);
 }
 
-// As make_order, for kernels that write a depth element from its pixel: fails if pixels share one.
+// As make_order, for kernels that write each depth element from one pixel: fails if two pixels
+// share a depth element.
 template <const char *WHERE>
 static inline bool make_regular_order(const BevProblem *problem, PixelOrder *order, Err *err) {
     return build_order(problem, order, WHERE, err) &&
@@ -260,7 +261,8 @@ static inline bool make_regular_order(const BevProblem *problem, PixelOrder *ord
 
 // ---- FP32 sums of both gradients ---------------------------------------------------------------
 
-// Where gradients are summed: FP32 problems in the outputs themselves, others in the workspace.
+// The arrays in which gradients are summed. FP32 problems sum in the outputs, other problems in the
+// workspace.
 struct GradSums {
     float *depth, *feat;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the row of a CUDA kernel needs. nvcc compiles a kernel's file as CUDA. A build without CUDA
- * compiles the same file as plain C, with the row and without the functions. */
+/* Declarations for the row of a CUDA kernel. nvcc compiles a kernel's file as CUDA. A build without
+ * CUDA compiles the same file as plain C, with the row and without the functions. */
 #pragma once
 
 #include "kernels/bevpool.h"

@@ -35,7 +35,7 @@ __global__ void sums_encode_kernel(const float *sums, int64_t count, float scale
         out[i] = Codec<OUT_OF<D>>::encode(sums[i] * scale);
 }
 
-// Thread i does the same for INT8, whose channels have scales.
+// Thread i scales and encodes output element i of INT8, whose channels have scales.
 template <BevDtype D>
 __global__ void sums_encode_channels_kernel(const float *sums, int64_t count, Pool pool) {
     int64_t i = thread_number();

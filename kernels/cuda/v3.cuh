@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What both forms of V3 share: the interval of each cell, and sums in half2 pairs or integers.
+// Both forms of V3 share this file: the interval of each cell, and sums in half2 pairs or integers.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
@@ -61,16 +61,16 @@ static inline bool v3_intervals(const BevProblem *problem, const BevPlan *plan, 
 
 // ---- sixteen channels summed in halves --------------------------------------------------------
 
-// Half sums are added to FP32 sums after so many points, so that their rounding error does not grow
-// with the interval.
+// The number of points after which half sums are added to FP32 sums. So the rounding error does not
+// grow with the interval.
 constexpr int CHUNK = 8;
 
 // Factor that keeps CHUNK products of the largest codes below 65,504. The output's scale undoes it.
 template <BevDtype D> constexpr float SHRINK = DEPTH_OF<D> == BEV_FP8 ? 1.0f / 256 : 1.0f;
 
 template <BevDtype D, bool A> struct HalfSums {
-    // TESTED: a branch skips channels past the row's end. Without that branch the loads of several
-    // points overlap, but the address is clamped. The clamp costs more where decoding is cheap.
+    // TESTED: a branch skips channels past the row's end. Without the branch the loads of several
+    // points overlap, but addresses are clamped. If decoding is cheap, the clamp costs more.
     static constexpr bool TESTED = !A || (D == BEV_FP8 && BEV_HARDWARE_FP8);
 
     __half2 pairs[8];

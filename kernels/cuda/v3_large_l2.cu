@@ -53,8 +53,8 @@ __device__ void add_floats(const Pool &pool, int row, int c, float d, float sums
         sums[j] += d * f[j];
 }
 
-// Adds FP8 features without an instruction that converts them. They decode to 2^-8 times their
-// values. A NaN is only noted in `marks`, which all points share.
+// Adds FP8 features on GPUs without an instruction that converts FP8. The features decode to 2^-8
+// times their values. A NaN is only noted in `marks`, which all points share.
 [[maybe_unused]] __device__ void add_small(const Pool &pool, int row, int c, float d, float sums[8],
                                            uint32_t *marks) {
     uint2 codes = load_codes<uint2, uint8_t>(pool, row, c);
@@ -91,7 +91,7 @@ __device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
 }
 
-// Sums the points [t, end) of an FP8 cell. If a NaN was marked, it sums them again, one by one.
+// Sums the points [t, end) of an FP8 cell. If a NaN was marked, sums the points again, one by one.
 template <bool W>
 __device__ void sum_fp8_cell(const Pool &pool, int t, int end, int c, float sums[8]) {
     uint32_t marks = 0;

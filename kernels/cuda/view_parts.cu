@@ -37,8 +37,8 @@ struct Logits {
     int bins, height, width;
 };
 
-// Each thread makes one pixel's depths; depths are (camera, bin, h, w). NaN, +infinity, or only
-// -infinity in a pixel's logits make all its depths NaN.
+// Each thread makes the depths, (camera, bin, h, w), of one pixel. All depths of a pixel become NaN
+// if a logit is NaN or +infinity, or if all logits are -infinity.
 template <BevDtype D>
 __global__ void softmax_kernel(const DepthCode<D> *logits, Logits in, DepthCode<D> *depths) {
     int64_t pixel = thread_number();

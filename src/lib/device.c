@@ -68,7 +68,7 @@ BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t camer
 /* ---- where a pointer is ---------------------------------------------------------------------- */
 
 /* Returns whether the CPU would crash on `pointer`. Asks the driver only if the process has loaded
- * it: else there is no GPU memory, and the library must not start CUDA. */
+ * the driver. Without the driver there is no GPU memory, and the library must not start CUDA. */
 static bool only_gpus_read(const void *pointer) {
     typedef int Attribute(void *value, int attribute, uintptr_t pointer);
     enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_MEMORY = 2 };
@@ -77,10 +77,12 @@ static bool only_gpus_read(const void *pointer) {
     if (!driver)
         return false;
     Attribute *ask = (Attribute *)(uintptr_t)dlsym(driver, "cuPointerGetAttribute");
-    bool device = ask && !ask(&type, MEMORY_TYPE, (uintptr_t)pointer) && type == DEVICE_MEMORY &&
-                  !ask(&managed, IS_MANAGED, (uintptr_t)pointer) && !managed;
+    const bool on_device =
+        ask && !ask(&type, MEMORY_TYPE, (uintptr_t)pointer) && type == DEVICE_MEMORY;
+    const bool not_managed =
+        on_device && !ask(&managed, IS_MANAGED, (uintptr_t)pointer) && !managed;
     dlclose(driver);
-    return device;
+    return not_managed;
 }
 
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name, bool from_host,

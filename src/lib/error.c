@@ -35,11 +35,11 @@ BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *te
 BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err) {
     char line[sizeof error->text];
     err_line(err, line, sizeof line);
-    return lib_fail(error,
-                    err->no_memory            ? BEVPOOL_NO_MEMORY
-                    : err->kind == ERR_DEVICE ? BEVPOOL_DEVICE_FAILED
-                                              : status,
-                    "%s", line);
+    if (err->no_memory)
+        status = BEVPOOL_NO_MEMORY;
+    else if (err->kind == ERR_DEVICE)
+        status = BEVPOOL_DEVICE_FAILED;
+    return lib_fail(error, status, "%s", line);
 }
 
 BevpoolStatus lib_check_range(const char *of, const char *name, int64_t value, int64_t least,

@@ -25,9 +25,9 @@ bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err);
 bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, int32_t align,
                     Err *err);
 
-/* Copies a map of arrays on the GPU that was entered into one block of its memory, and finds the
- * intervals if they are NULL. *sound: it is what scatter_check() accepts, and its cells ascend; it
- * counts as that where `trusted`. An unsound map leaves no memory. Waits once. (map_gpu.cu) */
+/* Copies a map of arrays on the entered GPU into one block of this GPU's memory. Finds the
+ * intervals if they are NULL. *sound: scatter_check() would accept the map, and its cells ascend. A
+ * `trusted` map counts as sound. An unsound map leaves no memory. Waits once. (map_gpu.cu) */
 bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                    void **memory, bool *sound, Err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the library share: the objects behind the public handles, errors, and the
- * functions that differ between the CPU and a GPU. */
+/* The files of the library share this header: the objects behind the public handles, errors, and
+ * the functions that differ between the CPU and a GPU. */
 #pragma once
 
 #ifdef HAVE_CONFIG_H
@@ -27,7 +27,7 @@ struct BevpoolMap {
     void *memory;
     bool view; /* the arrays are the caller's and may change between launches */
     Rig *rig; /* cameras that move: there are no arrays, and `memory` holds a row of depths */
-    BevMoving moving; /* of cameras that move and of cells that change; map.moving points to it */
+    BevMoving moving; /* a map of moving cameras or of changing cells: map.moving points here */
 };
 
 /* A transposed copy, in the workspace, of an array that has another layout than the kernel's. */
@@ -64,7 +64,7 @@ BevpoolStatus lib_check_range(const char *of, const char *name, int64_t value, i
 /* Empties `error` and returns BEVPOOL_OK. */
 BevpoolStatus lib_ok(BevpoolError *error);
 
-/* These end the enclosing function, which has a `BevpoolError *error`.
+/* These macros end the enclosing function, which has a `BevpoolError *error`.
  * FAIL_ON: with an error of the caller, if the condition holds.
  * TRY, TRY_GPU: with the status of a call that fails; a call of lib_cuda.h fills `err`.
  * ENTER: if the device cannot be entered; else it is the thread's up to the end of the scope. */
@@ -128,9 +128,9 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
 
 /* ---- maps (map.c) ---------------------------------------------------------------------------- */
 
-/* Makes a map of arrays that lie where kernels read them: allocated by scatter.h or, on a GPU, in
- * `memory`. The map frees them. After an error those of scatter.h remain the caller's, and `memory`
- * is freed. */
+/* Makes a map of arrays that kernels can read: scatter.h allocated the arrays, or on a GPU they lie
+ * in `memory`. The map frees arrays and memory. After an error the arrays of scatter.h remain the
+ * caller's, and `memory` is freed. */
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error);
 
@@ -164,9 +164,9 @@ typedef struct {
     int before;
 } LibEntered;
 
-/* Checks that `device` is the CPU or a GPU that this build can use, and makes it the thread's
- * current one. lib_leave() restores the one before, at the end of the scope of a variable that is
- * declared so. */
+/* Checks that `device` is the CPU or a GPU that this build can use. Makes a GPU the thread's
+ * current GPU. lib_leave() restores the GPU before. A variable that is declared with
+ * LIB_LEFT_AT_END calls lib_leave() at the end of its scope. */
 BevpoolStatus lib_enter(LibEntered *entered, int32_t device, BevpoolError *error);
 void lib_leave(const LibEntered *entered);
 #define LIB_LEFT_AT_END __attribute__((cleanup(lib_leave)))
@@ -188,8 +188,8 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);
 
-/* Checks that a kernel on `device` can use `pointer`, or with `from_host` that the pointer can be
- * read from the host at least; else BEVPOOL_BAD_ARGUMENT with its name. */
+/* Checks that a kernel on `device` can use `pointer`. With `from_host` memory of the host is
+ * enough. Otherwise the error is BEVPOOL_BAD_ARGUMENT with the pointer's name. */
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name, bool from_host,
                               BevpoolError *error);
 

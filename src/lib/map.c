@@ -109,8 +109,8 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
     return BEVPOOL_OK;
 }
 
-/* Checks the caller's arrays. `whole`: intervals must be told. `in_place`: all must lie on the
- * device. */
+/* Checks the caller's arrays. `whole`: the arrays of intervals must not be NULL. `in_place`: all
+ * arrays must lie on the device. */
 static BevpoolStatus check_arrays(const BevpoolArrays *a, bool whole, bool in_place, int32_t device,
                                   BevpoolError *error) {
     static const char *const names[BEV_MAP_ARRAYS] = {

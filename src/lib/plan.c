@@ -39,10 +39,12 @@ bool lib_role_strided(const BevProblem *problem, int32_t role) {
 /* ---- which kernel ---------------------------------------------------------------------------- */
 
 static bool is_offered(const BevKernel *row, int32_t device, int32_t direction, BevStage stage) {
-    BevWhere where = device == BEVPOOL_CPU ? BEV_CPU : BEV_CUDA;
-    return row->where == where && (int32_t)row->direction == direction && row->stage == stage &&
-           row->launch && !row->wrong_on_purpose &&
-           (stage == BEV_POOL || row->prepare); /* the reference of a view reads no strides */
+    const BevWhere where = device == BEVPOOL_CPU ? BEV_CPU : BEV_CUDA;
+    const bool asked_for =
+        row->where == where && (int32_t)row->direction == direction && row->stage == stage;
+    const bool reads_strides = row->prepare; /* the reference of a view does not */
+    return asked_for && row->launch && !row->wrong_on_purpose &&
+           (stage == BEV_POOL || reads_strides);
 }
 
 bool lib_prepares_late(const BevpoolPlan *plan) {
@@ -76,7 +78,7 @@ BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *e
     return lib_ok(error);
 }
 
-/* Returns why the plan cannot take that row, or NULL; sets how the row would write its output. A
+/* Returns why the plan cannot take a row, or NULL. Sets how the row would write the output. A
  * channels-first kernel writes (c, cell), which is (B, C, Z, Y, X) only for one sample. */
 static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {
     bool first = row->writes_first && plan->out_layout == BEVPOOL_CHANNELS_FIRST;
@@ -99,7 +101,7 @@ static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
     return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);
 }
 
-/* Takes the kernel of that name if it fits; does not prepare it. */
+/* Takes the kernel of that name if it fits the plan. The kernel is not prepared. */
 static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
     const BevKernel *row = bev_kernel_find(name);
     FAIL_ON(!row || !offered_to(row, plan), BEVPOOL_UNSUPPORTED,
@@ -112,8 +114,8 @@ static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolErro
     return BEVPOOL_OK;
 }
 
-/* Takes and prepares the default kernel. If it refuses: the last row that fits and gives the same
- * bits in each run; else the last row that fits. */
+/* Takes and prepares the default kernel. If the default kernel refuses, takes the last row that
+ * fits and gives the same bits in each run. If there is none, takes the last row that fits. */
 static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
     enum { DEFAULT, DETERMINISTIC, ANY, PASSES };
     int count = 0;
@@ -316,15 +318,16 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
     BevProblem problem = plan->problem;
     const BevTensor *found = lib_tensor(&problem, role), *feat = &problem.feat;
     if (lib_role_strided(&problem, role)) {
-        bool depth = lib_roles[role].like == BEVPOOL_DEPTH;
+        const bool is_depth = lib_roles[role].like == BEVPOOL_DEPTH;
         const BevShape *shape = &problem.shape;
-        return (size_t)lib_view_extent(shape, depth ? shape->depth_bins : shape->channels,
-                                       depth ? &problem.view.depth : &problem.view.feat) *
+        const int64_t channels = is_depth ? shape->depth_bins : shape->channels;
+        const BevStrides *strides = is_depth ? &problem.view.depth : &problem.view.feat;
+        return (size_t)lib_view_extent(shape, channels, strides) *
                (size_t)bev_dtypes[found->dtype].bits / 8;
     }
     if (found)
         return bev_code_bytes(found->dtype, found->rows, found->row_len);
-    return bev_is_whole(feat->dtype)
-               ? (size_t)feat->row_len * sizeof *feat->channel_scales
-               : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
+    if (bev_is_whole(feat->dtype))
+        return (size_t)feat->row_len * sizeof *feat->channel_scales;
+    return bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
 }

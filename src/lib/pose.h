@@ -14,7 +14,7 @@ POSE_INLINE void pose_multiply(const double a[9], const double b[9], double prod
                      a[i / 3 * 3 + 2] * b[6 + i % 3];
 }
 
-/* Inverts by cofactors. What cannot be inverted gives numbers that are not finite. */
+/* Inverts a matrix by cofactors. A singular matrix gives numbers that are not finite. */
 POSE_INLINE void pose_invert(const double m[9], double inverse[9]) {
     for (int i = 0; i < 9; i++) {
         int row = i % 3, column = i / 3; /* transposed */
@@ -27,7 +27,7 @@ POSE_INLINE void pose_invert(const double m[9], double inverse[9]) {
         inverse[i] /= det;
 }
 
-/* What a camera's pose is made of. */
+/* The matrices and moves that a camera's pose is composed of. */
 typedef struct {
     double to_ego[9], position_m[3]; /* of the camera's frame in that of the vehicle */
     double intrinsics[9];

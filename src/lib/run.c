@@ -13,7 +13,8 @@ enum { WORKSPACE_ALIGNMENT = 256, GPU_ALIGNMENT = 16 };
 
 static BevDtype dtype_of(BevProblem *problem, int32_t role) {
     const BevTensor *tensor = lib_tensor(problem, role);
-    return tensor ? tensor->dtype : bev_is_whole(problem->dtype) ? BEV_FP32 : BEV_FP8;
+    const BevDtype of_scales = bev_is_whole(problem->dtype) ? BEV_FP32 : BEV_FP8;
+    return tensor ? tensor->dtype : of_scales;
 }
 
 static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, int32_t role,
@@ -21,8 +22,9 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
     const char *name = lib_roles[role].name;
     const BevDtypeInfo *dtype = &bev_dtypes[dtype_of(problem, role)];
     size_t bytes = bevpool_plan_bytes(plan, role);
-    bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
-    size_t alignment = vectors ? GPU_ALIGNMENT : dtype->bits >= 8 ? (size_t)dtype->bits / 8 : 1;
+    const bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
+    const size_t element_bytes = dtype->bits >= 8 ? (size_t)dtype->bits / 8 : 1;
+    const size_t alignment = vectors ? GPU_ALIGNMENT : element_bytes;
     FAIL_ON(!tensor->data, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
     FAIL_ON(tensor->dtype != (int32_t)(dtype - bev_dtypes), BEVPOOL_BAD_ARGUMENT,
             "%s: has dtype %d, expected %d (%s)", name, (int)tensor->dtype,
@@ -82,9 +84,12 @@ static BevpoolStatus set_arrays(const BevpoolPlan *plan, const BevpoolCall *call
     return check_workspace(plan, call, error);
 }
 
+typedef enum { INPUTS, OUTPUTS } Copies;
+
 /* Transposes inputs into the kernel's layout, or outputs into the caller's. */
 static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall *call,
-                                      bool outputs, BevpoolError *error) {
+                                      Copies copies, BevpoolError *error) {
+    const bool outputs = copies == OUTPUTS;
     BevProblem problem = plan->problem;
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
         const LibCopy *copy = &plan->copies[role];
@@ -112,10 +117,12 @@ BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, Bevp
     if (moves)
         TRY(lib_moving_map(plan, call->map, &problem.map, error));
     TRY(set_arrays(plan, call, &problem, error));
-    TRY(transpose_copies(plan, call, false, error));
-    if (lib_prepares_late(plan) ? !problem_pool(plan->kernel, &problem, &err)
-                                : !plan->kernel->launch(&problem, plan->plan, call->stream, &err))
+    TRY(transpose_copies(plan, call, INPUTS, error));
+    const bool launched = lib_prepares_late(plan)
+                              ? problem_pool(plan->kernel, &problem, &err)
+                              : plan->kernel->launch(&problem, plan->plan, call->stream, &err);
+    if (!launched)
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    TRY(transpose_copies(plan, call, true, error));
+    TRY(transpose_copies(plan, call, OUTPUTS, error));
     return lib_ok(error);
 }

@@ -14,8 +14,8 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
            (shape->feat_h - 1) * s->row + (shape->feat_w - 1) * s->column;
 }
 
-/* Checks that elements do not share memory: from the smallest stride up, each stride is at least
- * the extent of the dimensions before it. Dimensions of one element are ignored. */
+/* Checks that no two elements share memory. In ascending order of strides, each stride must be at
+ * least the extent of the dimensions before. Dimensions of one element are ignored. */
 static BevpoolStatus check_strides(const char *name, const int64_t sizes[DIMS],
                                    const int64_t strides[DIMS], BevpoolError *error) {
     int64_t extent = 1; /* elements from the first up to the end of the last */

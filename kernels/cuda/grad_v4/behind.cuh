@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The last kernel of a backward view transform: it turns the gradients of depths into those of
+// The last kernel of a backward view transform. It turns the gradients of depths into gradients of
 // logits, and writes both gradients by the network's strides. A second kernel prepares grad_out.
 #pragma once
 
@@ -41,7 +41,7 @@ template <BevDtype D, int EACH> struct BehindBins {
             g[i] = exists ? Codec<D>::decode(grad[bin(base, i) * stride]) : 0.0f;
         }
     }
-    // Turns the gradients of depths into those of logits.
+    // Turns the gradients of depths into gradients of logits.
     __device__ void to_logits(float sum, float factor) {
 #pragma unroll
         for (int i = 0; i < EACH; i++)
@@ -210,8 +210,9 @@ __global__ void __launch_bounds__(BEHIND_THREADS, (behind_held<D, LAST, EACH>())
 }
 
 // Sets *shared to the dynamic shared memory, in bytes, with which a multiprocessor holds no more
-// than its share of `blocks` blocks. They start while the gradients end: without it, few blocks
-// would crowd on the multiprocessors that are free first. `fixed`: bytes of a block besides.
+// than its share of `blocks` blocks. The blocks start while the gradients end. Without this limit
+// few blocks would crowd on the multiprocessors that are free first. `fixed`: other bytes of a
+// block.
 template <typename Kernel>
 static inline cudaError_t spread_blocks(Kernel kernel, int64_t blocks, int fixed, size_t *shared) {
     constexpr int SLACK = 1024; // bytes, for how the hardware rounds
@@ -297,7 +298,7 @@ __global__ void __launch_bounds__(SPREAD_THREADS)
     }
 }
 
-// The same for any number of cells and channels, 32 cells a block.
+// Does the same as grad_v4_last_kernel for any number of cells and channels, 32 cells a block.
 template <BevDtype D>
 __global__ void __launch_bounds__(BEHIND_THREADS)
     grad_v4_last_ragged_kernel(const __grid_constant__ FrontImages grad_out, int channels) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// grad_v4's `prepare` on the host: it makes columns if these are faster, else sorts the points.
+// grad_v4's `prepare` on the host. It makes columns if columns are faster, else it sorts the
+// points.
 #pragma once
 
 #include "kernels/cuda/grad_v4/kernel.cuh"
@@ -157,7 +158,7 @@ bool allocate_map(const ColumnShape &s, bool weighted, ChunkArrays *out, GradV4P
     return true;
 }
 
-// False in *fits where a bin has too many cells or points, or where chunks would be nearly empty.
+// Sets *fits to false if a bin has too many cells or points, or if chunks would be nearly empty.
 bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *plan, bool *fits,
                   Err *err) {
     const ColumnShape &s = plan->map.shape;

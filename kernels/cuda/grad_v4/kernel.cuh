@@ -39,8 +39,9 @@ template <int WARPS> __device__ inline void column_barrier() {
     asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "n"(WARPS * WARP) : "memory");
 }
 
-// Sums one element of grad_feat point by point: multiplying whole chunks lets an infinite or NaN
-// gradient reach pixels that do not see its cell, as 0 x infinity, and factors may overflow a half.
+// Sums one element of grad_feat point by point. A product of whole chunks would let an infinite or
+// NaN gradient reach pixels that do not see its cell, as 0 x infinity. Factors may also overflow a
+// half.
 template <BevDtype D, bool W>
 __device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map, int column, int lane,
                                      int64_t element, int c) {
@@ -236,7 +237,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
     }
 
     // Computes a chunk. The copies of its rows, channels from c0 on, are in flight. grad_depth
-    // needs all channels: those of other blocks are added first.
+    // needs all channels: the channels of other blocks are added first.
     __device__ void run_chunk(const ChunkPart &part, int64_t number, int c0, bool with_depth) {
         Dots<D> dots = {};
         sum_factors(part, number);
@@ -261,8 +262,8 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         put_depths(part, number);
     }
 
-    // Stores the column's grad_feat. It replaces the features in shared memory, which no warp needs
-    // any more, and leaves from there in pieces of 16 bytes.
+    // Stores the column's grad_feat. It first replaces the features in shared memory, which no warp
+    // needs any more. From there grad_feat leaves in pieces of 16 bytes.
     __device__ void put_features(FeatSums<D, CHANNELS, WARPS> &sums, int c0) {
         constexpr int EACH = Shared::PAD, WORDS = CHANNELS / EACH;
         sums.each([&](int p, int c, const float pair[2]) {

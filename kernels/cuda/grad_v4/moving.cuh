@@ -74,7 +74,8 @@ template <bool W> struct BinSlots {
     }
 };
 
-// Writes what the finished chunk has besides the slots of W.
+// Writes the cells, bins and slots of the finished chunk. With weights (W) the slots are written
+// already, bin by bin: only the last group of bins is filled up.
 template <bool W>
 static __device__ void put_moving_chunk(const MovingColumns &out, MovingChunk<W> &chunk,
                                         int64_t number) {
@@ -214,7 +215,7 @@ static __global__ void grad_v4_crowded_kernel(Grad grad, MovingFrame frame, Colu
     }
 }
 
-// Lays the arrays out in `memory`, behind its head; or counts their bytes if that is NULL.
+// Lays the arrays out in `memory`, behind its head. If `memory` is NULL, only counts their bytes.
 static inline MovingColumns moving_columns(const ColumnShape &s, const BevMoving *moving,
                                            void *memory, size_t *bytes = NULL) {
     bool weighted = moving->align != BEV_NEAREST;

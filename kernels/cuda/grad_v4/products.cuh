@@ -8,9 +8,9 @@
 
 // ---- shared memory of a block -------------------------------------------------------------------
 
-// A sum of depth x weight has more bits than an operand. It is split into parts that add up to it:
-// two halves hold 22 of its 24 bits, three BF16 hold all. The second half is multiplied by
-// PART_SCALE so that it does not underflow, and has its own sums.
+// A sum of depth x weight has more bits than an operand. So the sum is split into parts that add up
+// to it: two halves hold 22 of the 24 bits, three BF16 hold all bits. The second half is multiplied
+// by PART_SCALE so that it does not underflow, and has its own sums.
 template <BevDtype D> constexpr int PARTS = D == BEV_FP32 ? 1 : D == BEV_BF16 ? 3 : 2;
 template <BevDtype D> constexpr float PART_SCALE = D == BEV_FP16 ? 4096.0f : 1.0f;
 

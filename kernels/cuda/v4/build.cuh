@@ -64,7 +64,7 @@ Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, 
     return workspace;
 }
 
-// Lays the arrays out in `arena`. Without a plan it takes all that any plan needs.
+// Lays the arrays out in `arena`. Without a plan it lays out all arrays that any plan needs.
 Scratch scratch_of(const BevProblem *problem, const V4Plan *plan, Arena &arena) {
     Scratch scratch = {};
     int pairs = plan ? plan->schedule.counts[PAIR_CLASS] : PAIRS;

@@ -24,17 +24,17 @@ V4_CONST(SLAB, 16);                /* image rows of a slab, which are multiplied
 V4_CONST(TILE_WARPS, 8);           /* warps of a block; a tile has 1, 2, 4 or 8, or two blocks */
 V4_CONST(TILE_LARGEST, 3);         /* the largest class that one block holds: 2^3 warps a tile */
 V4_CONST(PAIR_CLASS, 4);           /* the class of tiles with two blocks: 2^4 warps */
-V4_CONST(PAIRS, 128);              /* at most so many tiles have two blocks */
+V4_CONST(PAIRS, 128);              /* the most tiles that have two blocks */
 V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
 V4_CONST(PORTIONS, 5);             /* choices of portion_of() */
-V4_CONST(MANY_STEPS, 256);         /* tiles of so many steps or more are counted together */
-V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
-V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
+V4_CONST(MANY_STEPS, 256);         /* tiles of 256 steps and more are counted together */
+V4_CONST(POINTS_A_STEP, 32);       /* with fewer points a step costs more than single points */
+V4_CONST(STRIP, 4);                /* neighbouring feature columns: cells are sorted by strips */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
-V4_CONST(GATHERED_POINTS, 5000);   /* depths that a multiprocessor gathers one by one in the time of
-                                      the kernel that transposes the depth */
+V4_CONST(GATHERED_POINTS, 5000);   /* depths that a multiprocessor gathers singly in the time that
+                                      the kernel takes which transposes the depth */
 V4_CONST(TRANSPOSE_BINS, 4);       /* depth bins of 32 columns that a block transposes */
-V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that one of its lanes loads at once, or 1 */
+V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that a lane of the transposing kernel loads at once */
 V4_CONST(ROW_GROUPS, 4);           /* groups of slab rows: g, g + 4, g + 8 and g + 12 (v4_place) */
 V4_CONST(PIECE_THREADS, 512);      /* most threads of a block */
 V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
@@ -46,8 +46,8 @@ V4_BOTH int portion_of(int config) {
     return portions[config];
 }
 
-/* Returns the class k of an owner with `size` units of work: it gets 2^k workers, so that each has
- * at most `portion` units, up to class `largest`. */
+/* Returns the class k of an owner with `size` units of work. The owner gets 2^k workers. Each
+ * worker has at most `portion` units, unless the owner is of class `largest`. */
 V4_BOTH int class_of(int size, int portion, int largest) {
     int k = 0;
     while (k < largest && (portion << k) < size)
@@ -55,8 +55,8 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     return k;
 }
 
-/* Returns the points that a worker of pieces should get. With few points cells end sooner; with
- * many the worker's own cost, that of seven points, counts less. */
+/* Returns the points that a worker of pieces should get. With few points a worker cells end sooner.
+ * With many points the worker's own cost, the time of seven points, counts less. */
 V4_BOTH int piece_points(int64_t points, int64_t channels) {
     return points * ((channels + 7) / 8) < MANY_POINTS ? PIECE_POINTS : 2 * PIECE_POINTS;
 }
@@ -73,10 +73,10 @@ V4_BOTH int v4_strip(int first, int slabs) {
     return first / slabs / STRIP;
 }
 
-/* Returns the sort key of a cell within its strip: neighbours in this order see nearly the same
- * columns. The key orders by last slab column, ascending in even strips and descending in odd ones;
- * then by first column, in alternating directions; then by number of entries. Callers sort by strip
- * before the key and by interval after it. `columns` counts those of all slabs. */
+/* Returns the sort key of a cell within its strip. Neighbours in this order see nearly the same
+ * columns. The key orders by last slab column, ascending in even strips and descending in odd
+ * strips. Then it orders by first column, in alternating directions, then by number of entries.
+ * Callers sort by strip, key and interval. `columns`: the slab columns of all slabs. */
 V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int columns) {
     int along = v4_strip(first, slabs) % 2 ? columns - 1 - last : last;
     int across = first / slabs % STRIP;
@@ -88,7 +88,9 @@ V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int co
 /* Returns the channels of an image row that a lane loads at once: 16 bytes, in NVFP4 8. Four lanes
  * load side by side. */
 V4_BOTH int v4_lane_channels(BevDtype dtype) {
-    return dtype == BEV_FP32 ? 4 : dtype == BEV_FP16 || dtype == BEV_BF16 ? 8 : 16;
+    return dtype == BEV_FP32                        ? 4
+           : dtype == BEV_FP16 || dtype == BEV_BF16 ? 8
+                                                    : 16;
 }
 
 /* Returns the channels of a group. A block takes one group, two, or one and a quarter. */
@@ -96,7 +98,8 @@ V4_BOTH int v4_group(BevDtype dtype) {
     return dtype == BEV_FP32 ? 32 : 64;
 }
 
-/* Returns whether blocks can take the channels: whole groups or 80. Else pieces serve. */
+/* Returns whether blocks of tiles can take the channels: whole groups, or 80. Other numbers of
+ * channels are for pieces. */
 static inline bool v4_channels_fit(const BevProblem *problem) {
     return problem->shape.channels == 80 || problem->shape.channels % 64 == 0;
 }
@@ -184,8 +187,9 @@ static inline V4Schedule v4_schedule(const int *tile_steps, const V4Load *load, 
     return schedule;
 }
 
-/* Returns the steps in sequence of the tile that takes longest, and its joins: an eighth of a step
- * for two warps, half of one for four, one for eight, two for two blocks. */
+/* Returns the time of the tile that takes longest, in steps: its steps in sequence and its joins.
+ * The joins take an eighth of a step for two warps, half a step for four, one step for eight, and
+ * two steps for two blocks. */
 static inline double v4_longest_tile(const int *tile_steps, const V4Schedule *schedule) {
     double longest = 0;
     for (int steps = 1; steps <= MANY_STEPS; steps++) {
@@ -203,10 +207,10 @@ static inline double v4_step_time(const BevProblem *problem) {
     return dtype == BEV_FP32 || problem->map.weights ? 2.5 : dtype == BEV_NVFP4 ? 1.5 : 1;
 }
 
-/* Returns the time of all tiles, in steps of FP16. It is the larger of two times: that of the
- * longest tile, which starts three steps before its first, and that of all blocks and steps in
- * parallel. `twice`: a step of two groups counts twice in the longest tile and 2.7 times in the
- * work of all; FP32 always takes two groups if it can, which v4_step_time includes. `blocks` and
+/* Returns the time of all tiles, in steps of FP16: the larger of two times. The first is the time
+ * of the longest tile, whose start takes three steps. The second is the time of all blocks and
+ * steps in parallel. `twice`: a step of two groups counts twice in the first time and 2.7 times in
+ * the second. FP32 always takes two groups if it can, which v4_step_time includes. `blocks` and
  * `steps`: of all passes; `resident`: blocks that the GPU holds at once. The numbers are fitted to
  * the times of all portions on an H200 (samples/experiments/v4.md). */
 V4_BOTH double v4_time(double longest, double blocks, double steps, double resident, double step,

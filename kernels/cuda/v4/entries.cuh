@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Entries: the points of a cell, bundled by column slab and depth bin. Tiles are made of them.
+// Entries: the points of a cell, bundled by column slab and depth bin. Tiles consist of entries.
 #pragma once
 
 #include "kernels/cuda/v4/pieces.cuh"
@@ -82,7 +82,7 @@ struct CellPoints {
     uint16_t *slots;   // [points]: entry of the cell << 4 | row; NULL: no weights
     int *strip_counts; // number of cells by the strip of their first entry
 
-    // A cell too full to sort gets one empty entry; the map is not used then.
+    // A cell that is too full to sort gets one empty entry. The map is then not used.
     __device__ int size(int interval) const {
         int n = pool.lengths[interval];
         return n <= LONGEST_SORTED ? n : 0;
@@ -128,7 +128,7 @@ struct CellPoints {
         entries[first + number] = entry(bundle, rows);
     }
     // Makes entries if a point occurs twice: sorts all points as place << 32 | number in the cell.
-    // place() reports irregular points, too, which nothing asks for here.
+    // place() also reports irregular points. The report is ignored here.
     __device__ void work_sorted(const Team &team, int interval, uint64_t *keys, int n) const {
         int64_t first = pool.starts[interval];
         bool irregular = false;

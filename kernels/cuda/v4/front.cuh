@@ -172,7 +172,7 @@ template <BevDtype D, typename Shape, int EACH> struct FrontDepths {
     }
 };
 
-// Joins the values that the threads of a pixel have. Each gets the result.
+// Joins the values of the threads of a pixel. Each thread gets the result.
 template <int LANES, int PIXELS, typename Join>
 __device__ inline float join_pixel(float mine, int lane, int pixel, float (*parts)[PIXELS],
                                    Join join) {
@@ -233,8 +233,9 @@ __device__ inline void put_depths(const Front &front, const Pixel &me, const Bin
     }
 }
 
-// Computes the softmax over a pixel's bins, or copies them. If one round suffices, the powers stay
-// in registers. NaN, +infinity, or only -infinity in a pixel's logits make all its depths NaN.
+// Computes the softmax over a pixel's bins, or copies the logits. If one round suffices, the powers
+// stay in registers. All depths of a pixel become NaN if a logit is NaN or +infinity, or if all
+// logits are -infinity.
 template <BevDtype D, bool LAST, typename Shape, int EACH>
 __device__ inline void front_depths(const Front &front, FrontDepths<D, Shape, EACH> *shared) {
     const Frustums &f = front.f;

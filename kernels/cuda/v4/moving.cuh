@@ -35,7 +35,8 @@ __device__ inline uint32_t rows_by_place(uint32_t rows) {
     return rows ^ swap ^ swap << 6;
 }
 
-// Returns where a warp puts `count` entries: those of a block lie together. The block calls it.
+// Returns where a warp puts `count` entries. The entries of a block lie together. All threads of
+// the block call this function.
 static __device__ int room_for(int count, int *total) {
     __shared__ int block_count, block_first;
     int lane = (int)threadIdx.x % WARP, before = 0;
@@ -96,8 +97,9 @@ static __global__ void v4_moving_gather_kernel(MovingEntries m) {
     }
 }
 
-// Sorts each list by column and bin, by counting the smaller keys of each: a thread sorts a short
-// list, a warp a longer one. Also counts the cells of each strip, and notes which have entries.
+// Sorts each list by column and bin, by counting the smaller keys of each key. A thread sorts a
+// short list, a warp a longer list. Also counts the cells of each strip, and notes the cells that
+// have entries.
 struct MovingCells {
     MovingEntries from;
     int slabs;

@@ -69,8 +69,8 @@ template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
     }
 }
 
-// Decodes four E4M3 codes to two pairs of halves. The assembly reads the upper two in place; the
-// compiler would shift them first.
+// Decodes four E4M3 codes to two pairs of halves. The assembly reads the upper two codes in place.
+// The compiler would shift these codes first.
 __device__ inline void pairs_from_e4m3(uint32_t codes, uint32_t &low, uint32_t &high) {
 #if BEV_HARDWARE_FP8
     asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2;"
@@ -83,7 +83,8 @@ __device__ inline void pairs_from_e4m3(uint32_t codes, uint32_t &low, uint32_t &
 #endif
 }
 
-// A plain load: __ldg could be moved before the wait for the previous kernel (overlap.cuh).
+// A plain load. The compiler could move __ldg before the wait for the previous kernel
+// (overlap.cuh).
 template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
     if constexpr (BYTES == 16) {
         uint4 raw = *(const uint4 *)p;
@@ -100,8 +101,8 @@ template <int BYTES> __device__ inline void load_words(uint32_t *words, const vo
     }
 }
 
-// Returns p, an address in global memory, and makes the compiler keep it in registers. Else the
-// compiler would compute it again in each step.
+// Returns p, an address in global memory, and makes the compiler keep the address in registers.
+// Otherwise the compiler would compute the address again in each step.
 template <typename T> __device__ inline const T *keep_in_register(const T *p) {
     asm("" : "+l"(p));
     __builtin_assume(__isGlobal(p));
@@ -316,8 +317,8 @@ template <int SELECTOR> __device__ inline uint32_t mask_bytes(uint32_t marks) {
     return mask;
 }
 
-// Loads the same depths from transposed depth (camera, w, slab, bin, place) with one load at `p`.
-// Rows that are not in the entry become 0.
+// Loads the depths at places [4q, 4q + 4) from transposed depth (camera, w, slab, bin, place) with
+// one load at `p`. Rows that are not in the entry become 0.
 template <BevDtype D>
 __device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
                                        DepthPair pairs[DEPTH_PAIRS<D>]) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// From poses to the cells of points: what moving maps of V4 and of its gradients share. N is the
-// most cells of a point: 1 where it has its nearest cell, else 4.
+// From poses to the cells of points. The moving maps of V4 and of its gradients share this file. N
+// is the most cells of a point: 1 for the nearest cell, else 4.
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"
@@ -18,7 +18,7 @@ struct MovingFrame {
     const int *cells;     // NULL, or the cells of points, in place of all but `f`
 };
 
-// `memory`: that of the map.
+// `memory`: the memory of the map.
 static inline MovingFrame moving_frame(const BevMoving *moving, const void *memory) {
     const char *source = (const char *)memory + BEV_MOVING_SOURCE;
     const BevShape *shape = &moving->shape;
@@ -88,7 +88,8 @@ template <int N> struct PointCells {
         add(grid, 2, first, at_x + 1, at_y, right * (1 - up));
         add(grid, 3, first, at_x + 1, at_y + 1, right * up);
     }
-    // Returns the first cell that is left, or NO_CELL. Registers have no index: each is asked.
+    // Returns the first cell that is left, or NO_CELL. Registers cannot be indexed, so each
+    // register is asked.
     __device__ int next_cell() const {
         int found = NO_CELL;
 #pragma unroll
@@ -105,7 +106,7 @@ template <int N> struct PointCells {
     }
 };
 
-// Returns whether a coordinate lies inside an axis of the grid. NaN does not.
+// Returns whether a coordinate lies inside an axis of the grid. NaN lies outside.
 __device__ inline bool is_inside(const BevGrid &grid, int axis, double at_m) {
     return at_m < grid.max_m[axis] && (grid.truncate ? at_m > grid.min_m[axis] - grid.cell_m[axis]
                                                      : at_m >= grid.min_m[axis]);

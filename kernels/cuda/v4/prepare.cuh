@@ -51,7 +51,7 @@ struct CellSort {
     }
 };
 
-// Collects the cells without points: they are bin 0. `value` is what `of` has for such a cell.
+// Collects the cells without points, as bin 0. `of` has `value` for a cell without points.
 struct EmptySort {
     const int *of;
     int value;
@@ -180,8 +180,9 @@ static __global__ void v4_count_steps_kernel(TileOrder order, int *step_counts,
     }
 }
 
-// The bins by which tiles are sorted: tiles of class 0 by steps, the most steps first, then those
-// of each class. Tiles of class 0 have a warp each, and the warps of a block should end together.
+// The bins by which tiles are sorted: tiles of class 0 by steps, the most steps first, then the
+// tiles of each class. Tiles of class 0 have a warp each, and the warps of a block should end
+// together.
 constexpr int STEP_BINS = portion_of(PORTIONS - 1), ABSENT_BIN = STEP_BINS + PAIR_CLASS + 1;
 
 struct TileBins {
@@ -213,7 +214,7 @@ struct TileBins {
     }
 };
 
-// Sorts tiles into bins; those that a moving map does not have come last.
+// Sorts tiles into bins. Tile numbers that a moving map does not use come last.
 struct TileSort {
     TileBins fixed;
     const TileBins *moving; // NULL: `fixed`
@@ -260,7 +261,7 @@ struct Numbers {
     }
 };
 
-// Where a tile's cells and weights are told.
+// The arrays from which the cells and the weights of a tile are read.
 struct TileSource {
     TileOrder order;
     const int *ranks_bev; // cell of the point where a list starts; NULL: list i is cell i
@@ -280,8 +281,8 @@ struct TileSource {
     }
 };
 
-// Each warp writes the map of one tile. starts[at]: the steps of all tiles before it. `moving`: the
-// numbers of a moving map, else they are `fixed`.
+// Each warp writes the map of one tile. starts[at]: the steps of all tiles before this tile.
+// `moving`: the numbers of a moving map. Without `moving` the numbers are `fixed`.
 static __global__ void v4_fill_kernel(TileSource source, Frustums f, TileArrays out,
                                       const __grid_constant__ Numbers fixed, const Numbers *moving,
                                       const int *starts) {

@@ -15,7 +15,8 @@ constexpr int SPLIT = D == BEV_FP32   ? 3
                                       : 2;
 
 // Numbers are scaled first so that the smaller parts do not underflow. In FP32 features are scaled
-// too, so that the last bit of the smallest number is one of BF16. The output's scale undoes it.
+// too: BF16 then has a place for the last bit of the smallest number. The output's scale undoes the
+// scaling.
 constexpr float FLOAT_SCALE = 65536.0f;
 template <BevDtype D, bool W>
 constexpr float DEPTH_SCALE = D == BEV_FP32               ? FLOAT_SCALE

@@ -57,9 +57,9 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int emp
     }
 }
 
-// Pools a tile again, point by point, since a sum is not finite: multiplying a whole slab lets an
-// infinite or NaN feature reach cells that do not see it, as 0 x infinity. The tile's workers begin
-// with `number`, those of its second block with `second`.
+// Pools a tile again, point by point, since a sum is not finite. A product of a whole slab lets an
+// infinite or NaN feature reach cells that do not see this feature, as 0 x infinity. The tile's
+// workers begin with `number`, the workers of its second block with `second`.
 template <BevDtype D, bool T, bool W>
 __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int number, int second,
                                     int parts, int c0, int channels) {
@@ -312,10 +312,10 @@ __device__ inline void wait_for_group(int first, int warps) {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + first), "r"(warps * WARP) : "memory");
 }
 
-// Adds the sums of a tile's two blocks; their first warps call this, and neither waits. Each warp
-// stores its sums and then announces itself. The first one gets -1 and is done. The second one adds
-// the other's sums to its own and gets the other's number. a + b has the bits of b + a, so that the
-// order does not matter.
+// Adds the sums of a tile's two blocks. The first warp of each block calls this function, and no
+// warp waits. A warp stores its sums and then announces itself. The first warp to announce itself
+// gets -1 and is done. The second warp adds the other's sums to its own and gets the other's
+// number. a + b has the bits of b + a, so that the order does not matter.
 template <typename Sums>
 __device__ inline int reduce_blocks(Sums &sums, const Workspace &workspace, int tile, int half,
                                     int number) {
@@ -358,12 +358,13 @@ struct Worker {
     }
 };
 
-// Whether a warp loads the next step while it waits for the current one. Weights and two groups of
-// channels leave no registers for that. In 16-bit formats some maps gain and others lose more.
+// Whether a warp loads the next step while it waits for the current step. Weights, or two groups of
+// channels, leave no registers for the next step. In 16-bit formats some maps gain by this, and
+// others lose more.
 template <BevDtype D, int GROUPS, bool W>
 constexpr bool TWO_STEPS = FEATURE_BITS<D> != 16 && GROUPS == 1 && !W;
 
-// Adds up a worker's steps. `step` holds the first one.
+// Adds up a worker's steps. `step` holds the first step.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
                                  const TileMap &map, const Worker &me, TileWork work,

@@ -6,8 +6,9 @@
 
 // ---- counting ----------------------------------------------------------------------------------
 
-// Each lane that `takes` part adds `one`, 1 or -1, to counts[index], with one atomic for lanes of
-// one index. Returns the count before this lane's, in the order of lanes. The warp calls it.
+// Each lane that `takes` part adds `one`, 1 or -1, to counts[index]. Lanes of one index need one
+// atomic. Returns the count before this lane's addition, in the order of lanes. All lanes of the
+// warp call this function.
 static __device__ int warp_add(int *counts, int index, bool takes, int one) {
     unsigned same = __match_any_sync(~0u, takes ? index : -1);
     int lane = (int)threadIdx.x % WARP, leader = __ffs(same) - 1, before = 0;

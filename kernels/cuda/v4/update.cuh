@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/v4/moving.cuh"
 
-// What a launch and the kernels behind the schedule read.
+// The numbers that a launch and the kernels behind the schedule read.
 struct MovingSchedule {
     Numbers numbers;
     TileBins bins;
@@ -21,7 +21,8 @@ struct MovingRules {
     int most_workers, most_entries, cells;
 };
 
-// Returns the schedule's workers for a portion, and counts its tiles by class. A warp calls it.
+// Returns the schedule's workers for a portion, and counts its tiles by class. All lanes of a warp
+// call this function.
 static __device__ int moving_workers(const int *tile_steps, int portion, int largest,
                                      int counts[CLASSES], int *eighths) {
     int lane = (int)threadIdx.x % WARP, longest = 0, workers = 0;
@@ -42,8 +43,8 @@ static __device__ int moving_workers(const int *tile_steps, int portion, int lar
     return workers;
 }
 
-// Chooses the schedule: a warp tries a portion. Where a map needs more workers than there is room
-// for, tiles get fewer.
+// Chooses the schedule: each warp tries a portion. If a map needs more workers than there is room
+// for, tiles get fewer workers.
 static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findings *findings,
                                                  const int *lists, const int *entries,
                                                  MovingSchedule *out, int *flags) {
@@ -81,7 +82,8 @@ static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findin
     *flags = *entries > rules.most_entries ? BEV_MOVING_FULL : 0;
 }
 
-// The arrays of a moving map: those that a launch reads, and those only between two kernels.
+// The arrays of a moving map: arrays that a launch reads, and arrays that only pass from one kernel
+// of an update to the next.
 struct MovingMap {
     int *flags; // the head of the memory comes first
     MovingSchedule *schedule;
@@ -123,7 +125,7 @@ static inline MovingSizes moving_sizes(const BevMoving *moving) {
     return sizes;
 }
 
-// Lays the arrays out in `memory`, or counts their bytes if that is NULL.
+// Lays the arrays out in `memory`. If `memory` is NULL, only counts their bytes.
 static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_t *bytes = NULL) {
     Arena arena = {(char *)memory, 0};
     MovingMap result = {}, *map = &result;
@@ -221,7 +223,7 @@ static inline TileMap tile_map(const TileArrays &arrays, const Frustums &f, bool
     return map;
 }
 
-// Returns those of a moving map.
+// Returns the arguments of a launch on a moving map.
 static inline TileMap tiles_of(const MovingSizes &sizes, const MovingMap &map, const Frustums &f) {
     TileMap tiles = tile_map(map.tiles, f, sizes.weighted);
     tiles.empty = map.empty;

@@ -87,7 +87,8 @@ cudaError_t enqueue_spread(const BevProblem *problem, const void *rows, const ui
     return spread_launch<Code>(spread, problem->out_samples, overlap, stream);
 }
 
-// Returns the problem between these two kernels: inputs from the first one, output for the second.
+// Returns the problem of V4 inside a view: the first kernel writes its inputs, and the last kernel
+// reads its output.
 BevProblem inner_problem(const BevProblem *problem, const Scratch &scratch) {
     BevProblem inner = *problem;
     if (problem->stage == BEV_VIEW) {

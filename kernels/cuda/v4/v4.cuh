@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the two kernels of V4 share: how work is scheduled to workers, and the two maps that
+// The two kernels of V4 share this file: how work is scheduled to workers, and the two maps that
 // `prepare` builds. A worker is a warp (tiles.cuh) or a row of threads (pieces.cuh).
 #pragma once
 
@@ -94,8 +94,8 @@ static_assert(sizeof(TileWork) == TILE_WORK_WORDS * sizeof(int));
 
 constexpr int NO_TILE = -1;
 
-// A launch's own memory. The sums of a tile with two blocks meet there, each channel pass by
-// itself.
+// A launch's own memory. The sums of a tile with two blocks meet there. Each pass over channels has
+// its own sums.
 struct Workspace {
     void *transposed; // depth as (camera, w, slab, bin, place), or NULL
     float4 *halves;   // [reductions * 2 * 16 * channels of a pass / 4]: sums of each block

@@ -60,7 +60,7 @@ bool device_opened(void) {
     return device.open && !device.dead;
 }
 
-// Each thread has its own current device, so this sets it.
+// Each thread has its own current device. This function sets the device of the calling thread.
 bool device_usable(Err *err) {
     if (device.dead)
         return device_failed(err);

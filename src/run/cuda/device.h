@@ -15,8 +15,8 @@ extern "C" {
 
 /* Chooses GPU `index` for this process. Fails with ERR_DEVICE and one line that says why: no
  * driver, driver too old, no GPU, no such index, no code for this GPU. Repeated calls are cheap.
- * After an error that ends CUDA for the process (an illegal address, for example), every function
- * here and every session fails with that error and does not call CUDA. */
+ * Some errors end CUDA for the process: an illegal address, for example. Afterwards every function
+ * of this file and every session fails with that error and does not call CUDA. */
 bool device_open(int index, Err *err);
 
 /* Whether a device was opened and still works. Calls no CUDA. */
@@ -60,9 +60,9 @@ bool device_time(bool (*enqueue)(void *context, void *stream, Err *err), void *c
 bool device_take(void **memory, const void *from, size_t bytes, Err *err);
 void device_give(void *memory);
 
-/* Measures those limits of the open device whose bits (1u << Limit) are set, with small kernels
- * that do one thing as fast as they can; the other limits are unknown. All of them take some tenths
- * of a second, the bandwidths alone a tenth. */
+/* Measures limits of the open device: those whose bits (1u << Limit) are set in `which`. The other
+ * limits are unknown. Each limit has a small kernel that does one thing as fast as it can. All
+ * limits together take some tenths of a second, the bandwidths alone a tenth. */
 bool probe_limits(unsigned which, Limits *limits, Err *err);
 
 enum { PROBE_ALL = (1 << LIMIT_COUNT) - 1 };
@@ -79,7 +79,8 @@ typedef struct Staging {
 bool staging_take(Staging *staging, size_t bytes, Err *err);
 void staging_give(const Staging *staging);
 
-/* These do the same as scatter_gpu.h, after device_usable(). Errors go to device_failed(). */
+/* These functions do the same as their namesakes of scatter_gpu.h, after device_usable(). Errors go
+ * to device_failed(). */
 bool scatter_cuda_open(ScatterGpu **builder, const Rig *rig, BevAlign align, Err *err);
 void scatter_cuda_close(ScatterGpu *builder); /* accepts NULL */
 bool scatter_cuda_build(ScatterGpu *builder, const Rig *rig, uint32_t camera_mask, BevMap *map,

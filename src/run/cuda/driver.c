@@ -69,7 +69,7 @@ static bool load_cuda(Driver *driver, Err *err) {
                    "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
 }
 
-/* The oldest architecture is there as PTX too, which that one and all newer ones run. */
+/* The oldest architecture is there as PTX, too. It and all newer architectures run this PTX. */
 static bool check_capability(const DriverNeeds *needs, int index, const char *name, int capability,
                              Err *err) {
     int oldest = needs->oldest_capability, major = capability / 10, minor = capability % 10;
@@ -125,8 +125,8 @@ static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
 typedef enum { ASK_ANSWERED, ASK_HUNG, ASK_DIED, ASK_UNASKED } AskEnd;
 typedef void Work(const void *context, void *answer);
 
-/* Runs in the child, which dies with its parent, prints nothing and runs no exit functions of its
- * parent. A pipe takes PIPE_BUF bytes at once. */
+/* Runs in the child. The child dies with its parent, prints nothing, and runs no exit functions of
+ * its parent. A pipe takes PIPE_BUF bytes at once. */
 static void answer_parent(Work *work, const void *context, void *answer, size_t size, int to) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int nowhere = open("/dev/null", O_RDWR);
@@ -149,7 +149,7 @@ static AskEnd wait_for_answer(int from, void *answer, size_t size, int ms) {
     return ASK_HUNG;
 }
 
-/* Runs work(context, answer) in a child and copies its answer of `size` bytes to the parent. An
+/* Runs work(context, answer) in a child and copies the answer of `size` bytes to the parent. An
  * answer has no pointers. A child that has not answered within `ms` is killed and not waited for,
  * because it may sleep in the kernel. ASK_UNASKED: no child could be made, and errno says why. */
 static AskEnd ask_child(Work *work, const void *context, void *answer, size_t size, int ms) {
@@ -240,7 +240,7 @@ typedef struct {
     int (*reasons)(Device device, unsigned long long *bits);
 } Library;
 
-/* Returns what dlclose takes. NULL: there is no NVML that can be used. */
+/* Loads NVML and returns its handle for dlclose. NULL: there is no NVML that can be used. */
 static void *load_nvml(Library *l) {
     void *handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     static const char *const names[] = {
@@ -340,7 +340,7 @@ struct Nvml {
     Sensors sensors;
 };
 
-/* Stores what it reads and sleeps until the next reading, until the thread must end. */
+/* Reads and stores the sensors once a PERIOD_MS, until the thread must end. */
 static void ask_sensors(Nvml *nvml, const Library *library) {
     Device device;
     int status = nvml->pci[0] ? library->by_pci(nvml->pci, &device) : library->by_index(0, &device);

@@ -17,8 +17,8 @@ extern "C" {
 /* Finds a function of a library that dlopen gave. False: the library has none of that name. */
 bool find_function(void *library, const char *name, void *function);
 
-/* Fills a struct of `size` bytes, function pointers in the order of `names`; those that the library
- * (NULL: none) does not have become NULL. Returns whether it has all. */
+/* Fills a struct of `size` bytes with function pointers, in the order of `names`. A function that
+ * the library (NULL: none) does not have becomes NULL. Returns whether the library has all. */
 bool find_functions(void *library, const char *const *names, void *functions, size_t size);
 
 typedef struct {
@@ -27,9 +27,9 @@ typedef struct {
     int patience_ms;       /* the longest time that the driver's start may take; 0: 10 s */
 } DriverNeeds;
 
-/* Checks that GPU `index` exists and that code for it was compiled. *version receives the CUDA
- * version that the driver supports. False: ERR_DEVICE with one line that says which is missing: the
- * driver, a newer driver, a driver that starts, the GPU, or code for it. */
+/* Checks that GPU `index` exists and that code for this GPU was compiled. *version receives the
+ * CUDA version that the driver supports. False: ERR_DEVICE with one line that says what is missing:
+ * the driver, a newer driver, a driver that starts, the GPU, or code for the GPU. */
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 
 /* Writes the installed driver's own version, "580.159.03", to `text`; "": unknown. */
@@ -50,8 +50,8 @@ void throttle_text(unsigned long long reasons, char *text, size_t size);
 typedef struct Nvml Nvml;
 
 /* Starts a thread that asks NVML once a second about the GPU at that PCI address ("0000:1b:00.0";
- * "": the first GPU). NVML may be slow or hang, so nobody waits for it. NULL if the thread does not
- * start; everything is unknown then. */
+ * "": the first GPU). NVML may be slow or hang, so nobody waits for an answer. NULL: the thread did
+ * not start, and everything stays unknown. */
 Nvml *nvml_open(const char *pci);
 
 /* Waits a second for a call in progress. A thread that hangs is left behind. Accepts NULL. */

@@ -71,18 +71,18 @@ static bool load_compiler(Compiler *compiler, Err *err) {
                    "libnvrtc.so was not found");
 }
 
-/* Returns the bytes that `get` writes, with a zero behind them. `size_of` gives their number. NULL:
- * there are none. */
+/* Returns the text that `get` writes, with a zero at its end. `size_of` gives the bytes of the
+ * text. NULL: there is none. */
 static char *fetch_text(int (*size_of)(void *, size_t *), int (*get)(void *, char *), void *program,
                         size_t *bytes) {
-    char *text = NULL;
     *bytes = 0;
-    if (size_of(program, bytes) == 0 && *bytes > 0 && (text = calloc(1, *bytes + 1)))
-        if (get(program, text) != 0) {
-            free(text);
-            text = NULL;
-        }
-    return text;
+    if (size_of(program, bytes) != 0 || *bytes == 0)
+        return NULL;
+    char *text = calloc(1, *bytes + 1);
+    if (!text || get(program, text) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* Writes the option that names the first GPU's architecture. */

@@ -23,9 +23,9 @@ bool nvrtc_compile(const char *source, const char *name, const char *headers, Nv
  * argument by value. The image stays loaded until the process ends. */
 bool nvrtc_load(const char *image, const char *function, Err *err);
 
-/* Enqueues on `stream` (a cudaStream_t): clears `bytes` bytes at `out` on the device, a multiple of
- * 4, then launches the loaded kernel with `argument` for at least `threads` threads, in blocks of
- * NVRTC_BLOCK. */
+/* Enqueues two things on `stream` (a cudaStream_t). First `bytes` bytes at `out` on the device, a
+ * multiple of 4, are cleared. Then the loaded kernel is launched with `argument`, in blocks of
+ * NVRTC_BLOCK, for at least `threads` threads. */
 enum { NVRTC_BLOCK = 256 };
 bool nvrtc_launch(const void *argument, void *out, size_t bytes, long threads, void *stream,
                   Err *err);

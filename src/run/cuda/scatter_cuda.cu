@@ -23,7 +23,7 @@ bool scatter_cuda_build(ScatterGpu *builder, const Rig *rig, uint32_t camera_mas
     return scatter_gpu_build(builder, rig, camera_mask, map, build_us, err) || device_failed(err);
 }
 
-// Copies all arrays of `map` to those of `host`.
+// Copies all arrays of `map` to the arrays of `host`.
 static bool fetch_all(BevMap map, BevMap *host, Err *err) {
     const BevMapArrays from = bev_map_arrays(&map), to = bev_map_arrays(host);
     for (int i = 0; i < BEV_MAP_ARRAYS; i++)

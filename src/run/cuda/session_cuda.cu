@@ -239,8 +239,8 @@ bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
     return true;
 }
 
-// Everything in the arena except the outputs must be as it was filled: inputs, and the guards
-// between buffers.
+// Checks that a launch has changed nothing in the arena except the outputs: neither inputs nor the
+// guards between buffers.
 bool inputs_untouched(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
