@@ -40,6 +40,7 @@ static void fill_scene_facts(LoadedScene *loaded) {
     facts->depth_bins = scene->shape.depth_bins;
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
+    facts->loop_s = scene->world.loop_s;
     facts->judged_s = scene->world.judged_s;
     facts->moment_s = scene->clip ? scene->clip->period_s : 0;
     facts->moments = scene->clip ? scene->clip->count : 0;

@@ -131,6 +131,7 @@ typedef struct {
     bool has_truth;      /* boxes or LiDAR came with the scene */
     bool has_lidar;      /* a LiDAR sweep came with it, or its world makes one */
     bool has_world;      /* the scene is rendered and moves; channels and temperature can change */
+    double loop_s;       /* its motion repeats after this time; 0: never */
     double judged_s;     /* the moment of the scene at which the display judges errors */
     unsigned aligns;     /* bit mask of the aligns that have a map */
     bool has_operator; /* made by a rule (operator.h), without cameras; sizes and skew can change */

@@ -464,9 +464,10 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
                        .estimate = (of_best ? unpruned_best : selected)->estimate};
     snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
     snprintf(advice->finding.advice, sizeof advice->finding.advice,
-             "prune < %g (drops %.0f %% of points at %s)%s%s%s", pruned->below, 100 * pruned->share,
-             live_moment_text(&state->scene, pruned->time_s).text, other_leads ? ": " : "",
-             other_leads ? best->kernel->title : "", other_leads ? " leads" : "");
+             "prune < %g at %s (drops %.0f %% of points)%s%s%s", pruned->below,
+             live_moment_text(&state->scene, pruned->time_s).text, 100 * pruned->share,
+             other_leads ? ": " : "", other_leads ? best->kernel->title : "",
+             other_leads ? " leads" : "");
     return gain >= least_gain;
 }
 
@@ -661,7 +662,7 @@ static ShortText points_together(const PredictedKernel *predicted, BevDtype dtyp
 static void say_more(const State *state, const LiveData *live, bool empty, StoryBar *bar) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
     const double slow = 2; /* instructions a value; an FP32 value takes one */
-    const BevDtype dtype = live->job.config.dtype;
+    const BevDtype dtype = predicted ? predicted->profile.dtype : live->job.config.dtype;
     const Gpu gpu = state_gpu(state);
     const BevGpuFacts facts = gpu_facts(&gpu);
     if (predicted && predicted->kernel->is_default && bev_dtypes[dtype].bits < 16) {
@@ -680,9 +681,9 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
                  bev_dtypes[dtype].title);
     } else {
         snprintf(bar->more, sizeof bar->more, "%s%s%s", together.text, comma,
-                 empty ? "all of probability 0 in the longest" : "");
+                 empty ? "depth probability 0 in the longest" : "");
         snprintf(bar->short_more, sizeof bar->short_more, "%s%s%s", together.text, comma,
-                 empty ? "of probability 0" : "");
+                 empty ? "depth probability 0" : "");
     }
 }
 
@@ -705,7 +706,8 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
     bar->published_us = has_published ? published->value : NAN;
     fill_time(bar, source, state, live);
     if (!(bar->kernel->dtypes >> config->dtype & 1))
-        snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
+        snprintf(bar->why, sizeof bar->why, "not in %s%s", bev_dtypes[config->dtype].title,
+                 bar->kernel->where == BEV_CUDA ? " on GPUs" : "");
     else if (!(bar->kernel->aligns >> config->align & 1))
         snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
     else if (predicted)

@@ -442,7 +442,7 @@ typedef struct {
     /* "latency-bound: cells of up to 352 points", "waits for 352-point cells", "long cells wait" */
     char why[80], short_why[48], brief[40];
     LimitReason reason; /* which one `why` tells */
-    /* "2 points at a time, all of probability 0 in the longest", "2 points at a time, of
+    /* "2 points at a time, depth probability 0 in the longest", "2 points at a time, depth
      * probability 0"; "": nothing to add */
     char more[64], short_more[40];
 } StoryBar;

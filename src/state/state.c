@@ -360,6 +360,8 @@ static unsigned on_tick(State *state, double seconds) {
     if (!world_moves)
         return state->recording ? STEP_REDRAW : bits;
     state->job.time_s += seconds * state->speed;
+    if (state->scene.loop_s > 0) /* the same picture: the motion repeats */
+        state->job.time_s = fmod(state->job.time_s, state->scene.loop_s);
     return bits | control_changed(state);
 }
 

@@ -198,7 +198,7 @@ static void test_busy_cpu(void) {
     live.others_share = 0.74;
     live.kernels[0].least_us = 1e3, live.kernels[0].most_us = 2e3;
     seen(shows("this CPU is busy (74 % taken): V4 1.00 to 2.00 ms; idle, recorded: V4 1.25 ms") &&
-             !shows("measured: "),
+             !shows("CPU, measured: V"),
          "a busy CPU's: of the selection alone, beside what was recorded");
     for (int i = 0; i < live.kernel_count; i++)
         live.kernels[i].recorded_on[0] = 'D'; /* "Dome CPU" */

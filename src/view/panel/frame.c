@@ -42,9 +42,9 @@ static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
     return row.x - begin;
 }
 
-/* Returns which kernel made the picture in place of the selection: "picture by V4", or with the
- * reason "picture by V4: V2 is too slow or untimed here". While the scene stands still, the
- * selection's picture comes soon: "V2's picture is being computed". */
+/* Returns which kernel made the picture in place of the selection: "picture drawn by V4", or with
+ * the reason "picture drawn by V4: V2 is too slow or untimed here". While the scene stands still,
+ * the selection's picture comes soon: "V2's picture is being computed". */
 static ShortText stand_in_text(const State *state, const LiveData *live, bool with_reason) {
     const BevKernel *by = live->stand_in;
     const bool baseline = by == live->job.config.kernel;
@@ -53,7 +53,8 @@ static ShortText stand_in_text(const State *state, const LiveData *live, bool wi
         return short_text("%s", live->busy ? "working" : "");
     if (of && !state->playing && of->direction == BEV_FORWARD)
         return short_text("%s's picture is being computed", of->title);
-    ShortText text = short_text("%s by %s", baseline ? "baseline" : "picture", by->title);
+    ShortText text =
+        short_text("%s drawn by %s", baseline ? "baseline's picture" : "picture", by->title);
     if (with_reason && of)
         text_add(text.text, sizeof text.text, ": %s %s", of->title,
                  of->direction == BEV_BACKWARD ? "goes backward" : "is too slow or untimed here");

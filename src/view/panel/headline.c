@@ -98,7 +98,8 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     if (data->state->job.baseline_pinned)
         format = short_text(" %s", bev_dtypes[data->state->job.baseline.dtype].title);
     else if (!(story->baseline.kernel->dtypes >> dtype & 1))
-        why = short_text(" (%s has no %s)", base, bev_dtypes[dtype].title);
+        why = short_text(" (%s has no %s%s)", base, bev_dtypes[dtype].title,
+                         story->on_gpu ? " kernel for GPUs" : "");
     const bool known = ratio > 0; /* not NaN */
     const bool is_baseline = !strcmp(name, base) && !format.text[0];
     if (!known && us.text[0])
@@ -138,7 +139,8 @@ static ShortText sums_text(const Story *story, const PanelData *data) {
     if (!isfinite(accuracy->max_abs))
         return short_text("its sums were not judged");
     if (accuracy->gate_a == LIVE_FAIL || accuracy->gate_c == LIVE_FAIL)
-        return short_text("its sums are wrong: error %s, a gate fails", error.text);
+        return short_text("its sums are wrong: gate %s fails, error %s",
+                          accuracy->gate_a == LIVE_FAIL ? "A" : "C", error.text);
     if (accuracy->gate_b == LIVE_FAIL)
         return short_text("%s itself errs by %s: gate B fails", bev_dtypes[dtype].title,
                           error.text);
@@ -164,7 +166,8 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
     const ShortText from = short_text("%s on %s", source_names[here->ratio.source], machine.text);
     if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
         data->state->job.config.kernel->where == BEV_CPU)
-        more = short_text(", %s: %s times", from.text, ratio_text(here->ratio.value, false).text);
+        more = short_text("; on %s, %s: %s times", machine.text, source_names[here->ratio.source],
+                          ratio_text(here->ratio.value, false).text);
     bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
     if (waits && here->ratio.source != SOURCE_MEASURED)
         text_add(more.text, sizeof more.text, ", CPU busy: no time is taken");

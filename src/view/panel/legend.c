@@ -259,7 +259,9 @@ static void draw_heavy_points(Sheet *sheet, Area area, const PanelData *data) {
     if (shown < probe->points)
         sheet_paragraph(sheet, area_below(area, shown + 1), INK_TEXT,
                         short_text("and %lld more, %s", (long long)(probe->points - shown),
-                                   rest_is_light ? "near 0" : "none heavier")
+                                   live_probe_empty(probe) ? "all 0"
+                                   : rest_is_light         ? "near 0"
+                                                           : "none heavier")
                             .text);
 }
 

@@ -134,6 +134,17 @@ void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, EFFECT_W = 18, SENTENCE_FROM_W = 76 };
 
+/* Writes the gain: "V4 ~1.6 times as fast", "1.6 x", or "follows": what a cost would give back is
+ * not known before the kernel is replayed as a whole. */
+static ShortText gain_text(const Advice *advice, bool wide) {
+    const char *colon = wide ? ": " : "";
+    if (advice->estimate && advice->command.action == ACTION_EXPLAIN)
+        return short_text("%s%s", colon, wide ? "its gain follows" : "follows");
+    const ShortText of = advice->of ? short_text("%s ", advice->of) : (ShortText){""};
+    return short_text("%s%s%s%.1f %s", colon, of.text, advice->estimate ? "~" : "",
+                      advice->finding.gain, wide ? "times as fast" : "\u00d7");
+}
+
 /* Draws an advice: "Enter  an output in fewer bits: 1.6 times as fast  (opens a lesson)". A narrow
  * row has the gain in a column of its own. Enter opens the first advice, a click opens any. */
 static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first) {
@@ -146,10 +157,7 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     sheet_line(sheet, area_columns(&row, key_w), cell_style(first ? INK_ACCENT : INK_MUTED),
                first ? "Enter" : how);
     ShortText what = short_text("%s", advice->finding.advice);
-    const ShortText of = advice->of ? short_text("%s ", advice->of) : (ShortText){""};
-    const ShortText ratio = short_text("%s%.1f", advice->estimate ? "~" : "", advice->finding.gain);
-    const ShortText gain =
-        short_text(wide ? ": %s%s times as fast" : "%s%s \u00d7", of.text, ratio.text);
+    const ShortText gain = gain_text(advice, wide);
     char *aside = strstr(what.text, " (");
     const int room = row.w - (wide ? sheet_width(sheet, gain.text) : gain_w);
     if (aside && sheet_width(sheet, what.text) > room)
