@@ -20,6 +20,11 @@ STATE_SUITE(state_program_program) {
     use("record");
     step(EVENT_TICK, .seconds = 0.1);
     tap_ok(state.recorded_frames == 1, "frames are numbered");
+    state.scene.has_world = state.playing = true;
+    state.scene.loop_s = 16;
+    state.job.time_s = 15.75;
+    step(EVENT_TICK, .seconds = 0.5 / state.speed);
+    tap_ok(state.job.time_s == 0.25, "the clock begins again with the motion");
 }
 
 TAP_SUITE(state_program_glossary) {
