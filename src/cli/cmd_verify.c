@@ -359,8 +359,9 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
         "place, and all other figures at the moment of the largest rel L2, of those that fail if "
         "any does. atol 1e-2 is NVIDIA's tolerance, an absolute bound on max abs, which "
         "judges nothing here. The display judges a moving scene at the moment of FP16's "
-        "largest error, verify at that of --time. By pruning: the most that an output changes by the points that "
-        "--prune leaves out, which no error and no gate here counts. Left out are the values "
+        "largest error, verify at that of --time. By pruning: the most that an output changes "
+        "by the points that --prune leaves out, which no error and no gate here counts. Left out "
+        "are the values "
         "whose FP64 over the original inputs is NaN or infinite. Of channels: rel L2 of each "
         "channel by itself, the root of their mean square. verify --help explains the gates.\n";
     const OutputTable tables[] = {{.report = &records->row},
