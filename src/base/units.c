@@ -48,21 +48,15 @@ static ShortText group_digits(double value) {
     return text;
 }
 
-static ShortText error_number(double error) {
-    if (error == 0)
-        return short_text("0");
-    if (error < 1e-4)
-        return short_text("%.1e", error);
-    return short_text(error < 0.95 ? "%.2g" : "%.1f", error);
-}
-
 /* Returns a value without its suffix, with three significant digits. Bytes and counts have no
  * fraction. */
 static ShortText number_text(Unit unit, Step step, double value) {
     const bool is_integer = unit == UNIT_COUNT || (unit == UNIT_BYTES && step.divisor == 1);
     value /= step.divisor;
+    if (unit == UNIT_ERROR && value == 0)
+        return short_text("0");
     if (unit == UNIT_ERROR)
-        return error_number(value);
+        return short_text(value < 1e-4 ? "%.1e" : value < 0.95 ? "%.2g" : "%.1f", value);
     if (is_integer || value >= 99.95 || value == 0)
         return group_digits(value);
     return short_text(value < 9.995 ? "%.2f" : "%.1f", value);

@@ -54,7 +54,8 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     return true;
 }
 
-/* Counts the moments that are left, at least one per call. False: it failed or was given up. */
+/* Counts the moments that are left, at least one in a call. False: counting failed, or was given
+ * up. */
 static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *err) {
     Workload *workload = &calibration->workload;
     while (calibration->counted < calibration->wanted) {
@@ -77,10 +78,11 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
                            channels, err);
     Calibration *calibration = loaded->calibration;
     const Job *had = calibration ? &calibration->job : NULL;
-    bool serves = had && calibration->channels == channels &&
-                  had->temperature == job->temperature && had->outlier == job->outlier &&
-                  had->scales_scene == job->scales_scene && had->config.align == job->config.align;
-    if (!serves && !begin_calibration(loaded, job, channels, err))
+    const bool same_values = had && calibration->channels == channels &&
+                             had->temperature == job->temperature && had->outlier == job->outlier;
+    const bool counts_serve = same_values && had->scales_scene == job->scales_scene &&
+                              had->config.align == job->config.align;
+    if (!counts_serve && !begin_calibration(loaded, job, channels, err))
         return false;
     calibration = loaded->calibration;
     const RangesRequest request = {.method = scales_method(job->scales),

@@ -61,7 +61,8 @@ static void fill_scene_facts(LoadedScene *loaded) {
 
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
                           Err *err) {
-    if (have && !strcmp(have->path, path) && operator_same_change(&have->sizes, &job->sizes) &&
+    const bool same_scene = have && !strcmp(have->path, path);
+    if (same_scene && operator_same_change(&have->sizes, &job->sizes) &&
         have->photo_features == job->photo_features)
         return ref_keep(have);
     LoadedScene *loaded = ref_new(sizeof *loaded, loaded_destroy);
@@ -73,10 +74,12 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     loaded->sizes = job->sizes;
     loaded->photo_features = job->photo_features;
     Scene *scene = &loaded->scene;
-    /* a world makes photo features later, moment by moment */
-    if (!scene_load(path, scene, err) || !operator_change(scene, &loaded->sizes, err) ||
-        (job->photo_features && !scene->has_world && !scene_use_photo_features(scene, err)) ||
-        (scene->clip && !moments_open(scene, ahead, &loaded->moments, err))) {
+    bool ok = scene_load(path, scene, err) && operator_change(scene, &loaded->sizes, err);
+    if (ok && job->photo_features && !scene->has_world) /* a world makes them for each moment */
+        ok = scene_use_photo_features(scene, err);
+    if (ok && scene->clip)
+        ok = moments_open(scene, ahead, &loaded->moments, err);
+    if (!ok) {
         ref_drop(loaded);
         return NULL;
     }
@@ -160,15 +163,17 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
     return true;
 }
 
-/* Takes a moment of a clip. The first one is loaded with the clip: `*moment` stays NULL. */
+/* Takes a moment of a clip. The first moment is loaded with the clip: *moment then stays NULL. */
 static bool take_moment(const LoadedScene *loaded, int number, const GiveUp *give_up,
                         Scene **moment, Err *err) {
-    if (number)
-        *moment = moments_take(loaded->moments, number, give_up, err);
-    return !number || *moment;
+    if (number == 0)
+        return true;
+    *moment = moments_take(loaded->moments, number, give_up, err);
+    return *moment != NULL;
 }
 
-/* Gives each delayed camera of a clip the tensors of an earlier moment, the first at least. */
+/* Gives each delayed camera of a clip the tensors of an earlier moment. A delay that leads before
+ * the clip's begin gives the first moment. */
 static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     bool ok = copy_tensors(seen, err);
@@ -309,19 +314,26 @@ static SeenFeatures describe_features(LoadedScene *loaded, const Job *job, const
     }
     if (scene->clip) /* all times of one moment give the same features */
         want.time_s = clip_moment_at(scene->clip, job->time_s) * scene->clip->period_s;
-    for (int i = 0; (scene->has_world || scene->clip) && i < (int)scene->shape.cameras; i++)
+    const int delayed_cameras = scene->has_world || scene->clip ? (int)scene->shape.cameras : 0;
+    for (int i = 0; i < delayed_cameras; i++)
         want.delays_s[i] = job->camera_errors[i].delay_ms * 1e-3;
     return want;
 }
 
+/* Whether existing features serve in place of wanted features. */
 static bool features_are_valid(const SeenFeatures *have, const SeenFeatures *want) {
-    return have && have->scene == want->scene &&
-           !memcmp(have->delays_s, want->delays_s, sizeof want->delays_s) &&
-           have->time_s == want->time_s && have->temperature == want->temperature &&
-           have->outlier == want->outlier && have->scales == want->scales &&
-           have->scales_scene == want->scales_scene && have->scales_dtype == want->scales_dtype &&
-           have->shape.channels == want->shape.channels && (want->draft || !have->draft) &&
-           (have->pictures || !want->pictures);
+    if (!have || have->scene != want->scene || have->time_s != want->time_s ||
+        memcmp(have->delays_s, want->delays_s, sizeof want->delays_s) != 0)
+        return false;
+    const bool same_values = have->shape.channels == want->shape.channels &&
+                             have->temperature == want->temperature &&
+                             have->outlier == want->outlier;
+    const bool same_scales = have->scales == want->scales &&
+                             have->scales_scene == want->scales_scene &&
+                             have->scales_dtype == want->scales_dtype;
+    const bool fine_enough = want->draft || !have->draft;
+    const bool has_pictures = have->pictures || !want->pictures;
+    return same_values && same_scales && fine_enough && has_pictures;
 }
 
 SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job *job,
@@ -371,11 +383,14 @@ static void map_destroy(void *contents) {
 
 static bool maps_equal(BevMap a, BevMap b) {
     const BevMapArrays left = bev_map_arrays(&a), right = bev_map_arrays(&b);
-    bool equal = a.points == b.points && a.intervals == b.intervals && !a.weights == !b.weights;
-    for (int i = 0; equal && i < BEV_MAP_ARRAYS; i++)
-        equal = !left.count[i] ||
-                !memcmp(*left.array[i], *right.array[i], (size_t)left.count[i] * sizeof(int32_t));
-    return equal;
+    if (a.points != b.points || a.intervals != b.intervals || !a.weights != !b.weights)
+        return false;
+    for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
+        const size_t bytes = (size_t)left.count[i] * sizeof(int32_t);
+        if (bytes && memcmp(*left.array[i], *right.array[i], bytes) != 0)
+            return false;
+    }
+    return true;
 }
 
 /* Whether two moments of a clip have the same map. This is usual in a drive. */
@@ -431,24 +446,30 @@ static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give
            operator_bars(&scene->operator_spec, &built->map, &built->bars, err);
 }
 
-static bool map_is_valid(const BuiltMap *a, const BuiltMap *b) {
-    for (int i = 0; i < a->rig.camera_count; i++)
-        if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
+/* Whether an existing map serves in place of a wanted map. */
+static bool map_is_valid(const BuiltMap *have, const BuiltMap *want) {
+    for (int i = 0; i < have->rig.camera_count; i++)
+        if (!camera_error_same_map(&have->errors[i], &want->errors[i]))
             return false;
-    return a->scene == b->scene && a->align == b->align &&
-           moments_share_map(moment_or_scene(a->scene, a->moment),
-                             moment_or_scene(b->scene, b->moment), a->align) &&
-           a->camera_mask == b->camera_mask && a->balance == b->balance &&
-           prune_equal(&a->prune, &b->prune) && a->pruned_by == b->pruned_by &&
-           a->rig.grid.truncate == b->rig.grid.truncate;
+    const bool same_rig = have->camera_mask == want->camera_mask &&
+                          have->rig.grid.truncate == want->rig.grid.truncate;
+    const bool same_changes = have->balance == want->balance &&
+                              prune_equal(&have->prune, &want->prune) &&
+                              have->pruned_by == want->pruned_by;
+    return have->scene == want->scene && have->align == want->align && same_rig && same_changes &&
+           moments_share_map(moment_or_scene(have->scene, have->moment),
+                             moment_or_scene(want->scene, want->moment), have->align);
 }
 
 bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {
-    return a == b || (a && b && a->whole && a->whole == b->whole && a->balance == b->balance &&
-                      prune_equal(&a->prune, &b->prune));
+    if (a == b)
+        return true;
+    const bool same_whole = a && b && a->whole && a->whole == b->whole;
+    return same_whole && a->balance == b->balance && prune_equal(&a->prune, &b->prune);
 }
 
-/* Returns the map before pruning. The last such map is reused, because depths do not change it. */
+/* Returns the map before pruning. The last such map is reused, because depths change only the
+ * pruned map. */
 static BuiltMap *find_whole_map(BuiltMap *last, const MapMaker *maker, const Job *job,
                                 SeenFeatures *features, const GiveUp *give_up, Err *err) {
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
@@ -492,7 +513,7 @@ BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, See
         err_no_memory(err, "map", "choose a smaller scene");
         return NULL;
     }
-    *made = want; /* takes over the reference want.whole */
+    *made = want; /* with the reference want.whole, which `made` now owns */
     ref_keep(made->scene);
     ref_keep(made->moment);
     ref_keep(made->pruned_by);
@@ -527,12 +548,15 @@ bool workload_open(Workload *workload, const char *name, const Job *job, Err *er
     workload->from_s = workload->job.time_s;
     workload->loaded = inputs_scene(NULL, name, &workload->job, false, err);
     const Scene *scene = workload->loaded ? &workload->loaded->scene : NULL;
-    int64_t channels = workload->job.channels;
-    bool ok = scene && (!channels || scene->has_world || channels == scene->channels ||
-                        err_set(err, ERR_USAGE, scene->name, "leave --channels out",
-                                "its tensors have %lld channels, not %lld",
-                                (long long)scene->channels, (long long)channels));
-    if (ok && workload_move(workload, 0, err))
+    const int64_t channels = workload->job.channels;
+    enum { FIRST_MOMENT = 0 };
+    const bool has_channels =
+        scene && (!channels || scene->has_world || channels == scene->channels);
+    if (scene && !has_channels)
+        err_set(err, ERR_USAGE, scene->name, "leave --channels out",
+                "its tensors have %lld channels, not %lld", (long long)scene->channels,
+                (long long)channels);
+    if (has_channels && workload_move(workload, FIRST_MOMENT, err))
         return true;
     workload_close(workload);
     return false;

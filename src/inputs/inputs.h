@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The way from a job to the inputs of a kernel: scene, features, camera views, scatter map.
  * Commands and the display use the same functions. Each input is reference counted (src/base/ref.h)
- * and does not change after it is made. A function that makes an input receives the last input,
- * `have`, which may be NULL. If that is still valid, the function returns a reference to it. */
+ * and does not change after it is made. A function that makes an input receives the last input as
+ * `have`, or NULL. If `have` is still valid, the function returns a reference to `have`. */
 #pragma once
 
 #include "src/base/give_up.h"
@@ -17,13 +17,13 @@
 
 typedef struct Moments Moments;
 
-/* Starts the loading thread. `first` is the first moment, with its clip, which must outlive the
- * thread. `ahead`: moments are loaded before anything asks for them. */
+/* Starts the loading thread. `first`, the first moment with its clip, must outlive the thread.
+ * `ahead`: moments are loaded before anything asks for them. */
 bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err);
 void moments_close(Moments *moments); /* accepts NULL */
 
-/* Waits for a moment and returns it, reference counted. The moments after it are loaded next.
- * NULL: it could not be loaded, or `give_up` was set, which leaves `err` as it is. */
+/* Waits for a moment and returns the moment, reference counted. The following moments are loaded
+ * next. NULL: loading failed, or was given up, which leaves `err` as it is. */
 Scene *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err);
 
 /* ---- the scene ------------------------------------------------------------------------------- */
@@ -89,8 +89,8 @@ typedef struct {
 SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job *job,
                               const SeenNeeds *needs, Err *err);
 
-/* Returns the scene that these features belong to, with its tensors, rig, map and photographs. For
- * a clip that is the moment's scene. */
+/* Returns the scene of these features, with tensors, rig, map and photographs: for a clip the
+ * moment, else the loaded scene. */
 static inline const Scene *inputs_scene_at(const SeenFeatures *features) {
     return moment_or_scene(features->scene, features->moment);
 }
@@ -108,10 +108,10 @@ void inputs_free_feature_memory(void);
 
 /* ---- the ranges of formats, calibration.c ---------------------------------------------------- */
 
-/* Finds the ranges that the job asks for. Its scales must not be SCALES_IDEAL. Ranges come from the
- * job's file, or are calibrated on the first moments of the scene, or of another scene. The
- * calibration has the job's temperature, outlier and align. Moments that were counted before giving
- * up stay counted. One thread at a time may call this. */
+/* Finds the ranges that the job asks for. job->scales must not be SCALES_IDEAL. Ranges come from
+ * the job's file, or are calibrated on the first moments of the scene or of job->scales_scene. The
+ * calibration has the job's temperature, outlier and align. A call that is given up keeps the
+ * moments counted so far, for the next call. One thread at a time may call this. */
 bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const GiveUp *give_up,
                    ScaleRanges *ranges, Err *err);
 void calibration_free(Calibration *calibration); /* accepts NULL */
@@ -168,7 +168,8 @@ typedef struct MapMaker {
     void *gpu;
 } MapMaker;
 
-/* Makes the map of the job's align for these features. `*have` is a map that may still fit; a new
- * map replaces it. NULL: failed, or given up, which leaves `err` as it is. */
+/* Makes the map of the job's align for these features, or returns a reference to `*have`, if that
+ * map is still valid. A new map also replaces `*have`. NULL: failed, or given up; giving up leaves
+ * `err` as it is. */
 BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
                      const GiveUp *give_up, Err *err);

@@ -8,13 +8,16 @@
 #include <string.h>
 
 bool rig_state_equal(const RigState *a, const RigState *b) {
-    bool same = a->temperature == b->temperature && a->balance == b->balance &&
-                prune_equal(&a->prune, &b->prune) && a->outlier == b->outlier &&
-                a->scales == b->scales && a->scales_scene == b->scales_scene &&
-                a->rounding == b->rounding && a->camera_mask == b->camera_mask;
-    for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
-        same = camera_error_equal(&a->camera_errors[i], &b->camera_errors[i]);
-    return same;
+    const bool same_map = a->balance == b->balance && prune_equal(&a->prune, &b->prune) &&
+                          a->rounding == b->rounding && a->camera_mask == b->camera_mask;
+    const bool same_features = a->temperature == b->temperature && a->outlier == b->outlier &&
+                               a->scales == b->scales && a->scales_scene == b->scales_scene;
+    if (!same_map || !same_features)
+        return false;
+    for (int i = 0; i < RIG_MAX_CAMERAS; i++)
+        if (!camera_error_equal(&a->camera_errors[i], &b->camera_errors[i]))
+            return false;
+    return true;
 }
 
 Job job_of_baseline(const Job *job) {
@@ -63,10 +66,12 @@ bool camera_faults(const Job *job, int camera, char *text, size_t size) {
 
 bool job_has_faults(const Job *job) {
     static const CameraError none;
-    bool faults = false;
-    for (int i = 0; !faults && i < RIG_MAX_CAMERAS; i++)
-        faults = !(job->camera_mask >> i & 1) || !camera_error_equal(&job->camera_errors[i], &none);
-    return faults;
+    for (int i = 0; i < RIG_MAX_CAMERAS; i++) {
+        const bool dropped_out = !(job->camera_mask >> i & 1);
+        if (dropped_out || !camera_error_equal(&job->camera_errors[i], &none))
+            return true;
+    }
+    return false;
 }
 
 bool scene_allows_delay(const SceneFacts *scene, double delay_ms, Err *err) {

@@ -8,9 +8,12 @@
 #include "src/scene/operator/operator.h"
 #include "src/scene/scatter.h"
 
-/* Which scales encode the formats. IDEAL: each frame's own, one a tensor. CHANNEL: each frame's
- * own, one a channel for INT8 features. METHODS, CHANNEL_METHODS: calibrated on the scene by a
- * method of src/scales/cuts.h, the same two ways. FILE: those of a file. */
+/* The scales that encode the formats.
+ *   IDEAL            each frame's own scales: one for each tensor
+ *   CHANNEL          each frame's own scales: INT8 features have one for each channel
+ *   METHODS          calibrated on a scene by a method of src/scales/cuts.h: one for each tensor
+ *   CHANNEL_METHODS  calibrated: INT8 features have one for each channel
+ *   FILE             the scales of a file */
 enum {
     SCALES_IDEAL,
     SCALES_CHANNEL,
@@ -21,11 +24,11 @@ enum {
 };
 
 /* The changes that a job makes to the scene's own map, depths and features. `temperature`
- * multiplies the scene's temperature of the depth distribution; 1 is as rendered. `balance`, 0 to
+ * multiplies the scene's temperature of the depth distribution; 1 changes nothing. `balance`, 0 to
  * 1, balances the intervals (scatter_even), and `prune` leaves points out (scatter_prune).
  * `outlier` multiplies feature channel 0. `scales` is SCALES_..., and `scales_scene` the scene to
- * calibrate on (NULL: this one). `rounding` says how points meet cells. Bit i of `camera_mask` is 1
- * unless camera i drops out. */
+ * calibrate on; NULL: the job's scene. `rounding` says how points meet cells. Bit i of
+ * `camera_mask` is 0 if camera i drops out. */
 #define RIG_STATE                                                                                  \
     double temperature, balance;                                                                   \
     Prune prune;                                                                                   \
@@ -124,12 +127,12 @@ typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels; /* nx, ny: cells of the picture, that is of a slice or a side view */
     int64_t depth_bins;       /* bins of a pixel; 0: not loaded yet */
-    bool has_rig;        /* its cameras are known: metres, dropout and calibration errors exist */
+    bool has_rig;        /* the cameras are known: metres, dropout and calibration errors exist */
     double moment_s;     /* time between two moments of a clip; 0: no clip */
     int moments;         /* number of moments of a clip */
-    bool photo_features; /* its features are made from photographs */
+    bool photo_features; /* the features are made from photographs */
     bool has_truth;      /* boxes or LiDAR came with the scene */
-    bool has_lidar;      /* a LiDAR sweep came with it, or its world makes one */
+    bool has_lidar;      /* a LiDAR sweep came with the scene, or the world makes one */
     bool has_world;      /* the scene is rendered and moves; channels and temperature can change */
     double loop_s;       /* its motion repeats after this time; 0: never */
     double judged_s;     /* the moment of the scene at which the display judges errors */

@@ -31,14 +31,20 @@ static int moments_that_fit(const Scene *scene) {
         (size_t)(photos->cameras * photos->h * photos->w * 3) +
         (size_t)photos->sweep_count * 3 * sizeof(float) +
         (size_t)scene->map.points * 3 * sizeof(int32_t);
-    size_t room = MOMENTS_BYTES / bytes;
-    return !room ? 1 : room < INT_MAX ? (int)room : INT_MAX;
+    const size_t room = MOMENTS_BYTES / bytes;
+    if (room == 0)
+        return 1;
+    return room < INT_MAX ? (int)room : INT_MAX;
 }
 
-/* Returns the next moment to load: the first of the wanted ones that is missing. -1: none. */
+/* Returns the next moment to load: from the wanted moment on, the first that is missing. -1: none,
+ * or the missing moment has failed to load. */
 static int next_to_load(const Moments *moments) {
-    int count = moments->first->clip->count;
-    for (int i = 0; moments->wanted >= 0 && i < moments->reach && i < count; i++) {
+    const int count = moments->first->clip->count;
+    const int reach = moments->reach < count ? moments->reach : count;
+    if (moments->wanted < 0)
+        return -1;
+    for (int i = 0; i < reach; i++) {
         int next = (moments->wanted + i) % count;
         if (!moments->there[next])
             return next == moments->failed ? -1 : next;
@@ -112,7 +118,7 @@ Scene *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *er
     moments->wanted = number;
     drop_unwanted(moments);
     if (moments->failed == number)
-        moments->failed = -1; /* tries again: the file may be whole by now */
+        moments->failed = -1; /* tries again: the file may be complete by now */
     worker_tell(&moments->worker);
     while (!moments->there[number] && moments->failed != number && !given_up(give_up))
         worker_wait_ms(&moments->worker, look_ms);

@@ -12,8 +12,8 @@
 
 /* ---- the accuracy gates of one kernel in one format ------------------------------------------ */
 
-/* The references that the gates compare with. They are kept from kernel to kernel while inputs and
- * format stay the same. */
+/* The FP64 references that the gates compare with. A judge serves several kernels, as long as
+ * inputs and format stay the same. */
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
@@ -28,7 +28,9 @@ typedef struct {
 enum { JUDGED_VALUES = 12 << 20 };
 
 static LiveVerdict live_verdict(GateVerdict verdict) {
-    return verdict == GATE_PASS ? LIVE_PASS : verdict == GATE_FAIL ? LIVE_FAIL : LIVE_SKIP;
+    if (verdict == GATE_PASS)
+        return LIVE_PASS;
+    return verdict == GATE_FAIL ? LIVE_FAIL : LIVE_SKIP;
 }
 
 /* Copies a judged row of verify into the figures of the display. */
@@ -75,9 +77,10 @@ static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConf
                        Err *err) {
     const BevProblem *view = &judge->problem.view;
     const BevKernel *kernel = config->kernel;
-    if (judge->gates && judge->features == inputs->features && judge->map == inputs->map &&
-        view->dtype == config->dtype && view->align == config->align &&
-        view->direction == kernel->direction && view->stage == kernel->stage)
+    const bool same_inputs = judge->features == inputs->features && judge->map == inputs->map;
+    const bool same_format = view->dtype == config->dtype && view->align == config->align;
+    const bool same_work = view->direction == kernel->direction && view->stage == kernel->stage;
+    if (judge->gates && same_inputs && same_format && same_work)
         return true;
     judge_clear(judge);
     judge->features = ref_keep(inputs->features);
@@ -155,24 +158,24 @@ void background_job_drop(BackgroundJob *job) {
 
 /* ---- one launch of a slow CPU kernel --------------------------------------------------------- */
 
-/* A first launch finds cold caches and fresh memory. Longer launches take hardly longer for it. */
+/* A first launch finds cold caches and fresh memory, which makes short launches slower. Launches
+ * longer than this take hardly longer. */
 static const double WARM_UP_US = 100e3;
 
-/* Launches the job's kernel. A short launch of a cold kernel is repeated, and the second counts.
- * `kept` is the problem of the last launch, ready to run again. */
+/* Launches the job's kernel. A short launch of a cold kernel is repeated, and the second launch
+ * counts. `kept` is the problem of the last launch, ready to run again. */
 static bool launch_warm(Runner *kept, BackgroundJob *job, Err *err) {
     FrameInputs with = job->inputs;
-    if (runner_goes_on(kept, &with, &job->config))
+    const bool is_warm = runner_goes_on(kept, &with, &job->config);
+    if (is_warm)
         with.features = kept->features; /* other values take as long */
-    bool again = runner_goes_on(kept, &with, &job->config);
     bool ok = runner_prepare(kept, &with, &job->config, NULL, err);
     if (ok) {
         job->own_bytes = bev_traffic_total(bev_traffic(job->config.kernel, &kept->problem.view));
         ok = session_prepare_us(kept->session, &job->prepare_us, err) &&
              runner_launch(kept, &job->launch_us, &job->busy_us, err);
     }
-    bool cold = !again && job->launch_us <= WARM_UP_US;
-    if (ok && cold)
+    if (ok && !is_warm && job->launch_us <= WARM_UP_US)
         ok = runner_launch(kept, &job->launch_us, &job->busy_us, err);
     if (!ok)
         runner_clear(kept);
@@ -193,17 +196,18 @@ static bool pool_grid(BackgroundJob *job, Err *err) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Waits while the simulation is paused. It is not paused while the screen waits for the job
- * (`hurry`). Returns false when the simulation has to end. */
+/* Waits while the simulation is paused. A job for which the screen waits (`hurry`) is never paused.
+ * Returns false when the simulation has to end. */
 static bool simulation_goes_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;
+    const bool may_pause = !background->job.hurry;
     worker_lock(worker);
-    while (background->pause && !background->job.hurry && !worker->stop)
+    while (may_pause && background->pause && !worker->stop)
         worker_wait(worker);
-    bool on = !worker->stop;
+    const bool goes_on = !worker->stop;
     worker_unlock(worker);
-    return on;
+    return goes_on;
 }
 
 static bool is_given_up(void *context) {
@@ -214,8 +218,8 @@ static bool is_given_up(void *context) {
     return end;
 }
 
-/* Does one step of the simulation, or all steps of the estimates. No step is done while the caller
- * lacks results of earlier steps: the job then hands these over first. */
+/* Does one step of the simulation, or all steps of the first estimates. Does no step while the
+ * caller lacks the newest results: the job hands over these results first. */
 static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     const TraceWatch watch = {.go_on = simulation_goes_on, .context = background};
     LiveModel *live_model = job->live_model;
@@ -223,14 +227,13 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
                                     &job->config, job->wanted, err);
     if (job->complete)
         return false;
-    bool estimates = job->depth == DEPTH_ESTIMATE, more = true;
-    bool steps = estimates || live_model_known(live_model) == job->shown;
-    if (job->depth != DEPTH_ESTIMATE &&
-        live_model_prune(live_model, job->inputs.features, job->prune_again, &watch))
-        steps = false; /* the result of pruning is handed over first */
-    while (steps && more && simulation_goes_on(background)) {
+    const bool estimates = job->depth == DEPTH_ESTIMATE;
+    bool does_step = estimates || live_model_known(live_model) == job->shown, more = true;
+    if (!estimates && live_model_prune(live_model, job->inputs.features, job->prune_again, &watch))
+        does_step = false; /* the result of pruning is handed over first */
+    while (does_step && more && simulation_goes_on(background)) {
         more = live_model_step(live_model, job->depth, &watch);
-        steps = estimates;
+        does_step = estimates;
     }
     job->complete = !more;
     job->model = ref_keep(live_model_known(live_model));

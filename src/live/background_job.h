@@ -10,17 +10,17 @@
 typedef enum {
     JOB_NONE,
     JOB_LAUNCH,    /* one launch of a CPU kernel that takes longer than a key can wait */
-    JOB_GRID,      /* the grid that such a kernel pools, for the picture */
+    JOB_GRID,      /* the grid that a slow kernel pools, for the picture */
     JOB_ACCURACY,  /* the accuracy gates of one configuration */
-    JOB_GRADIENTS, /* the gradients of a loss, by such a kernel */
+    JOB_GRADIENTS, /* the gradients of a loss, by a slow kernel */
     JOB_RACE,      /* the schedules of a race */
     JOB_CACHESIM   /* one step of the cache simulation */
 } JobKind;
 
 typedef struct {
     JobKind kind;
-    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid, too. The results GRID
-                           and GRADIENTS are added to them */
+    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid, too. The jobs GRID and
+                           GRADIENTS add their results */
     KernelConfig config;
     bool hurry;   /* the screen waits for the job: it has the usual priority */
     uint64_t tag; /* the caller's number, by which the caller recognizes an outdated result */
@@ -58,8 +58,8 @@ bool background_open(Background **background, void (*wake)(void *context), void 
 /* Accepts NULL. A simulation and the gates end early; a launch is waited for. */
 void background_close(Background *background);
 
-/* Ends the job as background_close does, but waits no longer than `patience_ms`. False: it still
- * works, and must not be closed. Accepts NULL. */
+/* Ends the job as background_close does, but waits no longer than `patience_ms`. False: the thread
+ * still works, and `background` must not be closed. Accepts NULL. */
 bool background_stop_within(Background *background, double patience_ms);
 
 /* Starts a job and takes over its references. The slot must be empty. */
@@ -74,8 +74,8 @@ JobKind background_kind(const Background *background);
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
 void background_pause(Background *background, bool pause);
 
-/* Ends a simulation or the gates early, if they do not hurry. The caller starts them again, in a
- * hurry. */
+/* Ends a simulation or the gates early, unless the job hurries already. The caller starts the job
+ * again with `hurry`. */
 void background_hurry(Background *background);
 
 /* Ends a simulation or the gates early, because another problem or kernel is on the screen. */

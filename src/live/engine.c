@@ -178,7 +178,7 @@ static void engine_wait(Engine *engine) {
 
 /* ---- rendering: what idle work uses, too ----------------------------------------------------- */
 
-/* The frame of a key that has waited so long is not given up for the next key. */
+/* The frame of a key that has waited longer than this is not given up for the next key. */
 enum { GIVE_WAY_MS = 50 };
 
 void engine_report_error(Engine *engine, const Err *err) {
@@ -204,8 +204,9 @@ void engine_use_race(Engine *engine, LiveRace *race) {
 }
 
 KernelSet wanted_kernels(const State *state) {
-    return (state->lesson.open ? state->lesson.model_kernels : 0) |
-           (state->race || state->tours ? race_kernels() : 0);
+    const bool race_shown = state->race || state->tours;
+    const KernelSet of_lesson = state->lesson.open ? state->lesson.model_kernels : 0;
+    return of_lesson | (race_shown ? race_kernels() : 0);
 }
 
 /* ---- what a new frame means for the figures -------------------------------------------------- */
@@ -215,28 +216,31 @@ KernelSet wanted_kernels(const State *state) {
 static void aim_simulation(Engine *engine, const FrameInputs *inputs, const KernelConfig *config) {
     const FrameInputs *shown = &engine->shown;
     const KernelConfig *before = &engine->shown_config;
-    bool same_problem = shown->map == inputs->map && before->dtype == config->dtype &&
-                        before->align == config->align && shown->features &&
-                        shown->features->shape.channels == inputs->features->shape.channels;
+    const bool same_format = before->dtype == config->dtype && before->align == config->align;
+    const bool same_channels =
+        shown->features && shown->features->shape.channels == inputs->features->shape.channels;
+    const bool same_problem = shown->map == inputs->map && same_format && same_channels;
     if (same_problem && before->kernel == config->kernel)
         return;
     const BevKernel *row = model_row(config->kernel);
-    bool same_bars = same_problem && engine->simulated > DEPTH_ESTIMATE && row && story_tells(row);
+    const bool has_bar = row && story_tells(row);
+    const bool estimates_stay = same_problem && engine->simulated > DEPTH_ESTIMATE && has_bar;
     engine->model_tag++;
-    engine->simulated = same_bars ? DEPTH_ESTIMATE + 1 : 0;
+    engine->simulated = estimates_stay ? DEPTH_ESTIMATE + 1 : 0;
     background_give_up(engine->judging);
     if (same_problem)
-        return; /* the running simulation is of use for this kernel, too */
+        return; /* the running simulation serves this kernel, too */
     background_give_up(engine->background);
     engine_use_race(engine, NULL);
-    if (shown->scene != inputs->scene) /* otherwise the old model stays until a new one is there */
+    if (shown->scene != inputs->scene) /* the old model of the same scene stays */
         engine_use_model(engine, NULL);
     engine->now.live.model_of_before = engine->now.model != NULL;
 }
 
 bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
-    return a->shape.channels == b->shape.channels && a->temperature == b->temperature &&
-           a->outlier == b->outlier && a->scales == b->scales && a->scales_scene == b->scales_scene;
+    const bool same_scales = a->scales == b->scales && a->scales_scene == b->scales_scene;
+    const bool same_changes = a->temperature == b->temperature && a->outlier == b->outlier;
+    return a->shape.channels == b->shape.channels && same_changes && same_scales;
 }
 
 /* Compares the new inputs with the last ones. Figures of other inputs are forgotten, or marked. */
@@ -263,8 +267,8 @@ static void update_figures(Engine *engine) {
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-/* Whether the frame is given up for a newer request. Never are two frames in a row given up, so
- * that something is always shown. */
+/* Whether the frame is given up for a newer request. Two frames in a row are never given up, so
+ * that the screen shows new pictures while keys keep coming. */
 static bool gives_way(void *context) {
     Engine *engine = context;
     return !engine->given_up && engine_request_waits(engine, engine->give_way_ms);
@@ -274,11 +278,11 @@ static bool gives_way(void *context) {
  * CPU's default kernel does so until the background thread has pooled the slow kernel's grid. NULL:
  * the kernel is fast enough. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
-    const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);
-    bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;
-    bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != fast &&
-                measure_is_slow(engine->measure, config);
-    return slow && fits ? fast : NULL;
+    const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD), *kernel = config->kernel;
+    const bool takes_config =
+        fast->dtypes >> config->dtype & 1 && fast->aligns >> config->align & 1;
+    const bool may_be_slow = engine->measure && kernel->where == BEV_CPU && kernel != fast;
+    return may_be_slow && takes_config && measure_is_slow(engine->measure, config) ? fast : NULL;
 }
 
 /* Returns what the pipeline must make for this frame besides the pooled grid. */
@@ -416,9 +420,11 @@ static PipelineEnd make_frame(Engine *engine, Quality quality) {
             return PIPELINE_FAILED;
         }
     }
-    engine->given_up = end == PIPELINE_GIVEN_UP ||
-                       (end == PIPELINE_DONE && (gives_way(engine) || !make_picture(engine)));
-    return engine->given_up ? PIPELINE_GIVEN_UP : end;
+    bool ends_early = end == PIPELINE_GIVEN_UP;
+    if (end == PIPELINE_DONE) /* engine->given_up still tells of the last frame */
+        ends_early = gives_way(engine) || !make_picture(engine);
+    engine->given_up = ends_early;
+    return ends_early ? PIPELINE_GIVEN_UP : end;
 }
 
 /* ---- from a request to a frame --------------------------------------------------------------- */
@@ -432,12 +438,13 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality) {
 }
 
 void engine_render(Engine *engine, const State *request) {
-    bool moved = request->job.time_s != engine->now.state.job.time_s;
+    const bool moved = request->job.time_s != engine->now.state.job.time_s;
     engine_free_retired(&engine->mailbox);
     engine->now.state = *request;
     engine->request_ms = clock_ms();
-    bool key = !moved || engine->taken > 1; /* requests of moments alone are further apart */
-    engine->give_way_ms = key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
+    /* Several requests at once contain a key: requests of a moving world are further apart. */
+    const bool of_key = !moved || engine->taken > 1;
+    engine->give_way_ms = of_key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
     engine->now.device_lost &= request->job.config.kernel->where == BEV_CUDA;
     background_pause(engine->background, true); /* a simulation would take cores from rendering */
     if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
@@ -531,11 +538,12 @@ bool engine_close_within(Engine *engine, double patience_ms) {
     double until_ms = clock_ms() + patience_ms;
     if (!engine)
         return true;
-    if (!worker_stop_within(&engine->mailbox.worker, patience_ms) ||
-        !background_stop_within(engine->background, fmax(until_ms - clock_ms(), 0)) ||
-        !background_stop_within(engine->judging, fmax(until_ms - clock_ms(), 0)) ||
-        !background_stop_within(engine->pooling, fmax(until_ms - clock_ms(), 0)))
+    Background *const slots[] = {engine->background, engine->judging, engine->pooling};
+    if (!worker_stop_within(&engine->mailbox.worker, patience_ms))
         return false;
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if (!background_stop_within(slots[i], fmax(until_ms - clock_ms(), 0)))
+            return false;
     engine_close(engine);
     return true;
 }

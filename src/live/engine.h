@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine behind the live display. It takes the newest state from a mailbox, renders its frame
- * and publishes the frame. While nobody waits for a frame, it times the kernels, checks their
- * accuracy and simulates the caches. The caller never waits for the engine.
+/* The engine behind the live display. The engine takes the newest state from a mailbox, renders the
+ * state's frame and publishes the frame. While nobody waits for a frame, the engine times kernels,
+ * checks accuracy and simulates caches. The caller never waits for the engine.
  *
  *   main thread: src/app, src/ui    engine thread: src/live           background thread
  *   ---------------------           -----------------------           -----------------
@@ -46,12 +46,12 @@
  * useful task first. measure_next() chooses the kernel to time, lacks_verdict() the format to
  * check, next_replay() the kernel to simulate.
  *
- * A latency is the median of warm launches. They are a series back to back, as in `bevscope bench`
- * (no mark), or single launches on the background thread, for kernels that a key cannot wait for
- * (mark s). Mark b: pictures were made meanwhile.
+ * A latency is the median of warm launches. Fast kernels are launched in a series, as in `bevscope
+ * bench` (no mark). Kernels that a key cannot wait for are launched singly on the background thread
+ * (mark s). Mark b: pictures were made during the launches.
  *
- * A script has the same engine without threads: engine_request() returns when the frame is there,
- * and nothing is measured. */
+ * A script has the same engine without threads: engine_request() returns when the frame is
+ * complete, and nothing is measured. */
 #pragma once
 
 #include "src/live/live_model.h"

@@ -118,7 +118,7 @@ static void take_result(Engine *engine, Background *background) {
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* TASK_NONE: there is nothing to do. TASK_WAITS: the task's work runs or waits in the background,
- * and less useful tasks wait as well. TASK_WORKED: some work was done. */
+ * and the less useful tasks wait, too. TASK_WORKED: some work was done. */
 typedef enum { TASK_NONE, TASK_WAITS, TASK_WORKED } TaskEnd;
 
 static bool is_empty(const Background *background) {
@@ -151,8 +151,8 @@ static TaskEnd count_selection(Engine *engine) {
     return TASK_WORKED;
 }
 
-/* Times a kernel of this scope: in the background, or for one slice. Timings are taken while no job
- * runs that would disturb them. */
+/* Times a kernel of this scope: in the background, or for one slice. Waits while a job runs that
+ * would disturb the timing. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
     const bool idle = engine->idle;
     Err err = {.kind = ERR_FAILED};
@@ -186,8 +186,8 @@ static TaskEnd note_complete(Engine *engine) {
     return TASK_NONE;
 }
 
-/* Times kernels again. In a paused and untouched display only figures that a busy machine has
- * disturbed are timed again, once the machine is quiet: no core is kept busy for the others. */
+/* Times kernels again. A paused and untouched display must not keep a core busy: it times again
+ * only figures that a busy machine has disturbed, once the machine is quiet. */
 static TaskEnd time_again(Engine *engine) {
     bool rests = engine->idle && clock_ms() - engine->request_ms > REST_MS;
     if (rests && (engine->now.live.machine_busy || !measure_is_unfinished(engine->measure)))
@@ -217,7 +217,8 @@ static TaskEnd find_gradients(Engine *engine) {
     return TASK_WAITS;
 }
 
-/* Replaces the features of a job by the judged ones, which are of another moment at most. */
+/* Replaces the features of a job by the features that were judged last, if both differ at most in
+ * their moment. */
 static void use_judged_features(const Engine *engine, BackgroundJob *job) {
     SeenFeatures *judged = engine->judged.features;
     if (!judged || !engine_other_moment(judged, job->inputs.features))
@@ -226,7 +227,7 @@ static void use_judged_features(const Engine *engine, BackgroundJob *job) {
     job->inputs.features = ref_keep(judged);
 }
 
-/* Whether the gain of pruning is of another moment than that at which the world stands. */
+/* Whether the world stands at another moment than the moment of the pruning gain. */
 static bool pruned_elsewhere(const Engine *engine) {
     const MemoryModel *model = engine->now.model;
     return !engine->now.state.playing && model && model->pruned.tried &&
@@ -236,7 +237,8 @@ static bool pruned_elsewhere(const Engine *engine) {
 /* Simulates the caches up to this depth, in the background. */
 static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     const bool again = depth == DEPTH_PRUNED && pruned_elsewhere(engine);
-    if (engine->simulated > (int)depth && !again)
+    const bool complete = engine->simulated > (int)depth;
+    if (complete && !again)
         return TASK_NONE;
     if (!is_empty(engine->background))
         return TASK_WAITS;
@@ -331,10 +333,10 @@ static TaskEnd check_other_formats(Engine *engine) {
 }
 
 /* Takes the results of the background threads. Then starts the jobs that run beside all other
- * tasks: a slow kernel's own grid, in whose place a faster kernel pooled, and the selection's
- * gates. Gates of other formats follow where no timing is taken, or only a noisy one. */
+ * tasks: the grid of a slow kernel, for which a stand-in pooled, and the selection's gates. The
+ * gates of other formats start only while no timing runs, or while timings are noisy anyway. */
 static void take_results(Engine *engine) {
-    bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
+    const bool noisy = engine->now.state.playing || engine->now.live.machine_busy;
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
@@ -359,19 +361,20 @@ void engine_take_results(Engine *engine) {
 
 /* ---- all tasks ------------------------------------------------------------------------------- */
 
-/* Does the most useful task for which there is something to do. */
+/* Does the most useful task for which there is something to do. A task in the list is tried only
+ * if all tasks before it ended with TASK_NONE. */
 static TaskEnd do_task(Engine *engine) {
     enum { WIDE = 200 }; /* columns of terminals that have a panel for the race */
     const State *state = &engine->now.state;
     const ModelDepth depth = live_model_depth(state);
-    const bool page = state->race || (state->tours && !engine->now.race); /* shows or tells of it */
-    const bool panel = engine->idle || state->columns >= WIDE;
+    const bool page_open = state->race || (state->tours && !engine->now.race);
+    const bool has_panel = engine->idle || state->columns >= WIDE;
     TaskEnd end = count_selection(engine);            /* the user has asked for counters */
     end = end ? end : find_gradients(engine);         /* of the loss under the cursor */
     end = end ? end : estimate_kernels(engine);       /* the bars of the screen */
-    end = end ? end : make_race(engine, page);        /* the race, on its open page */
+    end = end ? end : make_race(engine, page_open);   /* the race, on its open page */
     end = end ? end : simulate(engine, DEPTH_PRUNED); /* the gain of dropping light points */
-    end = end ? end : make_race(engine, panel);       /* the race, on wide screens */
+    end = end ? end : make_race(engine, has_panel);   /* the race, on wide screens */
     end = end ? end : time_kernel(engine, MEASURE_SELECTION); /* and the baseline */
     end = end ? end : simulate(engine, depth);                /* the bars in full, and the chart */
     end = end ? end : check_other_formats(engine);            /* the gates of the other formats */
@@ -391,8 +394,9 @@ bool engine_idle_work(Engine *engine) {
         engine_render_again(engine, QUALITY_REFINED);
         return true;
     }
-    if (!engine->options.background || !(engine->idle || playing))
-        return false; /* paused, and the user is typing: only the next key counts */
+    const bool user_is_typing = !engine->idle && !playing; /* only the next key counts then */
+    if (!engine->options.background || user_is_typing)
+        return false;
     look_at_gpu(engine);
     look_at_load(engine);
     take_results(engine);

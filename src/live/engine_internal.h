@@ -53,14 +53,14 @@ struct Engine {
     LiveGpu *gpu; /* NULL: none */
     bool probed;  /* the GPU's ceilings are known */
 
-    /* The next frame to publish. Its model, race and picture are owned here. Its inputs are those
-     * of the pipeline. */
+    /* The next frame to publish. It owns its model, race and picture, but not its inputs, which the
+     * pipeline owns. */
     EngineFrame now;
     uint64_t taken;    /* the number of requests that the newest request has replaced, and itself */
     uint64_t counted;  /* the value of now.state.counts for which counters were read */
     double request_ms; /* when the newest request was taken */
-    /* The inputs of the newest frame, empty before the first. Its map stays that of one moment
-     * while the world moves and each moment's depths prune the map differently. */
+    /* The inputs of the newest frame, empty before the first frame. Where each moment of a moving
+     * world prunes the map differently, the map here stays that of one moment. */
     FrameInputs shown;
     KernelConfig shown_config;
     Quality quality;
@@ -75,7 +75,7 @@ struct Engine {
     GateSet judged_gates[BEV_DTYPE_COUNT]; /* the gates judged since accuracy_tag grew */
     FrameInputs judged;                    /* the last inputs that a format was judged on */
     double judged_s;            /* the one moment at which kernels and formats are judged */
-    Verdict verdicts[VERDICTS]; /* of this selection, which fills it later, and of those before */
+    Verdict verdicts[VERDICTS]; /* [0] is filled when the selection changes; then older ones */
     int verdict_count;
 
     uint64_t model_tag;         /* grows when the simulation has another subject */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the errors that belong to the newest frame. Errors are judged at one moment of the scene,
- * so that they stay while the world moves and can be compared. The errors of earlier selections are
- * kept. */
+/* Finds the errors that belong to the newest frame. All errors are judged at one moment of the
+ * scene. So they do not change while the world moves, and can be compared. The errors of earlier
+ * selections are kept. */
 #include "src/live/engine_internal.h"
 
 #include <string.h>
@@ -15,11 +15,15 @@ static bool judges_each(const Engine *engine) {
 /* Whether two selections have the same errors in all formats. */
 static bool same_errors(const Verdict *one, const Verdict *other) {
     const Job *a = &one->job, *b = &other->job;
-    return a->scene == b->scene && a->config.align == b->config.align &&
-           a->config.kernel == b->config.kernel && a->channels == b->channels &&
-           rig_state_equal(&a->rig, &b->rig) && a->scales_file == b->scales_file &&
-           scales_dtype(a) == scales_dtype(b) && a->photo_features == b->photo_features &&
-           operator_same_change(&a->sizes, &b->sizes) && one->time_s == other->time_s;
+    const bool same_kernel =
+        a->config.kernel == b->config.kernel && a->config.align == b->config.align;
+    const bool same_scene = a->scene == b->scene && a->channels == b->channels &&
+                            a->photo_features == b->photo_features &&
+                            operator_same_change(&a->sizes, &b->sizes);
+    const bool same_scales =
+        a->scales_file == b->scales_file && scales_dtype(a) == scales_dtype(b);
+    return same_kernel && same_scene && same_scales && rig_state_equal(&a->rig, &b->rig) &&
+           one->time_s == other->time_s;
 }
 
 /* Marks the errors as stale. Errors of another scene, kernel or align are forgotten. */
@@ -50,7 +54,8 @@ void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
     engine->accuracy_tag++;
     if (engine->judging)
         background_give_up(engine->judging);
-    while (at < count && (engine->options.script || !same_errors(last + at, &now)))
+    const bool searches = !engine->options.script; /* scripts judge every selection again */
+    while (at < count && !(searches && same_errors(last + at, &now)))
         at++;
     if (at < count) {
         now = last[at];

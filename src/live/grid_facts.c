@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a pooled grid: how it differs from the baseline's grid, how far objects have
- * moved in it, its values in FP64, and what one cell sums. */
+/* Facts of a pooled grid: its differences from the baseline's grid, the distances that objects have
+ * moved in the grid, the same grid in FP64, and the points of one cell. */
 #include "src/accuracy/fp64.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
@@ -17,14 +17,13 @@
 /* Returns the distance, seen from above, between a point of a camera's optical axis and the same
  * point by the other calibration. */
 static double moved_m(const Rig *a, const Rig *b, int camera) {
-    const Frustum *frustum = &a->frustum;
-    double u = frustum->input_w / 2.0, v = frustum->input_h / 2.0, from[3], along[3], other[3],
-           other_along[3];
-    camera_ray(&a->cameras[camera], u, v, from, along);
-    camera_ray(&b->cameras[camera], u, v, other, other_along);
-    double x = from[0] - other[0] + LIVE_MOVED_AT_M * (along[0] - other_along[0]);
-    double y = from[1] - other[1] + LIVE_MOVED_AT_M * (along[1] - other_along[1]);
-    return hypot(x, y);
+    const double u = a->frustum.input_w / 2.0, v = a->frustum.input_h / 2.0;
+    double from_a[3], along_a[3], from_b[3], along_b[3];
+    camera_ray(&a->cameras[camera], u, v, from_a, along_a);
+    camera_ray(&b->cameras[camera], u, v, from_b, along_b);
+    const double dx = from_a[0] - from_b[0] + LIVE_MOVED_AT_M * (along_a[0] - along_b[0]);
+    const double dy = from_a[1] - from_b[1] + LIVE_MOVED_AT_M * (along_a[1] - along_b[1]);
+    return hypot(dx, dy);
 }
 
 /* Counts the cells that differ, and finds the largest difference of a value. */
@@ -54,7 +53,8 @@ void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
     if (!difference->alike)
         count_differences(ours, theirs, difference);
     const Rig *a = &ours->map->rig, *b = &theirs->map->rig;
-    for (int i = 0; inputs->scene->scene.has_rig && i < a->camera_count && i < b->camera_count; i++)
+    const int cameras = inputs->scene->scene.has_rig ? MIN(a->camera_count, b->camera_count) : 0;
+    for (int i = 0; i < cameras; i++)
         difference->moved_m = fmax(difference->moved_m, moved_m(a, b, i));
 }
 
@@ -127,7 +127,7 @@ static int heavier_first(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
-/* Returns what a point of the map adds to its cell: its pixel, bin, depth and weight. */
+/* Returns the contribution of a point to its cell: the point's pixel, bin, depth and weight. */
 static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;

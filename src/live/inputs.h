@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the pipeline gets its inputs. Each inputs_... function fills its part of `next`. It reuses
- * the previous input, `have` (NULL: none), where that is still valid, and makes a new one
- * otherwise. */
+/* How the pipeline gets its inputs. Each inputs_... function fills its part of `next`. The function
+ * reuses the previous input, `have`, while it is valid, and else makes a new input. `have` NULL:
+ * there is no previous input. */
 #pragma once
 
 #include "src/inputs/inputs.h"
@@ -51,7 +51,7 @@ typedef struct {
     BevGpuFacts gpu;                 /* decides which form V3 takes */
 } StepsRequest;
 
-/* Recorded steps, and the request that they answer, whose map they own. */
+/* Recorded steps and their request. The steps own a reference to the request's map. */
 typedef struct {
     LiveSteps steps;
     StepsRequest request;
@@ -59,8 +59,8 @@ typedef struct {
 
 enum { FRAME_INPUTS = 8 };
 
-/* The inputs of a frame. Each is reference counted (src/base/ref.h): frames with the same input
- * share it. An input does not change once it is made. */
+/* The inputs of a frame. Each input is reference counted (src/base/ref.h), so that frames can share
+ * an input. An input does not change once it is made. */
 typedef union {
     struct {
         LoadedScene *scene;
@@ -133,7 +133,7 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 /* Whether the display's grids fit into LIVE_BUDGET_MB. If not, `err` has the sizes. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
 
-/* Reads the grid back that the runner's session has just pooled from these inputs. NULL: failed. */
+/* Returns the grid that the runner's session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
                              Err *err);
 
@@ -176,8 +176,9 @@ bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const
 /* Returns the pooled grid that a loss is over. */
 GridContent inputs_content(const FrameInputs *with);
 
-/* inputs_gradients_new makes gradients of a loss over the whole pooled grid of `with`, still to be
- * computed. inputs_loss makes those of the job's loss. Without a loss, `text` says why. */
+/* Both make a Gradients whose values inputs_gradients computes later. inputs_gradients_new takes a
+ * loss over all cells of the pooled grid of `with`, inputs_loss the job's loss. Without a loss,
+ * `text` says why. */
 bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
                           Err *err);
 bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);

@@ -55,10 +55,10 @@ static void destroy_gradients(void *contents) {
 }
 
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job) {
-    bool same = have && have->pooled == pooled;
-    return same && have->kind == job->loss &&
-           (have->kind == LOSS_ALL ||
-            (have->probe_cell == job->probe_cell && have->slice == job->slice)) &&
+    if (!have || have->pooled != pooled || have->kind != job->loss)
+        return false;
+    const bool same_cell = have->probe_cell == job->probe_cell && have->slice == job->slice;
+    return (have->kind == LOSS_ALL || same_cell) &&
            kernel_config_equal(&have->config, &job->config);
 }
 
@@ -119,14 +119,16 @@ static bool run_gradients(Runner *runner, Gradients *made, Err *err) {
     const float *grad_out = made->loss.grad_out ? made->loss.grad_out : pooled->values;
     const BevProblem *view = &runner->problem.view;
     const void *codes;
-    if (!runner_prepare(runner, &with, &made->config, NULL, err) ||
-        !problem_set_grad_out(&runner->problem, grad_out, err) ||
-        !session_update(runner->session, err) || !session_run(runner->session, err) ||
+    const bool prepared = runner_prepare(runner, &with, &made->config, NULL, err) &&
+                          problem_set_grad_out(&runner->problem, grad_out, err) &&
+                          session_update(runner->session, err);
+    if (!prepared || !session_run(runner->session, err) ||
         !session_output(runner->session, &codes, err))
         return false;
-    const void *feat = (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth);
+    /* The output has grad_depth first, then grad_feat. */
+    const void *feat_codes = (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth);
     made->grad_depth = tensor_decoded(&view->grad_depth, codes, err);
-    made->grad_feat = tensor_decoded(&view->grad_feat, feat, err);
+    made->grad_feat = tensor_decoded(&view->grad_feat, feat_codes, err);
     return made->grad_depth && made->grad_feat;
 }
 

@@ -16,9 +16,9 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->request.map);
 }
 
-/* Records the steps of the selection or of the baseline: those of the kernel `named`, or without it
- * of the CUDA kernel of the same idea. V3 is recorded as the form that it takes on this GPU. False:
- * error_text says why there are none. */
+/* Records the steps of the selection or of the baseline. The steps are of the kernel `named`. NULL:
+ * of the CUDA kernel of the same idea. V3 is recorded as the form that V3 takes on this GPU. False:
+ * error_text says why no steps were recorded. */
 static bool record_steps(const FrameInputs *inputs, const KernelConfig *config,
                          const BevKernel *named, const StepChoice *choice, const BevGpuFacts *gpu,
                          Steps *steps, char *error_text, size_t size) {
@@ -43,8 +43,8 @@ static bool record_steps(const FrameInputs *inputs, const KernelConfig *config,
     return false;
 }
 
-/* Returns a description of the steps to record. A baseline whose map has other points, by align or
- * rig, is left out. */
+/* Returns a description of the steps to record. A baseline of another align or rig is left out,
+ * because its map has other points. */
 static StepsRequest request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
     const Gpu gpu = state_gpu(state);
@@ -59,11 +59,12 @@ static StepsRequest request_of(const State *state, const FrameInputs *inputs) {
     request.block = job->steps_block;
     request.warp = job->steps_warp;
     request.gpu = gpu_facts(&gpu);
+    const bool same_map = !job_rigs_differ(job) && job->baseline.align == job->config.align;
+    const bool baseline_differs =
+        job->baseline_pinned && !kernel_config_equal(&job->baseline, &job->config);
     if (request.kernels[0] && request.kernels[1])
         request.baseline = job->config;
-    else if (!request.kernels[0] && job->baseline_pinned && !job_rigs_differ(job) &&
-             job->baseline.align == job->config.align &&
-             !kernel_config_equal(&job->baseline, &job->config))
+    else if (!request.kernels[0] && same_map && baseline_differs)
         request.baseline = job->baseline;
     return request;
 }

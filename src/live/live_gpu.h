@@ -14,8 +14,8 @@ typedef struct LiveGpu LiveGpu;
 LiveGpu *live_gpu_open(void);
 void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
 
-/* Measures the ceilings: bandwidths within the L2 and far beyond it, FP32, tensor cores. Takes a
- * tenth of a second. Returns those of the GPU in row `*row` of gpus[]; NULL: none were measured, or
+/* Measures the ceilings: bandwidths of the L2 and of DRAM, FP32, tensor cores. Takes a tenth of a
+ * second. Returns the ceilings, and in *row the GPU's row of gpus[]. NULL: nothing was measured, or
  * the table has no row for this GPU. */
 const Limits *live_gpu_probe(LiveGpu *gpu, int *row);
 
@@ -29,7 +29,8 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
 void live_gpu_kernel(Session *session, LiveKernel *row);
 
 /* Pools `inputs` a few times and reads the hardware counters, in one pass of up to a second. Call
- * it on the thread that runs kernels, while no other does. On failure `counters` is unchanged. */
+ * this on the thread that runs kernels, while nothing else uses the GPU. After a failure `counters`
+ * is unchanged. */
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err);
 

@@ -44,9 +44,9 @@ struct LiveModel {
 };
 
 ModelDepth live_model_depth(const State *state) {
-    return state->chart == CHART_NONE                        ? DEPTH_SELECTION
-           : charts[state->chart].replays == REPLAYS_FORMATS ? DEPTH_FORMATS
-                                                             : DEPTH_KERNELS;
+    if (state->chart == CHART_NONE)
+        return DEPTH_SELECTION;
+    return charts[state->chart].replays == REPLAYS_FORMATS ? DEPTH_FORMATS : DEPTH_KERNELS;
 }
 
 bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err) {
@@ -72,7 +72,8 @@ MemoryModel *live_model_known(const LiveModel *live_model) {
 
 /* ---- which problem --------------------------------------------------------------------------- */
 
-/* Returns the place of the problem; else the place unused for longest, cleared. */
+/* Returns the place of the problem. For a new problem, clears and returns the place that was not
+ * used for the longest time. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
     for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {
@@ -96,8 +97,8 @@ static MemoryModel *new_model(void) {
     return ref_new(sizeof(MemoryModel), NULL);
 }
 
-/* Reads the recorded limits and the networks, once. They are in files, and the first picture does
- * not wait for files. */
+/* Reads the recorded limits and the networks at the first call. The first picture must not wait for
+ * their files. */
 static void read_limits(LiveModel *live_model) {
     if (live_model->read_limits)
         return;
@@ -144,8 +145,8 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
     return false;
 }
 
-/* Replaces the model of a problem by a copy, and returns the copy: a model that others know may not
- * change. NULL: there is no model, or no memory for the copy. */
+/* Replaces the model of a problem by a copy that may be changed: frames share the old model. NULL:
+ * there is no model, or no memory for the copy. */
 static MemoryModel *renew_model(KnownProblem *p) {
     MemoryModel *next = p->model ? new_model() : NULL;
     if (!next)
@@ -175,17 +176,20 @@ typedef struct {
     bool estimate;
 } Replay;
 
+/* Whether the model lacks the kernel in this format, or has only an estimate where a complete
+ * replay is wanted. A kernel that cannot be replayed is not missing. */
 static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype,
                        bool estimate) {
     const ModelFormat *format = &now->model->formats[dtype];
-    int place = traced_place(kernel);
+    const int place = traced_place(kernel);
     if (place < 0 || now->failed[dtype] >> place & 1)
         return false;
     const PredictedKernel *known = dtype == now->model->dtype     ? &now->model->kernels[place]
                                    : kernel == bev_v3()->large_l2 ? &format->large_l2
                                    : kernel == bev_v3()->small_l2 ? &format->small_l2
                                                                   : &format->other;
-    return known->kernel != kernel || (known->estimate && !estimate);
+    const bool needs_complete = known->estimate && !estimate;
+    return known->kernel != kernel || needs_complete;
 }
 
 /* Whether the kernel lacks a replay, which `replay` then describes. V3 is replayed as its two
@@ -198,14 +202,14 @@ static bool wants_replay(const KnownProblem *now, const BevKernel *kernel, Repla
     return kernel && is_missing(now, kernel, replay->dtype, replay->estimate);
 }
 
-/* Whether a kernel with a bar on the screen lacks a replay, which `replay` then describes. The
- * fastest such kernel, the last in the table, comes first. */
-static bool wants_told_replay(const KnownProblem *now, Replay *replay) {
-    const BevKernel *told = NULL;
+/* Whether a kernel with a bar on the screen lacks a replay, which `replay` then describes. Of
+ * several kernels takes the last of the table, which is the fastest. */
+static bool wants_bar_replay(const KnownProblem *now, Replay *replay) {
+    const BevKernel *last = NULL;
     for (int i = 0; bev_kernels[i]; i++)
         if (story_tells(bev_kernels[i]) && wants_replay(now, bev_kernels[i], replay))
-            told = bev_kernels[i];
-    return told && wants_replay(now, told, replay);
+            last = bev_kernels[i];
+    return last && wants_replay(now, last, replay);
 }
 
 bool live_model_tells(const LiveModel *live_model) {
@@ -213,7 +217,7 @@ bool live_model_tells(const LiveModel *live_model) {
     if (!live_model->now)
         return false;
     replay.dtype = live_model->now->key.dtype;
-    return !wants_told_replay(live_model->now, &replay);
+    return !wants_bar_replay(live_model->now, &replay);
 }
 
 /* Chooses the next replay from the end of the table: the fastest kernels also have the shortest
@@ -221,7 +225,7 @@ bool live_model_tells(const LiveModel *live_model) {
 static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
     *replay = (Replay){.dtype = now->key.dtype, .estimate = true};
-    if (wants_told_replay(now, replay) || wants_replay(now, model_row(live_model->kernel), replay))
+    if (wants_bar_replay(now, replay) || wants_replay(now, model_row(live_model->kernel), replay))
         return true;
     replay->estimate = false;
     if (depth <= DEPTH_PRUNED)
@@ -232,7 +236,7 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
         if (live_model->wanted >> i & 1 && wants_replay(now, model_row(bev_kernels[i]), replay))
             return true;
     if (wants_replay(now, model_row(bev_baseline(BEV_CPU, BEV_FORWARD)), replay) ||
-        wants_told_replay(now, replay))
+        wants_bar_replay(now, replay))
         return true;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
         if (wants_replay(now, traced_kernel(i), replay))
@@ -293,8 +297,8 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
 
 static const double LIGHT = 1e-3; /* a point of a smaller probability changes almost nothing */
 
-/* Replays a kernel on the pruned problem. V3 is replayed as its two forms, because each GPU takes
- * one of them. */
+/* Replays a kernel on the pruned problem. V3 is replayed in both forms, because some GPUs take one
+ * form and some the other. */
 static bool add_pruned(MemoryModel *model, const BevProblem *problem, const BevKernel *kernel,
                        const TraceWatch *watch) {
     Profile profile;
@@ -347,10 +351,10 @@ bool live_model_prune(LiveModel *live_model, const SeenFeatures *features, bool 
     if (!now || !now->model || (now->model->pruned.tried && !again))
         return false;
     bool ended_early = false;
-    if (prune_is_off(&live_model->map->prune) &&
-        scatter_prune(whole, &now->key.shape, features->values.depth, &prune, &map, &pruned,
-                      &ignored) &&
-        map.points > 0 && map.points < whole->points) {
+    const bool made = prune_is_off(&live_model->map->prune) &&
+                      scatter_prune(whole, &now->key.shape, features->values.depth, &prune, &map,
+                                    &pruned, &ignored);
+    if (made && map.points > 0 && map.points < whole->points) {
         found.share = 1 - (double)map.points / (double)whole->points;
         bool ok = fill_pruned(now, &map, watch, &found);
         ended_early = !ok && was_ended(watch);
@@ -392,9 +396,11 @@ LiveRace *live_race_new(const State *state, const FrameInputs *inputs, const Liv
 }
 
 bool live_race_same(const LiveRace *a, const LiveRace *b) {
-    return a && b && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
-           a->dtype == b->dtype && a->align == b->align && a->gpu == b->gpu &&
-           !memcmp(&a->edit, &b->edit, sizeof a->edit);
+    if (!a || !b)
+        return false;
+    const bool same_problem = a->map == b->map && a->dtype == b->dtype && a->align == b->align &&
+                              !memcmp(&a->shape, &b->shape, sizeof a->shape);
+    return same_problem && a->gpu == b->gpu && !memcmp(&a->edit, &b->edit, sizeof a->edit);
 }
 
 bool live_race_make(LiveRace *race, const MemoryModel *model, Err *err) {

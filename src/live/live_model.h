@@ -39,9 +39,10 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
 /* Whether the model has at least estimates of all kernels with a bar on the screen. */
 bool live_model_tells(const LiveModel *live_model);
 
-/* Replays one missing access trace: the selection's first, then the other kernels', quick ones
- * before slow ones. False: no trace is missing. A replay that fails is not tried again on this
- * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */
+/* Replays one missing access trace. The selection's trace comes first, then the traces of other
+ * kernels, quick replays before slow replays. False: no trace is missing. A replay that fails is
+ * not tried again on this problem. `watch` (or NULL) may end a replay early. A replay that ended
+ * early is done again later. */
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch);
 
 /* Replays the kernels of the ladder on the map without its light points: those whose depth at the
@@ -51,7 +52,7 @@ bool live_model_prune(LiveModel *live_model, const SeenFeatures *features, bool 
                       const TraceWatch *watch);
 
 /* Returns the model so far, borrowed; NULL: none. A model never changes: a later step makes a new
- * one. */
+ * model. */
 MemoryModel *live_model_known(const LiveModel *live_model);
 
 /* ---- the race of kernels (schedule.h) on the map of a frame ---------------------------------- */

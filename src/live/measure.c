@@ -32,7 +32,7 @@ struct Measure {
     int kernel_count;
     TimedKernel baseline;      /* used where its format or align is not the selection's */
     Pairs pairs;               /* of selection and baseline */
-    bool medians_told;         /* the ratio of their medians: it stays until pairs replace it */
+    bool medians_told;         /* the ratio of the medians is shown, until pairs replace it */
     TimedKernel *current;      /* the kernel of the open session */
     Runner runner;             /* the encoded problem and that session */
     Worker idle_team;          /* stops for rows of launches: see omp_wait.h */
@@ -96,10 +96,11 @@ void measure_close(Measure *measure) {
 static void restart_kernel(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     const BevWhere where = timed->config.kernel->where;
-    timed->live.skipped = measure->where & 1u << where
-                              ? inputs_unsupported(&measure->inputs, &timed->config)
-                          : where == BEV_CUDA ? "needs a GPU"
-                                              : "the GPU alone is timed (--device)";
+    if (measure->where & 1u << where)
+        timed->live.skipped = inputs_unsupported(&measure->inputs, &timed->config);
+    else
+        timed->live.skipped =
+            where == BEV_CUDA ? "needs a GPU" : "the GPU alone is timed (--device)";
     timed_kernel_stand_in(recorded_scene(measure->recorded, &measure->inputs), &timed->config,
                           &timed->live);
 }
@@ -162,8 +163,8 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, Li
 
 /* ---- what comes next ------------------------------------------------------------------------- */
 
-/* Returns the map for a configuration. A map of another align exists only while a baseline of that
- * align is compared. NULL: there is no such map. */
+/* Returns the map for a configuration. A map of another align than the selection's exists only
+ * while a baseline of that align is compared. NULL: there is none. */
 static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     const FrameInputs *inputs = &measure->inputs;
     if (config->align == measure->job.config.align)
@@ -206,8 +207,9 @@ static void add_to_pairs(Measure *measure, const TimedKernel *timed, double us) 
 
 /* Whether a launch may belong to a pair. A slow kernel's launch while rendering may not. */
 static bool can_pair(const TimedKernel *timed, bool idle) {
-    return timed && !timed->live.skipped && !timed->failed && timed_kernel_has_figure(timed) &&
-           (idle || !timed_kernel_needs_background(timed));
+    if (!timed || timed->live.skipped || timed->failed || !timed_kernel_has_figure(timed))
+        return false;
+    return idle || !timed_kernel_needs_background(timed);
 }
 
 /* Returns the kernel to time next for the pairs. NULL: there are enough pairs. */
@@ -223,17 +225,20 @@ static TimedKernel *next_of_pairs(Measure *measure, bool idle) {
     return pairs->half_us > 0 && timed_kernel_due(second, idle) ? second : NULL;
 }
 
+/* Whether the kernel is to be timed now. Slow kernels with a figure pause between launches while
+ * pictures are rendered. */
 static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScope scope,
                    bool idle) {
-    bool known = timed_kernel_has_figure(timed);
-    bool pauses = !idle && known && clock_ms() < measure->next_launch_ms &&
-                  timed_kernel_needs_background(timed);
-    return timed_kernel_due(timed, idle) && !pauses && (scope == MEASURE_AGAIN || !known);
+    const bool has_figure = timed_kernel_has_figure(timed);
+    const bool pauses = !idle && has_figure && clock_ms() < measure->next_launch_ms &&
+                        timed_kernel_needs_background(timed);
+    const bool wanted = scope == MEASURE_AGAIN || !has_figure;
+    return wanted && !pauses && timed_kernel_due(timed, idle);
 }
 
 /* Selection and baseline come first until they have a figure. Then all kernels take turns, whether
- * a turn brings a figure or not: the one measured longest ago, and of those never measured the
- * last, as the ladder ends with the fastest. */
+ * a turn brings a figure or not. Next is the kernel whose turn was longest ago. Of kernels without
+ * a turn the last is next, because the ladder ends with the fastest kernel. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);
@@ -279,7 +284,10 @@ bool measure_is_unfinished(const Measure *measure) {
 
 BackgroundJob measure_grid(Measure *measure, const KernelConfig *config, bool idle) {
     const TimedKernel *timed = kernel_that_pools(measure, config);
-    if (!timed || timed->failed || timed->live.skipped || (!idle && timed->cost_us))
+    if (!timed || timed->failed || timed->live.skipped)
+        return (BackgroundJob){.kind = JOB_NONE};
+    const bool time_known = timed->cost_us > 0;
+    if (!idle && time_known) /* while pictures are rendered, only new kernels are tried */
         return (BackgroundJob){.kind = JOB_NONE};
     const FrameInputs inputs = inputs_for(measure, config);
     return (BackgroundJob){
@@ -316,12 +324,12 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     timed->failed = job->failed;
     if (job->failed)
         return;
-    /* A kernel counts as slow if its last launch was slow or this one is. Otherwise a kernel near
-     * the limit, on a busy machine, would change sides for ever and never have a figure. */
-    bool counts = timed_kernel_needs_background(timed);
+    /* A kernel counts as slow if its last launch or this launch was slow. Otherwise a kernel near
+     * the limit would change between slow and fast on a busy machine, and never have a figure. */
+    const bool was_slow = timed_kernel_needs_background(timed);
     timed->cost_us = job->busy_us; /* time of a launch that has the cores to itself */
-    bool disturbed = !idle || measure->launched_frames != measure->frames;
-    if (counts || timed_kernel_needs_background(timed))
+    const bool disturbed = !idle || measure->launched_frames != measure->frames;
+    if (was_slow || timed_kernel_needs_background(timed))
         timed_kernel_add_launch(timed, job, disturbed, measure->machine_busy);
     if (!disturbed)
         add_to_pairs(measure, timed, job->launch_us);
@@ -329,8 +337,8 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
 
 /* ---- one slice ------------------------------------------------------------------------------- */
 
-/* Encodes the problem if it is another one, and opens the kernel's session. New values of the same
- * map take as long, so they are not encoded. */
+/* Encodes the problem if the map or the format is another, and opens the kernel's session. New
+ * values on the same map take as long, so they are not encoded. */
 static MeasureStep start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
     FrameInputs with = inputs_for(measure, &timed->config);
@@ -360,13 +368,13 @@ static MeasureStep finish_kernel(Measure *measure, TimedKernel *timed) {
     return MEASURE_NEWS;
 }
 
-/* Returns the bytes that the kernel requests, by its own formula, computed once for a problem. 0:
- * counting its points would keep a key waiting. */
+/* Returns the bytes that the kernel requests, by the kernel's own formula, computed once for a
+ * problem. 0: unknown, because the formula counts so many points that a key would have to wait. */
 static double own_bytes(const Measure *measure, TimedKernel *timed) {
     const BevKernel *kernel = timed->config.kernel;
     const BevProblem *problem = &measure->runner.problem.view;
-    bool waits = bev_traffic_counts(kernel) && problem->map.points > MOST_COUNTED;
-    if (timed->own_bytes == 0 && !waits)
+    const bool takes_long = bev_traffic_counts(kernel) && problem->map.points > MOST_COUNTED;
+    if (timed->own_bytes == 0 && !takes_long)
         timed->own_bytes = bev_traffic_total(bev_traffic(kernel, problem));
     return timed->own_bytes;
 }
@@ -381,9 +389,9 @@ static MeasureStep time_series(Measure *measure, TimedKernel *timed, bool idle, 
     return finish_kernel(measure, timed);
 }
 
-/* Launches a CPU kernel back to back for a few milliseconds. Each launch is a sample. (`bench`
- * averages several launches a sample where they are short.) Before a row other work has used the
- * caches, and the threads have gone to sleep: each row begins with launches that do not count. */
+/* Launches a CPU kernel back to back for a few milliseconds. Each launch is a sample, where `bench`
+ * averages several short launches. Each row begins with launches that do not count, because other
+ * work has used the caches, and the threads have gone to sleep. */
 static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     double begun = clock_us(), us, busy_us;
     do {
@@ -426,10 +434,10 @@ static MeasureStep time_row(Measure *measure, TimedKernel *timed, bool idle, Err
 }
 
 MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *err) {
+    const bool on_gpu = timed->config.kernel->where == BEV_CUDA;
     MeasureStep step = timed != measure->current ? start_kernel(measure, timed, err)
-                       : timed->config.kernel->where == BEV_CUDA
-                           ? time_series(measure, timed, idle, err)
-                           : time_row(measure, timed, idle, err);
+                       : on_gpu                  ? time_series(measure, timed, idle, err)
+                                                 : time_row(measure, timed, idle, err);
     if (step == MEASURE_FAILED) {
         close_problem(measure);
         timed->failed = true;
@@ -446,9 +454,9 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config) {
     return timed && timed_kernel_is_slow(timed, config->align);
 }
 
-/* Fills the speed-up from enough pairs. Until there are enough, the speed-up is that of the two
- * medians, once these are certain. An unsettled median makes the pairs doubtful, too: waits for a
- * core that another program has make long launches slower more often than short ones. */
+/* Fills the speed-up from enough pairs. Before that, divides the two medians once both are certain,
+ * else takes the recorded speed-up. An unsettled median makes the pairs doubtful, too: waits for a
+ * core that another program has slow long launches down more often than short launches. */
 static void fill_speedup(Measure *measure, LiveData *live) {
     LiveSpeedup *speedup = &live->speedup;
     const LiveKernel *row = live_kernel(live, measure->job.config.kernel);

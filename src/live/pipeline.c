@@ -342,13 +342,13 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline) {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* One run, and its results so far. */
+/* A run of the pipeline, and the results of the run so far. */
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
     FrameInputs next;
-    double *us;                /* the times of its stages, those of the selection's runner */
-    const BevKernel *stood_in; /* NULL: none did */
+    double *us;                /* the times of the stages, in the selection's runner */
+    const BevKernel *stood_in; /* the kernel that pooled in place of another; NULL: none did */
     KernelConfig lacking;      /* as in Pipeline */
     Err *err;
 } Run;
@@ -356,12 +356,16 @@ typedef struct {
 /* Returns an existing grid of `config` on the features and the map of `with`, or NULL. */
 static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const KernelConfig *config) {
     const Pipeline *pipeline = run->pipeline;
-    PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
-                                 pipeline->offers[0], pipeline->offers[1]};
-    for (size_t i = 0; i < sizeof there / sizeof *there; i++)
-        if (there[i] && there[i]->features == with->features && there[i]->map == with->map &&
-            kernel_config_equal(&there[i]->config, config))
-            return there[i];
+    PooledGrid *const grids_there[] = {run->next.pooled, pipeline->made.pooled,
+                                       pipeline->made.baseline, pipeline->offers[0],
+                                       pipeline->offers[1]};
+    for (size_t i = 0; i < sizeof grids_there / sizeof *grids_there; i++) {
+        PooledGrid *grid = grids_there[i];
+        const bool same_inputs =
+            grid && grid->features == with->features && grid->map == with->map;
+        if (same_inputs && kernel_config_equal(&grid->config, config))
+            return grid;
+    }
     return NULL;
 }
 
@@ -402,12 +406,15 @@ static bool baseline_scene(Run *run, const char *path, const Job *baseline, Fram
 /* Takes the baseline's features: the selection's, or those of another scene, temperature, outlier
  * or scales. */
 static bool baseline_features(Run *run, const Job *job, const Job *baseline, FrameInputs *with) {
-    PooledGrid *before = run->pipeline->made.baseline;
-    bool same = !job->other && baseline->temperature == job->temperature &&
-                baseline->outlier == job->outlier && baseline->scales == job->scales &&
-                baseline->scales_scene == job->scales_scene &&
-                scales_dtype(baseline) == scales_dtype(job);
-    SeenFeatures *have = same ? run->next.features : before ? before->features : NULL;
+    const PooledGrid *before = run->pipeline->made.baseline;
+    const bool same_values = !job->other && baseline->temperature == job->temperature &&
+                             baseline->outlier == job->outlier;
+    const bool same_scales = baseline->scales == job->scales &&
+                             baseline->scales_scene == job->scales_scene &&
+                             scales_dtype(baseline) == scales_dtype(job);
+    SeenFeatures *have = before ? before->features : NULL;
+    if (same_values && same_scales)
+        have = run->next.features;
     const SeenNeeds needs = seen_needs(run);
     with->features = inputs_features(have, with->scene, baseline, &needs, run->err);
     return with->features != NULL;
@@ -432,8 +439,8 @@ static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameIn
     return find_map(run, have, baseline, with);
 }
 
-/* Makes the baseline's grid. A baseline with inputs of its own asks for no background launch: a
- * kernel that stands in for it stays. */
+/* Makes the baseline's grid. For a baseline with inputs of its own no background launch is asked:
+ * the stand-in's grid stays. */
 static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
@@ -444,12 +451,12 @@ static bool make_baseline(Run *run, State *state) {
     const KernelConfig lacking = run->lacking;
     FrameInputs with = {.scene = NULL};
     bool ok = baseline_scene(run, path, &baseline, &with) &&
-              baseline_features(run, job, &baseline, &with) &&
-              scene_check_same_grid(&run->next.features->shape, run->next.scene->facts.name,
-                                    &with.features->shape, with.scene->facts.name, run->err) &&
-              baseline_map(run, &baseline, own_inputs, &with) &&
-              get_grid(run, OF_BASELINE, &with, baseline.config, run->needs->baseline_stand_in,
-                       &run->next.baseline);
+              baseline_features(run, job, &baseline, &with);
+    ok = ok && scene_check_same_grid(&run->next.features->shape, run->next.scene->facts.name,
+                                     &with.features->shape, with.scene->facts.name, run->err);
+    ok = ok && baseline_map(run, &baseline, own_inputs, &with) &&
+         get_grid(run, OF_BASELINE, &with, baseline.config, run->needs->baseline_stand_in,
+                  &run->next.baseline);
     if (own_inputs)
         run->lacking = lacking;
     frame_inputs_drop(&with);
@@ -572,7 +579,7 @@ static void replace_inputs(FrameInputs *inputs, FrameInputs with) {
     *inputs = with;
 }
 
-/* Keeps the inputs that a run made, and the last ones of those that it did not make. */
+/* Keeps the inputs that a run made. Inputs that the run did not make stay those of earlier runs. */
 static void keep_made_inputs(FrameInputs *made, const FrameInputs *next) {
     FrameInputs newest = *next;
     for (int i = 0; i < FRAME_INPUTS; i++)
@@ -630,7 +637,7 @@ static bool publish_run(const Run *run, const State *state, LiveData *live) {
     if (!fill_memory(next, &state->job.config, same_map, live, run->err) ||
         !fill_objects(next, &state->job, &live->objects, run->err))
         return false;
-    /* A stage that this run did not need keeps its last time, marked stale. */
+    /* A stage without work in this run keeps its last time, which is marked stale. */
     for (int i = 0; i < STAGE_DRAW; i++)
         if (run->us[i] > 0)
             live->stages_us[i] = reading(run->us[i], SOURCE_MEASURED);

@@ -26,11 +26,11 @@ typedef enum { PIPELINE_FAILED, PIPELINE_GIVEN_UP, PIPELINE_DONE } PipelineEnd;
 bool pipeline_open(Pipeline **pipeline, Err *err);
 void pipeline_close(Pipeline *pipeline); /* accepts NULL */
 
-/* Fills what depends on the job into `live`: the job itself, memory, intervals, stage times, probe,
- * frame; the measured figures stay. live->frame borrows from pipeline_inputs(), which hold until
- * the next run; keep them to have them longer. Unless the run ends with PIPELINE_DONE, `live` still
- * shows the last good frame. An align of the selection or the baseline that the scene has no map
- * for is replaced in *state by one that it has. */
+/* Fills the parts of `live` that depend on the job: the job itself, memory, intervals, stage times,
+ * probe, frame. The measured figures stay. live->frame borrows from pipeline_inputs() until the
+ * next run; frame_inputs_keep() holds these inputs longer. Unless the run ends with PIPELINE_DONE,
+ * `live` still shows the last good frame. Where the scene has no map for an align of the selection
+ * or the baseline, another align replaces it in *state. */
 PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, LiveData *live,
                          Err *err);
 
@@ -44,6 +44,6 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 /* Whether the last frame lacks its gradients. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 
-/* Gives the next run gradients that were computed elsewhere, or without them a pooled grid, to be
- * used where they fit. */
+/* Gives the next run gradients that were computed elsewhere. Without gradients, gives it the pooled
+ * grid. The run uses either only where it fits. */
 void pipeline_offer(Pipeline *pipeline, const FrameInputs *made);

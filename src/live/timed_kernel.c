@@ -19,10 +19,12 @@ static const double PATIENCE_US = 10e3; /* the longest launch that pictures and 
 static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
 static const double SLOWER = 1.3; /* than the fastest series so far: something is in the way */
 
-/* Estimates the time of a launch at this align. 0: unknown. */
+/* Estimates the time of a launch at this align, from the known time at the kernel's align. 0:
+ * unknown. Bilinear aligns have four times the points of nearest. */
 static double cost_us(const TimedKernel *timed, BevAlign align) {
-    bool before = timed->config.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
-    return timed->cost_us * (before == weighted ? 1 : weighted ? 4 : 0.25);
+    const double known_points = timed->config.align == BEV_NEAREST ? 1 : 4;
+    const double points = align == BEV_NEAREST ? 1 : 4;
+    return timed->cost_us * points / known_points;
 }
 
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
@@ -64,9 +66,10 @@ bool timed_kernel_waited(const TimedKernel *timed) {
  * until another figure has settled: a picture made meanwhile does not make a kernel slower. */
 static bool is_less_certain(const TimedKernel *timed, bool settled) {
     const LiveKernel *live = &timed->live;
-    bool good = timed_kernel_has_figure(timed) && !live->single && !live->unsettled &&
-                !live->beside_pictures;
-    return good && (!settled || timed->disturbed) && clock_ms() - timed->settled_ms < KEEP_MS;
+    const bool shown_is_certain = timed_kernel_has_figure(timed) && !live->single &&
+                                  !live->unsettled && !live->beside_pictures;
+    const bool new_is_certain = settled && !timed->disturbed;
+    return shown_is_certain && !new_is_certain && clock_ms() - timed->settled_ms < KEEP_MS;
 }
 
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes) {
@@ -136,9 +139,10 @@ bool timed_kernel_has_figure(const TimedKernel *timed) {
 bool timed_kernel_due(const TimedKernel *timed, bool idle) {
     if (timed->live.skipped || timed->failed)
         return false;
-    bool refreshes = timed->cost_us <= REFRESH_US || timed_kernel_waited(timed);
-    return !timed->complete || (idle && timed->disturbed) ||
-           (refreshes && clock_ms() - timed->done_ms > REFRESH_MS);
+    if (!timed->complete || (idle && timed->disturbed))
+        return true;
+    const bool refreshes = timed->cost_us <= REFRESH_US || timed_kernel_waited(timed);
+    return refreshes && clock_ms() - timed->done_ms > REFRESH_MS;
 }
 
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align) {

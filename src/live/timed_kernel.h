@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One kernel that the live display times: at the selection's format and align, or the baseline at
- * its own. Holds the latest samples and the figures that follow from them. */
+/* A kernel that the live display times, at the selection's format and align. A pinned baseline is
+ * timed at its own format and align. Holds the latest samples and the figures of these samples. */
 #pragma once
 
 #include "src/live/background_job.h"
@@ -33,8 +33,8 @@ typedef struct {
  * estimated from the last problem: four times as long if every point now goes to four cells. */
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config);
 
-/* Adds a sample. The latest TIMED_KERNEL_SAMPLES are kept. If the launch waited for cores that
- * other programs had, `us` is the time of its threads by their CPU clocks. */
+/* Adds a sample. The latest TIMED_KERNEL_SAMPLES are kept. `waited`: the launch waited for cores
+ * that other programs had, and `us` is the CPU time of the launch's threads. */
 void timed_kernel_add_sample(TimedKernel *timed, double us, bool waited);
 
 /* Whether most samples waited. Their figure is unsettled. */
@@ -59,8 +59,8 @@ bool timed_kernel_has_figure(const TimedKernel *timed);
 /* Whether the kernel must be timed again. `idle`: nothing moves. */
 bool timed_kernel_due(const TimedKernel *timed, bool idle);
 
-/* Whether a launch at this align takes longer than a key can wait, or was never tried. Such a
- * kernel is launched by the background thread. */
+/* Whether a launch at this align takes longer than a key can wait, or was never tried. The
+ * background thread launches slow kernels. */
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align);
 bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its own align */
 

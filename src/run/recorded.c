@@ -275,11 +275,9 @@ const Published *published_find(const char *gpu, const char *config, int64_t cha
     const bool own_channels = preset && preset->channels == channels;
     if (!own_channels || !column)
         return NULL;
-    for (int i = 0; i < published_count; i++) {
-        const Published *row = &published[i];
-        const bool same_config = !strcmp(row->gpu, gpu) && !strcmp(row->config, config);
-        if (same_config && !strcmp(row->column, column) && row->dtype == dtype)
-            return row;
-    }
+    for (int i = 0; i < published_count; i++)
+        if (!strcmp(published[i].gpu, gpu) && !strcmp(published[i].config, config) &&
+            !strcmp(published[i].column, column) && published[i].dtype == dtype)
+            return &published[i];
     return NULL;
 }

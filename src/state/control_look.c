@@ -19,7 +19,7 @@ void control_fit_viewport(State *state) {
     viewport->center_y = clamp(viewport->center_y, half_y, (double)state->scene.ny - half_y);
 }
 
-/* Moves the view only as far as needed to show the cursor. */
+/* Moves the view only as far as needed to show the cursor, a cell away from the view's edge. */
 static void follow_cursor(State *state) {
     Viewport *viewport = &state->viewport;
     double half_x = (double)state->scene.nx / 2 / viewport->zoom;

@@ -110,25 +110,19 @@ static void describe_change(LogLine *line, const Headline *after) {
     add_change(line, "max error", error_text(before, after));
 }
 
-/* Whether `after` has all figures that the line waits for. */
-static bool completes_line(const LogLine *line, const Headline *after) {
-    const bool latency_known = is_certain(&after->latency_us) && !after->latency_us.doubtful &&
-                               !latency_follows(&line->before, after);
-    const bool timed = latency_known && is_certain(&after->footprint_bytes);
-    return (line->values_only || timed) && is_certain(&after->max_abs);
-}
-
 void log_result(Log *log, const Headline *after) {
     bool newest_found = false;
     for (int i = 0; i < log->count; i++) {
         LogLine *line = &log->lines[i];
-        const bool waits = line->open && line->open <= after->serial;
-        if (!waits)
+        if (!line->open || line->open > after->serial)
             continue;
         if (!newest_found)
             describe_change(line, after);
+        const bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
+                           !after->latency_us.doubtful && !latency_follows(&line->before, after);
+        const bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
         /* Older lines are closed as they are: their figures were never on the screen. */
-        if (newest_found || completes_line(line, after))
+        if (newest_found || complete)
             line->open = 0;
         newest_found = true;
     }

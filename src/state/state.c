@@ -144,11 +144,10 @@ bool state_figure_command(const State *state, const Job *shown, char *text, size
     const bool rig_unchanged = rig_state_equal(&shown->rig, &plain.rig);
     const bool slice_unchanged = shown->slice == plain.slice || state->scene.slices <= 1;
     const bool needs_quotes = strpbrk(scene, " '\"$*") != NULL;
-    if (!rig_unchanged || !slice_unchanged || shown->channels || state->scene.has_operator)
+    if (!rig_unchanged || !slice_unchanged || shown->channels || state->scene.has_operator ||
+        needs_quotes)
         return false;
     if (state->view == state->menu.rgb_view || config->kernel->direction == BEV_BACKWARD)
-        return false;
-    if (needs_quotes)
         return false;
     snprintf(text, size, "bevscope snapshot %s", scene);
     if (scene_moves(&state->scene))

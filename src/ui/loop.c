@@ -35,18 +35,20 @@ enum { FRAME_ASKED = STEP_RUN | STEP_LOOK }; /* the bits that ask the engine for
 static void write_picture(Loop *loop, const State *state, const char *path) {
     Image image = {.w = 0};
     Err err;
-    const bool frame = loop->recording[0] != '\0';
+    const bool of_recording = loop->recording[0] != '\0';
     int w = SNAPSHOT_W, h = SNAPSHOT_H;
     double scale =
         loop->window ? sdl_window_size(loop->window, state, &w, &h) : state_text_scale(state);
-    loop->picture_lost = !window_image(w, h, scale, state, app_live(&loop->app),
-                                       app_picture(&loop->app), &image, &err) ||
-                         !image_write(&image, path, frame, &err);
+    const bool written = window_image(w, h, scale, state, app_live(&loop->app),
+                                      app_picture(&loop->app), &image, &err) &&
+                         image_write(&image, path, of_recording, &err);
     image_free(&image);
+    loop->picture_lost = !written;
     snprintf(loop->written, sizeof loop->written, "wrote %.250s: this page", path);
-    if (loop->picture_lost)
+    if (!written)
         err_line(&err, loop->written, sizeof loop->written);
-    if (!frame || (loop->picture_lost && !loop->frame_lost))
+    const bool first_error = !written && !loop->frame_lost;
+    if (!of_recording || first_error)
         app_note(&loop->app, loop->written);
     loop->frame_lost |= loop->picture_lost;
 }
@@ -65,36 +67,43 @@ static void take_snapshot(Loop *loop) {
     app_note(&loop->app, note);
 }
 
-/* Takes the snapshot that the user asked for, once the picture answers all keys before. Who quits
- * gets the picture that is there. */
+/* Takes the snapshot that the user asked for, once the picture answers all earlier keys. When the
+ * user quits, takes the snapshot of the picture that is there. */
 static void take_due_snapshot(Loop *loop) {
     const EngineFrame *frame = loop->app.frame;
-    const bool answered = frame && frame->request >= loop->snapshot_request;
-    if (!loop->snapshot_due || !frame || !(answered || loop->quit))
+    if (!loop->snapshot_due || !frame)
+        return;
+    const bool keys_answered = frame->request >= loop->snapshot_request;
+    if (!keys_answered && !loop->quit)
         return;
     loop->snapshot_due = false;
     take_snapshot(loop);
 }
 
-/* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */
+/* Makes a new folder for a recording, so that older frames are kept. False: errno says why. */
+static bool make_recording_folder(Loop *loop) {
+    for (int i = 1; i < MAX_RECORDINGS; i++) {
+        snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
+        if (mkdir(loop->recording, 0777) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+/* Begins or ends a recording. */
 static void switch_recording(Loop *loop) {
-    bool made = false;
     loop->recording[0] = '\0';
     loop->recorded = -1;
     loop->frame_lost = false;
-    if (!loop->app.state.recording)
+    if (!loop->app.state.recording || make_recording_folder(loop))
         return;
-    for (int i = 1; !made && i < MAX_RECORDINGS && (i == 1 || errno == EEXIST); i++) {
-        snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
-        made = mkdir(loop->recording, 0777) == 0;
-    }
-    if (!made) {
-        Err err;
-        err_set(&err, ERR_FAILED, loop->recording, "", "no folder for the recording: %s",
-                strerror(errno));
-        loop->recording[0] = '\0';
-        app_note_error(&loop->app, &err);
-    }
+    Err err;
+    err_set(&err, ERR_FAILED, loop->recording, "", "no folder for the recording: %s",
+            strerror(errno));
+    loop->recording[0] = '\0';
+    app_note_error(&loop->app, &err);
 }
 
 void loop_record_frame(Loop *loop) {
@@ -141,11 +150,11 @@ unsigned loop_serve(Loop *loop) {
 /* Notes that the engine was asked for a frame. The screens then say what a slow frame waits for. */
 static void await_frame(Loop *loop, unsigned bits) {
     const App *app = &loop->app;
-    int scene = app->state.job.scene;
+    const int scene = app->state.job.scene;
     if (!(bits & FRAME_ASKED))
         return;
-    slow_asked(&loop->slow, scene, !app->frame || app->frame->state.job.scene != scene,
-               app->request, clock_ms());
+    const bool loads_scene = !app->frame || app->frame->state.job.scene != scene;
+    slow_asked(&loop->slow, scene, loads_scene, app->request, clock_ms());
     if (bits & STEP_REDRAW)
         loop->echo_ms = 0;
     else if (!loop->echo_ms)
@@ -157,10 +166,10 @@ static void await_frame(Loop *loop, unsigned bits) {
 /* Answers a key or a click. A frame that the key asks for answers the key. Otherwise the old frame
  * is drawn with the new state. */
 static void serve_key(Loop *loop, double arrived_ms) {
-    unsigned bits = loop_serve(loop);
+    const unsigned bits = loop_serve(loop);
+    const uint64_t answering_frame = bits & FRAME_ASKED ? loop->app.request : 0; /* 0: any */
     if (bits & (FRAME_ASKED | STEP_REDRAW))
-        pace_key(&loop->pace, arrived_ms, bits & FRAME_ASKED ? loop->app.request : 0,
-                 open_screens(loop));
+        pace_key(&loop->pace, arrived_ms, answering_frame, open_screens(loop));
     await_frame(loop, bits);
 }
 
@@ -324,7 +333,8 @@ static void read_mouse(Loop *loop) {
 }
 
 static void read_keys(Loop *loop) {
-    for (int32_t key; (key = term_key(loop->term, loop->typed_ms));)
+    int32_t key;
+    while ((key = term_key(loop->term, loop->typed_ms)) != 0)
         if (key == TERM_REDRAW) {
             term_redraw(loop->term);
             loop->term_dirty = true;
@@ -400,12 +410,14 @@ static bool stop_for_key(void *context) {
     return loop->gave_way;
 }
 
-/* Draws the window. Returns false where a key stopped the drawing. Two drawings are never stopped:
- * one that answers a key, and one after a stopped drawing. Held keys must not stop the world. */
+/* Draws the window. Returns false where a key stopped the drawing. A drawing that answers a key is
+ * never stopped. Nor is the drawing after a stopped drawing, so that held keys do not stop the
+ * world. */
 static bool draw_window(Loop *loop) {
     const EngineFrame *frame = loop->app.frame;
-    bool owed = frame && pace_answers(&loop->pace, SCREEN_WINDOW, frame->request);
-    const GiveUp give_up = {owed || loop->gave_way ? NULL : stop_for_key, loop};
+    const bool answers_key = frame && pace_answers(&loop->pace, SCREEN_WINDOW, frame->request);
+    const bool may_stop = !answers_key && !loop->gave_way;
+    const GiveUp give_up = {.asked = may_stop ? stop_for_key : NULL, .context = loop};
     Err err;
     loop->window_ms = clock_ms();
     loop->gave_way = false;
@@ -422,8 +434,8 @@ static bool draw_window(Loop *loop) {
     return true;
 }
 
-/* Return the milliseconds until a screen may be drawn; INFINITY: it needs no drawing, or a slow
- * terminal takes none now. */
+/* Return the milliseconds until a screen may be drawn. INFINITY: the screen needs no drawing, or a
+ * slow terminal takes no bytes now. */
 static double window_in_ms(const Loop *loop) {
     bool needed = loop->window && loop->window_dirty;
     return needed ? loop->window_ms + DRAWING_MS - clock_ms() : INFINITY;
@@ -449,10 +461,12 @@ static void draw_screens(Loop *loop) {
 static double world_tick_in_ms(const Loop *loop, double now) {
     const State *state = &loop->app.state;
     const EngineFrame *frame = loop->app.frame;
-    bool steps = state->job.steps && state->step_speed != 0;
-    bool moving = state->playing || state->recording || steps || state_races(state);
-    bool ready = frame && frame->state.job.serial == state->job.serial;
-    return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
+    const bool steps_play = state->job.steps && state->step_speed != 0;
+    const bool moves = state->playing || state->recording || steps_play || state_races(state);
+    const bool frame_came = frame && frame->state.job.serial == state->job.serial;
+    if (!moves)
+        return INFINITY;
+    return (frame_came ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
 }
 
 /* Advances the time of a moving world when it is due. A late moment does not delay the next one. */
@@ -460,11 +474,12 @@ static void tick_world(Loop *loop) {
     double now = clock_ms(), passed = now - loop->tick_ms;
     if (world_tick_in_ms(loop, now) > 0)
         return;
+    const bool on_cpu = loop->app.state.job.config.kernel->where == BEV_CPU;
+    const double most_ms = 250; /* a longer pause does not make the world jump */
     loop->tick_ms = now;
-    bool cpu = loop->app.state.job.config.kernel->where == BEV_CPU;
-    loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
+    loop->moment_ms = fmax(loop->moment_ms + (on_cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
-    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
+    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, most_ms) * 1e-3});
 }
 
 /* Starts all clocks of the display, at the beginning and after a stop. */
@@ -509,36 +524,39 @@ static struct timespec time_to_wait(const Loop *loop) {
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
-/* Waits for input, and sets typed_ms: the next input was typed after this time. The time is the end
- * of this wait. If input was there at once, it is the end of the wait before. */
+/* Waits for input, and sets typed_ms, the time after which the next input was typed: the end of
+ * this wait. Input that was there at once was typed after the end of the previous wait. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
-    double begun = clock_ms();
+    const double begun = clock_ms();
     const struct timespec wait = time_to_wait(loop);
-    int found = ppoll(waiting, count, &wait, NULL);
-    double now = clock_ms();
-    loop->typed_ms = now - begun > 1 ? now : loop->polled_ms;
+    const int found = ppoll(waiting, count, &wait, NULL);
+    const double now = clock_ms();
+    const bool was_there = now - begun <= 1;
+    loop->typed_ms = was_there ? loop->polled_ms : now;
     loop->polled_ms = now;
     return found;
 }
 
 /* Waits for a signal, a frame or input, and reads keys or lines. */
 static void wait_and_read(Loop *loop) {
-    struct pollfd waiting[] = {
-        {.fd = rescue_fd(), .events = POLLIN},
-        {.fd = engine_fd(loop->app.engine), .events = POLLIN},
-        {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
-        {.fd = loop->term && term_is_full(loop->term) ? STDOUT_FILENO : -1, .events = POLLOUT},
+    enum { SIGNALS, FRAMES, INPUT, OUTPUT, WAITING };
+    struct pollfd waiting[WAITING] = {
+        [SIGNALS] = {.fd = rescue_fd(), .events = POLLIN},
+        [FRAMES] = {.fd = engine_fd(loop->app.engine), .events = POLLIN},
+        [INPUT] = {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
+        [OUTPUT] = {.fd = loop->term && term_is_full(loop->term) ? STDOUT_FILENO : -1,
+                    .events = POLLOUT},
     };
-    if (wait_for_input(loop, waiting, 4) < 0)
+    if (wait_for_input(loop, waiting, WAITING) < 0)
         return;
-    if (loop->term && waiting[2].revents & (POLLHUP | POLLERR | POLLNVAL)) {
+    if (loop->term && waiting[INPUT].revents & (POLLHUP | POLLERR | POLLNVAL)) {
         loop->hung_up = loop->quit = true;
         loop->signal = SIGHUP;
         return;
     }
     if (loop->term)
         read_keys(loop);
-    else if (waiting[2].revents)
+    else if (waiting[INPUT].revents)
         plain_read(loop);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the live display share. Private to loop.c, pace.c and plain.c. */
+/* Types and functions that the parts of the live display share. Private to loop.c, pace.c and
+ * plain.c. */
 #pragma once
 
 #include "src/ui/loop.h"
@@ -14,7 +15,7 @@ enum { PACE_KEYS = 1024, PACE_WAITING = 64 };
 /* A key that not every screen has answered yet. */
 typedef struct {
     double arrived_ms;
-    uint64_t request; /* the engine's number of the frame that answers it; 0: any drawing does */
+    uint64_t request; /* the number of the frame that answers the key; 0: any drawing does */
     unsigned screens; /* screens that have not answered yet: a mask of 1u << Screen */
 } PaceKey;
 
@@ -56,10 +57,10 @@ typedef struct {
     uint64_t request;                      /* the frame of the newest waiting key; 0: none waits */
     int scene;                             /* the position of the scene in the menu */
     bool loads;                            /* the scene must be loaded first */
-    double since_ms;                       /* when the first of them came */
+    double since_ms;                       /* when the first waiting key came */
     double took_ms[2][APP_MAX_SCENES + 1]; /* the last time of each scene; [1]: with loading it */
     int shown_scene;                       /* the scene on the screens */
-    double shown_ms;                       /* the time of all stages of its pipeline; 0: none yet */
+    double shown_ms;                       /* the sum of its stages' times; 0: unknown */
 } SlowMeter;
 
 /* Notes that the engine was asked for a frame, that the frame came, and what the screens show. */
@@ -102,12 +103,12 @@ typedef struct {
     int64_t recorded;   /* number of the frame written last */
     bool frame_lost;    /* the user knows that a picture could not be written */
     bool picture_lost;  /* the newest picture could not be written */
-    char written[320];  /* what became of it: the line of the log */
+    char written[320];  /* the log's line about the newest picture */
     char line[512];     /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */
     uint64_t printed_said;    /* the number of log lines at that time */
-    uint64_t told;            /* the open line that was printed before its figures were known */
+    uint64_t told;            /* serial of the line that was printed before its figures came */
     double said_ms;           /* when the newest word came, or the program began */
     bool waits;               /* the wait for figures was explained */
 } Loop;
@@ -128,7 +129,7 @@ void plain_greet(void);
 /* Reads lines from standard input and carries out their words. */
 void plain_read(Loop *loop);
 
-/* One turn of the main loop where there is no terminal. */
+/* Prints what is due, in each turn of the main loop where there is no terminal. */
 void plain_step(Loop *loop);
 
 /* Prints the selection's figures in one line. */

@@ -64,10 +64,13 @@ void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request
     double now_ms = clock_ms();
     count_moment(&meter->screens[screen], time_s, now_ms);
     mark_answered(meter, screen, request, now_ms);
-    bool all = true;
-    for (int i = 0; i < SCREEN_COUNT; i++)
-        all = all && (meter->screens[i].shown_ms > 0 || !(open >> i & 1));
-    if (all && !meter->first_us)
+    bool all_show_pictures = true;
+    for (int i = 0; i < SCREEN_COUNT; i++) {
+        const bool is_open = open >> i & 1;
+        if (is_open && meter->screens[i].shown_ms <= 0)
+            all_show_pictures = false;
+    }
+    if (all_show_pictures && !meter->first_us)
         meter->first_us = clock_process_us();
 }
 
@@ -129,12 +132,12 @@ static double frustum_points_of(const Menu *scenes, int scene) {
 /* Returns the expected time of a picture: the last time of this scene. For a new scene the time of
  * the shown scene is scaled by the work. 0: unknown. */
 static double expected_ms(const SlowMeter *meter, const Menu *scenes) {
-    double took = meter->took_ms[meter->loads][meter->scene];
-    double shown = frustum_points_of(scenes, meter->shown_scene),
-           work = frustum_points_of(scenes, meter->scene);
-    if (took > 0 || !meter->loads || !(shown > 0))
-        return took;
-    return meter->shown_ms * work / shown;
+    const double took_ms = meter->took_ms[meter->loads][meter->scene];
+    const double shown_points = frustum_points_of(scenes, meter->shown_scene);
+    const double new_points = frustum_points_of(scenes, meter->scene);
+    if (took_ms > 0 || !meter->loads || !(shown_points > 0))
+        return took_ms;
+    return meter->shown_ms * new_points / shown_points;
 }
 
 void slow_text(const SlowMeter *meter, const Menu *scenes, const char *doing, double now_ms,

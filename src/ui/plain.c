@@ -24,10 +24,11 @@ static void put_line(const char *text) {
 static void print_new_lines(Loop *loop) {
     const Log *log = &loop->app.state.log;
     const LogLine *line = &log->lines[0];
-    uint64_t missed = log->said - loop->printed_said;
+    const uint64_t missed = log->said - loop->printed_said, kept = (uint64_t)log->count;
     if (!log->count || (!missed && !strcmp(loop->printed, line->text)))
         return;
-    for (uint64_t i = missed < (uint64_t)log->count ? missed : (uint64_t)log->count; i > 1; i--)
+    const uint64_t new_lines = missed < kept ? missed : kept;
+    for (uint64_t i = new_lines; i > 1; i--)
         put_line(log->lines[i - 1].text);
     loop->printed_said = log->said;
     memcpy(loop->printed, line->text, sizeof loop->printed);
@@ -36,7 +37,7 @@ static void print_new_lines(Loop *loop) {
 }
 
 /* Prints the newest line of the log when its figures are known. A line whose figures take long is
- * printed twice: at once without them, then with them. */
+ * printed twice: after PLAIN_SILENCE_MS without the figures, and later with the figures. */
 static void print_log(Loop *loop) {
     uint64_t open = loop->app.state.log.lines[0].open;
     bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
@@ -186,10 +187,11 @@ static bool figures_settled(const Loop *loop) {
         return true;
     if (loop->app.desk.open && loop->app.desk.page)
         return false;
-    return live->serial == loop->app.state.job.serial && row &&
-           row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
-           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale && accuracy->gate_a &&
-           accuracy->gate_c;
+    const bool timed =
+        row && row->median_us.source == SOURCE_MEASURED && !row->median_us.stale;
+    const bool judged = accuracy->source != SOURCE_UNKNOWN && !accuracy->stale &&
+                        accuracy->gate_a != LIVE_UNKNOWN && accuracy->gate_c != LIVE_UNKNOWN;
+    return live->serial == loop->app.state.job.serial && timed && judged;
 }
 
 void plain_step(Loop *loop) {

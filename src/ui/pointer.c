@@ -9,14 +9,14 @@ static const double WIPE_SLACK = 8;   /* pixels from the divider within which a 
 static const double WIPE_COLUMNS = 1; /* the same in columns of a terminal */
 
 /* Writes the cell coordinates under a point. Returns false outside the picture, or where something
- * floats over it. */
+ * floats over the picture. */
 static bool cell_at(const Spots *spots, double x, double y, Event *event) {
     const Box *bev = &spots->bev;
-    double right = (x - bev->x) / bev->w, down = (y - bev->y) / bev->h;
+    const double right = (x - bev->x) / bev->w, down = (y - bev->y) / bev->h; /* shares, 0 to 1 */
+    const bool inside = right >= 0 && right < 1 && down >= 0 && down < 1;
     event->x = spots->x_hi - down * (spots->x_hi - spots->x_lo);
     event->y = spots->y_hi - right * (spots->y_hi - spots->y_lo);
-    return bev->w > 0 && right >= 0 && right < 1 && down >= 0 && down < 1 &&
-           !spots_over(spots, x, y);
+    return bev->w > 0 && inside && !spots_over(spots, x, y);
 }
 
 /* Handles a press: finds what the press begins, a click or a drag. */
@@ -45,16 +45,16 @@ static bool press_button(Pointer *pointer, double x, double y, const Spots *spot
     return true;
 }
 
-/* Handles a click on a cell. In the terminal the first click puts the cursor there; the next pins
- * or releases the cell. */
+/* Handles a click on a cell. In the terminal the first click puts the cursor on the cell; the next
+ * click pins or releases the cell. */
 static bool click_cell(const Pointer *pointer, const Spots *spots, double x, double y,
                        const State *state, Event *event) {
     *event = (Event){.kind = EVENT_HOVER, .on = true};
     if (!cell_at(spots, x, y, event))
         return false;
-    bool again = state->cursor_shown && floor(event->x) == (double)state->cursor_x &&
-                 floor(event->y) == (double)state->cursor_y;
-    if (!pointer->in_terminal || again) {
+    const bool on_cursor = state->cursor_shown && floor(event->x) == (double)state->cursor_x &&
+                           floor(event->y) == (double)state->cursor_y;
+    if (!pointer->in_terminal || on_cursor) {
         event->kind = EVENT_CLICK;
         event->on = false;
     }
@@ -105,11 +105,12 @@ static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spot
                          .x = -dy / spots->bev.h * (spots->x_hi - spots->x_lo),
                          .y = -dx / spots->bev.w * columns};
         return spots->bev.w > 0;
-    default:
-        *event = (Event){.kind = EVENT_WIPE}; /* 0 to 1 over the whole grid, in a zoom, too */
-        event->x = 1 - (spots->y_hi - (x - spots->bev.x) / spots->bev.w * columns) /
-                           (double)state_slice(state).ny;
+    default: {
+        /* The wipe counts from 0 to 1 over all columns of the grid, also in a zoom. */
+        const double column = spots->y_hi - (x - spots->bev.x) / spots->bev.w * columns;
+        *event = (Event){.kind = EVENT_WIPE, .x = 1 - column / (double)state_slice(state).ny};
         return spots->bev.w > 0;
+    }
     }
 }
 
@@ -162,24 +163,28 @@ bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spot
 
 static const double TIP_MS = 400;
 
+static bool same_origin(const Origin *a, const Origin *b) {
+    return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype &&
+           a->word == b->word;
+}
+
 bool hover_move(Hover *hover, const Spots *spots, double x, double y) {
     const Box *box = spots_box(spots, x, y);
-    const Origin *figure = spots_figure(spots, x, y), *before = &hover->figure;
-    const bool same_figure = /* a blank keeps the one before */
-        !figure || (figure->topic == before->topic && figure->kernel == before->kernel &&
-                    figure->dtype == before->dtype && figure->word == before->word);
-    const bool same = box && hover->over && !memcmp(box, &hover->box, sizeof *box) && same_figure;
-    bool was = hover->over;
+    const Origin *figure = spots_figure(spots, x, y);
+    const bool same_box = box && hover->over && !memcmp(box, &hover->box, sizeof *box);
+    /* Between figures of a box the last figure stays. */
+    const bool same_figure = !figure || same_origin(figure, &hover->figure);
+    const bool was_over = hover->over;
     hover->x = x;
     hover->y = y;
-    if (same)
+    if (same_box && same_figure)
         return false;
     hover->over = box != NULL;
     hover->since_ms = NAN;
     hover->told = false;
     hover->box = box ? *box : (Box){0};
     hover->figure = figure ? *figure : (Origin){0};
-    return was || box;
+    return was_over || box;
 }
 
 bool hover_end(Hover *hover) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The mouse: what was drawn under it turns presses, moves and the wheel into events. Terminal and
- * window share this code, each in the units of its drawing. In the window the cursor follows the
- * mouse, and a click pins; in the terminal a click puts the cursor. */
+/* Turns presses, moves and the wheel of the mouse into events, by what was drawn under the mouse.
+ * Terminal and window share this code, each in the units of its drawing. In the window the cursor
+ * follows the mouse, and a click pins; in the terminal a click puts the cursor. */
 #pragma once
 
 #include "src/view/panel/sheet.h"
@@ -18,7 +18,8 @@ static inline bool is_set(const char *variable) {
     return value && *value;
 }
 
-/* Only the first button counts. MOVE comes while it is pressed, HOVER while no button is. */
+/* PRESS, RELEASE and MOVE are of the first button: MOVE comes while it is pressed. HOVER comes
+ * while no button is pressed. */
 typedef enum {
     MOUSE_PRESS,
     MOUSE_RELEASE,
@@ -62,7 +63,7 @@ bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spot
 
 /* ---- what lies under the mouse while no button is pressed ------------------------------------ */
 
-/* What the mouse is over. All zero: the mouse is over nothing. */
+/* The box and the figure under the mouse. All zero: the mouse is over nothing. */
 typedef struct {
     bool over; /* the mouse is over something, in `box` */
     bool told; /* the tooltip is shown */
@@ -79,7 +80,7 @@ bool hover_move(Hover *hover, const Spots *spots, double x, double y);
 /* Removes the outline until the mouse moves. Returns true where there was one. */
 bool hover_end(Hover *hover);
 
-/* Whether the tooltip is to be shown now. Returns true only once for each. */
+/* Whether the tooltip is to be shown now. Returns true only once for each tooltip. */
 bool hover_due(Hover *hover, double now_ms);
 
 /* Returns the milliseconds until the tooltip is due; INFINITY: none will be. */

@@ -108,8 +108,11 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
 /* Parses columns and rows. `format` ends with %1s, which finds text that must not follow. */
 static bool parse_size(const char *text, const char *format, int *columns, int *rows) {
     char more[2];
-    return sscanf(text, format, columns, rows, more) == 2 && *columns >= 1 && *rows >= 1 &&
-           *columns <= CELLS_MAX_EDGE && *rows <= CELLS_MAX_EDGE;
+    if (sscanf(text, format, columns, rows, more) != 2)
+        return false;
+    const bool valid_columns = *columns >= 1 && *columns <= CELLS_MAX_EDGE;
+    const bool valid_rows = *rows >= 1 && *rows <= CELLS_MAX_EDGE;
+    return valid_columns && valid_rows;
 }
 
 static bool use_size(Script *script, const char *rest, Err *err) {
@@ -134,8 +137,10 @@ static bool use_pixel(Script *script, const char *rest, Err *err) {
     const BevShape *shape = &app_live(&script->app)->frame.shape;
     int camera, x, y;
     char more[2];
-    if (sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) != 3 || camera < 0 || x < 0 || y < 0 ||
-        camera >= shape->cameras || x >= shape->feat_w || y >= shape->feat_h)
+    const bool three_numbers = sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) == 3;
+    const bool inside = three_numbers && camera >= 0 && camera < shape->cameras && x >= 0 &&
+                        x < shape->feat_w && y >= 0 && y < shape->feat_h;
+    if (!inside)
         return refuse_line(script,
                            "pixel takes a camera from 0, a column and a row of its features", err);
     int64_t pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
@@ -208,7 +213,8 @@ static int count_frames(const char *text) {
 
 static bool play_script(Script *script, char *text, Err *err) {
     progress_plan(count_frames(text));
-    for (char *line; !script->quit && (line = strsep(&text, "\n"));) {
+    while (!script->quit && text) {
+        char *line = strsep(&text, "\n"); /* text is NULL after the last line */
         script->line++;
         if (!script_use_line(script, line, err))
             return false;
@@ -338,12 +344,13 @@ static void print_panel(Script *script, char **shown) {
     printf("\n%s", text);
 }
 
-/* Prints the newest line of the log, without its figures, if it is not the line `said`; the lesson
- * prints the figures that matter. Keeps the line in `said`. */
+/* Prints the newest line of the log if it is another line than `said`, and copies it to `said`. The
+ * figures of the line are left out, because the lesson prints those that matter. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
-    const char *text = !log->count             ? ""
-                       : log->lines[0].said[0] ? log->lines[0].said
-                                               : log->lines[0].text;
+    const LogLine *newest = &log->lines[0];
+    const char *text = "";
+    if (log->count)
+        text = newest->said[0] ? newest->said : newest->text;
     if (strcmp(text, said) != 0)
         print_wrapped(text, 0);
     snprintf(said, LOG_LENGTH, "%s", text);
@@ -363,11 +370,11 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
 
 /* Ends running animations at once, because text has no pictures. */
 static bool end_animations(Script *script, Err *err) {
-    bool ok = true;
-    while (ok && script->app.desk.open &&
-           lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
-        ok = script_lesson_tick(script, err);
-    return ok;
+    const LessonDesk *desk = &script->app.desk;
+    while (desk->open && lesson_run_wants(&desk->run) == LESSON_WANTS_PAUSE)
+        if (!script_lesson_tick(script, err))
+            return false;
+    return true;
 }
 
 /* Prints the lesson and reads the learner's lines, until the lesson ends. */
@@ -377,17 +384,19 @@ static bool run_plain_lesson(Script *script, Err *err) {
     if (!end_animations(script, err))
         return false;
     for (;;) {
-        print_log(&script->app.state.log, said);
         const LessonPane *pane = &script->app.state.lesson;
-        if (script->app.desk.open && !(pane->asks != ASKS_NOTHING && print_note(&pane->body))) {
-            print_title(&script->app.state.lesson);
+        const bool open = script->app.desk.open;
+        print_log(&script->app.state.log, said);
+        /* After a mistake in an answer only the note is printed, not the page again. */
+        const bool wrong_answer = open && pane->asks != ASKS_NOTHING && print_note(&pane->body);
+        if (open && !wrong_answer) {
+            print_title(pane);
             print_panel(script, &shown);
-            print_pane(&script->app.state.lesson);
+            print_pane(pane);
         }
         fputs("> ", stdout);
         fflush(stdout);
-        if (!script->app.desk.open || script->quit || script->app.state.lesson.ended ||
-            !fgets(line, sizeof line, stdin))
+        if (!open || script->quit || pane->ended || !fgets(line, sizeof line, stdin))
             break;
         Err slip;
         script->line++;
@@ -533,10 +542,10 @@ static bool put_lesson(Export *export, Err *err) {
 /* Splits a path into its folder and the file's name without suffix, export->stem. */
 static bool split_path(const char *path, char *folder, size_t size, Export *export, Err *err) {
     const char *slash = strrchr(path, '/');
-    int n = snprintf(folder, size, "%.*s", slash ? (int)(slash - path + !(slash - path)) : 1,
-                     slash ? path : ".");
+    const int length = slash && slash != path ? (int)(slash - path) : 1; /* "/", "." */
+    const int needed = snprintf(folder, size, "%.*s", length, slash ? path : ".");
     data_stem(path, export->stem, sizeof export->stem);
-    return (export->stem[0] && n < (int)size) ||
+    return (export->stem[0] && needed < (int)size) ||
            err_set(err, ERR_USAGE, path, "for example: lesson.md", "is no name of a file");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The display without terminal or window: reads a script and writes frames. The script sets the
- * time, and timings are recorded ones. The same input thus gives the same bytes.
+ * time, and all timings come from recordings, so that the same input gives the same bytes.
  *
  * A script has one word a line; # begins a comment:
  *     dtype fp8        any control of src/state/keys.h, by its word
@@ -40,7 +40,7 @@ void lesson_text_print(const LessonPane *pane);
  * from standard input, one a line. An empty line goes on. `options->file` is not read. */
 bool lesson_plain(const ScriptOptions *options, Err *err);
 
-/* Writes the lesson with its answers as Markdown to `path`, and its pictures beside that file. */
+/* Writes the lesson with its answers as Markdown to `path`. Its pictures go to the same folder. */
 bool lesson_export(const ScriptOptions *options, const char *path, Err *err);
 
 /* ---- what the test of lessons shares --------------------------------------------------------- */

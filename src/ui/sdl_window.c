@@ -166,11 +166,16 @@ static double pixels_a_point(const SdlWindow *window, int w) {
     return points_w > 0 ? (double)w / points_w : 1;
 }
 
+static int bounded_edge(int edge) {
+    const int least_one = edge < 1 ? 1 : edge;
+    return least_one < IMAGE_MAX_EDGE ? least_one : IMAGE_MAX_EDGE;
+}
+
 double sdl_window_size(const SdlWindow *window, const State *state, int *w, int *h) {
     if (sdl.GetRendererOutputSize(window->renderer, w, h) < 0)
         sdl.GetWindowSize(window->window, w, h);
-    *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
-    *h = *h < 1 ? 1 : *h > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *h;
+    *w = bounded_edge(*w);
+    *h = bounded_edge(*h);
     double density =
         fmax(pixels_a_point(window, *w), density_of(sdl.GetWindowDisplayIndex(window->window)));
     return fmax(density, window_share(*w, *h)) * state_text_scale(state);
@@ -193,8 +198,10 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     return window->texture || sdl_failed("no texture", err);
 }
 
-/* Draws the outline of what lies under the mouse, and its tooltip where the mouse has rested. */
+/* Draws the picture with the outline of the box under the mouse, and with the box's tooltip where
+ * the mouse has rested. */
 static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
+    const double opaque = 1, line_width = 1.5;
     int w, h;
     double scale = sdl_window_size(window, state, &w, &h);
     cairo_t *cr = cairo_create(window->over);
@@ -204,7 +211,7 @@ static void draw_over(SdlWindow *window, const State *state, const LiveData *liv
     cairo_paint(cr);
     cairo_scale(cr, scale, scale);
     pen_init(&pen, cr, &themes[state->light ? THEME_LIGHT : THEME_DARK], NULL);
-    pen_frame(&pen, window->hover.box, pen.theme->accent, 1, 1.5);
+    pen_frame(&pen, window->hover.box, pen.theme->accent, opaque, line_width);
     if (window->hover.told &&
         spots_tip(&window->spots, window->hover.x, window->hover.y, state, live, &tip))
         window_tip_draw(&pen, &tip, w / scale, h / scale);
@@ -270,7 +277,8 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
 
 /* ---- keys and mouse -------------------------------------------------------------------------- */
 
-/* Keys by themselves, with Shift, and with Ctrl. 0: no meaning, or the one without Ctrl. */
+/* The meaning of keys alone, with Shift and with Ctrl. 0: the key has no meaning. `control` 0: Ctrl
+ * changes nothing. */
 static const struct {
     SDL_Keycode code;
     int32_t key, shifted, control;
@@ -304,42 +312,47 @@ static const struct {
 static int32_t special_key(const SDL_Keysym *symbol) {
     if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
         return KEYCODE_F1 + (symbol->sym - SDLK_F1);
-    for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++)
-        if (special_keys[i].code == symbol->sym)
-            return symbol->mod & KMOD_CTRL && special_keys[i].control ? special_keys[i].control
-                   : symbol->mod & KMOD_SHIFT                         ? special_keys[i].shifted
-                                                                      : special_keys[i].key;
+    for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++) {
+        if (special_keys[i].code != symbol->sym)
+            continue;
+        if (symbol->mod & KMOD_CTRL && special_keys[i].control)
+            return special_keys[i].control;
+        return symbol->mod & KMOD_SHIFT ? special_keys[i].shifted : special_keys[i].key;
+    }
     return 0;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static MouseKind mouse_kind(const SDL_Event *event, const Pointer *pointer) {
-    bool menu = event->button.button == SDL_BUTTON_RIGHT;
-    return event->type == SDL_MOUSEWHEEL      ? MOUSE_WHEEL
-           : event->type == SDL_MOUSEBUTTONUP ? MOUSE_RELEASE
-           : event->type == SDL_MOUSEMOTION   ? (pointer->doing ? MOUSE_MOVE : MOUSE_HOVER)
-           : menu                             ? MOUSE_MENU
-                                              : MOUSE_PRESS;
+    const bool pressed = pointer->doing != POINTER_UP;
+    if (event->type == SDL_MOUSEMOTION)
+        return pressed ? MOUSE_MOVE : MOUSE_HOVER;
+    if (event->type == SDL_MOUSEWHEEL)
+        return MOUSE_WHEEL;
+    if (event->type == SDL_MOUSEBUTTONUP)
+        return MOUSE_RELEASE;
+    return event->button.button == SDL_BUTTON_RIGHT ? MOUSE_MENU : MOUSE_PRESS;
 }
 
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
     int w, h;
-    double pixels = sdl_window_size(window, state, &w, &h),
-           unit = pixels / pixels_a_point(window, w);
-    double steps = from->type != SDL_MOUSEWHEEL                      ? 0
-                   : from->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -from->wheel.preciseY
-                                                                     : from->wheel.preciseY;
-    bool button = from->type == SDL_MOUSEBUTTONDOWN || from->type == SDL_MOUSEBUTTONUP;
-    MouseKind kind = mouse_kind(from, &window->pointer);
+    const double scale = sdl_window_size(window, state, &w, &h);
+    const double points_a_unit = scale / pixels_a_point(window, w); /* a unit of the drawing */
+    const bool button = from->type == SDL_MOUSEBUTTONDOWN || from->type == SDL_MOUSEBUTTONUP;
+    const MouseKind kind = mouse_kind(from, &window->pointer);
     if (button && kind != MOUSE_MENU && from->button.button != SDL_BUTTON_LEFT)
         return false;
-    double x = (button ? from->button.x : from->motion.x) / unit;
-    double y = (button ? from->button.y : from->motion.y) / unit;
-    if (kind == MOUSE_WHEEL) { /* its event has no place */
+    double x = (button ? from->button.x : from->motion.x) / points_a_unit;
+    double y = (button ? from->button.y : from->motion.y) / points_a_unit;
+    double steps = 0;
+    if (kind == MOUSE_WHEEL) { /* an event of the wheel has no place */
         x = window->pointer.x;
         y = window->pointer.y;
+        steps = from->wheel.preciseY;
+        if (from->wheel.direction == SDL_MOUSEWHEEL_FLIPPED)
+            steps = -steps;
     }
     if (from->type == SDL_MOUSEBUTTONDOWN)
         sdl_window_tip_end(window, state, live);

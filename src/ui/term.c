@@ -27,8 +27,8 @@ enum { CUBE_FIRST = 16, CUBE_EDGE = 6, GREY_FIRST = 232, GREYS = 24 };
 
 static const uint8_t cube_levels[CUBE_EDGE] = {0, 95, 135, 175, 215, 255};
 
-/* Returns the highest step of the cube that is not above a level. The last step is never returned.
- */
+/* Returns the highest step of the cube that is not above a level, but never the last step: a corner
+ * of the cube also has the step after. */
 static int step_below(uint8_t level) {
     int step = 0;
     while (step + 2 < CUBE_EDGE && level >= cube_levels[step + 1])
@@ -40,18 +40,23 @@ static int luma(Rgb color) {
     return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
 }
 
-/* Returns a distance of two colours in which hues count more than in the plain distance. By plain
- * distance most muted colours would become grey. */
+/* Returns a distance of two colours in which hues count more than in the Euclidean distance, by
+ * which most muted colours would become grey. */
 static int hue_distance(Rgb a, Rgb b) {
     int bright = luma(a) - luma(b);
     int red = a.r - b.r - bright, blue = a.b - b.b - bright;
     return 2 * bright * bright + 2 * red * red + blue * blue;
 }
 
-/* Returns the best of the cube's eight corners around the colour and the grey of its brightness. */
+static int bounded(int value, int most) {
+    return value < 0 ? 0 : value < most ? value : most;
+}
+
+/* Returns the number of the nearest colour: the best of the cube's eight corners around the colour
+ * and of the grey of the same brightness. */
 int palette_nearest(Rgb color) {
-    int level = (luma(color) - 4) / 10, grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
-    uint8_t shade = (uint8_t)(8 + 10 * grey);
+    const int grey = bounded((luma(color) - 4) / 10, GREYS - 1);
+    const uint8_t shade = (uint8_t)(8 + 10 * grey);
     int best = GREY_FIRST + grey, least = hue_distance(color, (Rgb){shade, shade, shade});
     int r0 = step_below(color.r), g0 = step_below(color.g), b0 = step_below(color.b);
     for (int corner = 0; corner < 8; corner++) {
@@ -68,8 +73,7 @@ int palette_nearest(Rgb color) {
 
 /* Returns the level with 1.5 times its distance from a grey. */
 static uint8_t away_from_grey(int level, int grey) {
-    int far = grey + 3 * (level - grey) / 2;
-    return (uint8_t)(far < 0 ? 0 : far > 255 ? 255 : far);
+    return (uint8_t)bounded(grey + 3 * (level - grey) / 2, 255);
 }
 
 Rgb palette_vivid(Rgb color) {
@@ -80,31 +84,33 @@ Rgb palette_vivid(Rgb color) {
 
 /* ---- cells as sequences of ECMA-48: ncurses cannot name 24 bits beside 256 numbers ----------- */
 
-/* Writes an ink or a paper. The theme sets its own paper, because few terminals tell whether theirs
- * is light. */
-static void put_color(FILE *out, Ink ink, int colors, bool light, bool paper) {
-    const Rgb color = ink_color(ink, light, paper);
-    const int base = paper ? 48 : 38;
+/* The numbers that set the two colours of a cell. */
+typedef enum { SET_INK = 38, SET_PAPER = 48 } ColorOf;
+
+/* Writes an ink or a paper. The theme sets its own paper, because few terminals tell whether their
+ * paper is light. */
+static void put_color(FILE *out, ColorOf of, Ink ink, int colors, bool light) {
+    const Rgb color = ink_color(ink, light, of == SET_PAPER);
     if (colors == TRUE_COLORS)
-        fprintf(out, ";%d;2;%d;%d;%d", base, color.r, color.g, color.b);
+        fprintf(out, ";%d;2;%d;%d;%d", (int)of, color.r, color.g, color.b);
     else if (colors)
-        fprintf(out, ";%d;5;%d", base,
+        fprintf(out, ";%d;5;%d", (int)of,
                 palette_nearest(ink & INK_RGB ? palette_vivid(color) : color));
 }
 
-/* Writes a cell. `before` is the cell that was written before it, at (x - 1, y) or elsewhere. */
-static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, const Cell *before,
-                     bool beside) {
+/* Writes a cell. `before` is the cell that was written before; NULL: this cell is the first. */
+static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, const Cell *before) {
     const Cell *cell = cells_at(cells, x, y);
+    const bool follows = x > 0 && before == cell - 1; /* the cursor is there already */
     char glyph[3];
-    if (!beside)
+    if (!follows)
         fprintf(out, "\033[%d;%dH", y + 1, x + 1);
     if (!before || memcmp(&before->style, &cell->style, sizeof cell->style) != 0) {
         const unsigned look = cell->style.attributes;
         fprintf(out, "\033[0%s%s%s", look & CELL_BOLD ? ";1" : "",
                 look & CELL_UNDERLINE ? ";4" : "", look & CELL_REVERSE ? ";7" : "");
-        put_color(out, cell->style.ink, colors, cells->light, false);
-        put_color(out, cell->style.paper, colors, cells->light, true);
+        put_color(out, SET_INK, cell->style.ink, colors, cells->light);
+        put_color(out, SET_PAPER, cell->style.paper, colors, cells->light);
         fputc('m', out);
     }
     fwrite(glyph, 1, cells_utf8(cell->glyph, glyph), out);
@@ -116,13 +122,13 @@ bool direct_bytes(const Cells *cells, Cells *shown, int colors, MemoryStream *wr
         return false;
     for (int y = 0; y < cells->rows; y++)
         for (int x = 0; x < cells->columns; x++) {
-            Cell *there = &shown->cells[(size_t)y * (size_t)cells->columns + (size_t)x];
+            Cell *on_screen = &shown->cells[(size_t)y * (size_t)cells->columns + (size_t)x];
             const Cell *cell = cells_at(cells, x, y);
-            if (there->glyph == cell->glyph &&
-                !memcmp(&there->style, &cell->style, sizeof cell->style))
+            if (on_screen->glyph == cell->glyph &&
+                !memcmp(&on_screen->style, &cell->style, sizeof cell->style))
                 continue;
-            put_cell(written->stream, cells, x, y, colors, before, x && before == cell - 1);
-            *there = *cell;
+            put_cell(written->stream, cells, x, y, colors, before);
+            *on_screen = *cell;
             before = cell;
         }
     if (before)
@@ -132,12 +138,12 @@ bool direct_bytes(const Cells *cells, Cells *shown, int colors, MemoryStream *wr
 
 /* ---- standard error, while the terminal shows the display ------------------------------------ */
 
-/* Captures standard error in memory, because it would disturb the screen. The log shows its last
- * line. All of it is written out when the shell has the terminal again. */
+/* Standard error, captured in memory, because messages would disturb the screen. The log shows the
+ * last line. All messages are written out when the shell has the terminal again. */
 typedef struct {
-    int memory; /* what stderr points to while captured; -1: not captured */
+    int memory; /* file descriptor in place of stderr; -1: stderr is not captured */
     int errors; /* the real standard error */
-    off_t seen; /* bytes whose lines were returned */
+    off_t seen; /* the bytes that term_error_line has read */
 } Capture;
 
 enum { CAPTURE_MAX = 1 << 20 }; /* bytes; a library that writes without end must not fill memory */
@@ -178,18 +184,18 @@ static void capture_end(Capture *capture) {
 
 /* ---- the terminal ---------------------------------------------------------------------------- */
 
-/* Modes of xterm that ncurses does not set. Each mode of the mouse is set by itself, for terminals
- * that know only some: 1000 reports press and release, 1002 also moves while pressed, 1006 writes
- * numbers. Mode 1003, moves at any time, is set only where the terminal says that it knows it.
- * (tmux knows it and does not say so.) Mode 2026 shows a drawing only when it is complete; other
- * terminals ignore it. */
+/* Modes of xterm that ncurses does not set. Each mode of the mouse is set by itself, because some
+ * terminals know only a few: 1000 reports press and release, 1002 also moves while pressed, 1006
+ * writes numbers. Mode 1003, moves at any time, is set only in terminals that say they know this
+ * mode, and in tmux, which does not say so. Mode 2026 shows only complete drawings. Terminals
+ * without mode 2026 ignore the sequence. */
 static const char mouse_on[] = "\033[?1000h\033[?1002h\033[?1006h";
 static const char moves_asked[] = "\033[?1003$p", moves_on[] = "\033[?1003h";
 static const char mouse_off[] = "\033[?1006l\033[?1003l\033[?1002l\033[?1000l";
 static const char drawing_begins[] = "\033[?2026h", drawing_ends[] = "\033[?2026l";
 
 struct Term {
-    struct termios modes; /* before it was taken over */
+    struct termios modes; /* of the terminal before it was taken over */
     Capture capture;
     FILE *out; /* of ncurses */
     SCREEN *screen;
@@ -242,9 +248,11 @@ TermFacts term_facts(const Term *term) {
 /* ---- taking over and giving back ------------------------------------------------------------- */
 
 static bool choose_colors(Term *term, TermColor color, Err *err) {
-    int colors = tigetnum("colors");
-    if (color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && !is_set("NO_COLOR")))
-        term->colors = colors >= 8 && has("setaf") && has("setab") ? FEW_COLORS : 0;
+    const bool wanted =
+        color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && !is_set("NO_COLOR"));
+    const bool possible = tigetnum("colors") >= 8 && has("setaf") && has("setab");
+    if (wanted && possible)
+        term->colors = FEW_COLORS;
     if (color == TERM_COLOR_ALWAYS && !term->colors)
         return err_set(err, ERR_USAGE, "--color", "leave it out or set TERM",
                        "this type of terminal has no colours");
@@ -323,9 +331,9 @@ static void ask_terminal(Term *term, const char *questions, unsigned answers) {
         term_keys_ask(&term->keys, answers, clock_ms());
 }
 
-/* Ends the drawing of ncurses. Its farewell and its next greeting are discarded, because they would
- * reset the user's palette. ncurses 6.4 and 6.5 write them at every move of the cursor until they
- * have been left once. */
+/* Ends the drawing of ncurses. The sequences that ncurses writes at its end and at its next start
+ * are discarded, because they would reset the user's palette. Without this call ncurses 6.4 and 6.5
+ * write them at every move of the cursor. */
 static void leave_ncurses(void) {
     rescue_divert();
     endwin();
@@ -407,17 +415,16 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
     return true;
 }
 
-/* Waits for answers that are still on their way: they must not become input of the shell. */
+/* Waits for answers that are still on their way, so that they do not become input of the shell. */
 static void await_answers(Term *term) {
     enum { ANSWER_MS = 200 };
     struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
-    for (double left; term->keys.answers.waits &&
-                      (left = term->asked_ms + ANSWER_MS - clock_ms()) > 0 &&
-                      poll(&typed, 1, (int)left + 1) > 0;)
-        if (typed.revents & POLLIN)
-            term_keys_next(&term->keys, clock_ms());
-        else
+    while (term->keys.answers.waits) {
+        const double left_ms = term->asked_ms + ANSWER_MS - clock_ms();
+        if (left_ms <= 0 || poll(&typed, 1, (int)left_ms + 1) <= 0 || !(typed.revents & POLLIN))
             return;
+        term_keys_next(&term->keys, clock_ms());
+    }
 }
 
 void term_close(Term *term) {
@@ -460,8 +467,7 @@ void term_resized(Term *term) {
     struct winsize size = {.ws_col = 0};
     int columns, rows;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row)
-        resizeterm(size.ws_row < CELLS_MAX_EDGE ? size.ws_row : CELLS_MAX_EDGE,
-                   size.ws_col < CELLS_MAX_EDGE ? size.ws_col : CELLS_MAX_EDGE);
+        resizeterm(bounded(size.ws_row, CELLS_MAX_EDGE), bounded(size.ws_col, CELLS_MAX_EDGE));
     term_size(term, &columns, &rows);
     prepare_reset(term, rows);
     term_redraw(term);
@@ -491,11 +497,14 @@ static bool fit_shown(Cells *shown, const Cells *cells, Err *err) {
 bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h) {
     enum { USUAL_W = 10, USUAL_H = 20, MOVING_H = 12, SCALED_H = 24 };
     const int most_h = moves ? MOVING_H : SCALED_H;
+    const bool terminal_scales = term->pixels != PIXELS_SIXEL; /* sizes are then in cells */
     const PixelAnswers *answers = &term->keys.answers;
     *cell_w = answers->cell_h ? answers->cell_w : USUAL_W;
     *cell_h = answers->cell_h ? answers->cell_h : USUAL_H;
-    for (; term->pixels != PIXELS_SIXEL && *cell_h > most_h; *cell_w /= 2, *cell_h /= 2) {
-    } /* the other protocols say a size in cells, and the terminal scales */
+    while (terminal_scales && *cell_h > most_h) {
+        *cell_w /= 2;
+        *cell_h /= 2;
+    }
     return term->pixels != PIXELS_AUTO && term->pixels != PIXELS_OFF;
 }
 

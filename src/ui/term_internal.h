@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the terminal share: colours, answers, keys. Private to src/ui/term*.c
- * and the tests of these parts. */
+/* Colours, answers and keys, which the files of the terminal share. Private to src/ui/term*.c and
+ * the tests of these parts. */
 #pragma once
 
 #include "src/ui/term.h"
@@ -17,14 +17,14 @@ Rgb palette_vivid(Rgb color);
 /* How many colours the terminal has; 0: none, or none wanted. */
 enum { FEW_COLORS = 256, TRUE_COLORS = 1 << 24 };
 
-/* Writes into written->bytes, which the caller frees, what shows the cells that differ from `shown`
- * in so many colours, and copies them to `shown`. 0: no colours. Length 0: no cell differs. */
+/* Writes the sequences that show the cells which differ from `shown`, and copies these cells to
+ * `shown`. The caller frees written->bytes; length 0: no cell differs. `colors` 0: no colours. */
 bool direct_bytes(const Cells *cells, Cells *shown, int colors, MemoryStream *written, Err *err);
 
 /* ---- term_pixels.c: the BEV as a picture of true pixels -------------------------------------- */
 
-/* What the terminal has answered so far. `waits`: answers are missing. `resized`: the size of a
- * cell has changed, and the reader has not noticed yet. */
+/* The answers of the terminal so far. `waits`: answers are missing. `resized`: the size of a cell
+ * has changed, and the reader of the answers has not cleared the flag yet. */
 typedef struct {
     bool waits, kitty, iterm, sixel, resized;
     int cell_w, cell_h; /* pixels of a character cell; 0: unknown */
@@ -42,8 +42,8 @@ void pixels_answer(PixelAnswers *answers, int letter, const char *text);
 /* Returns how pictures are sent. AUTO: not known yet. OFF: half blocks. */
 Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 
-/* Writes into sent->bytes, which the caller frees, what shows the image at `place` and leaves the
- * cursor where it was. */
+/* Writes the sequences that show the image at `place` and leave the cursor where it was. The caller
+ * frees sent->bytes. */
 bool pixels_encode(Pixels kind, const Image *image, Area place, MemoryStream *sent, Err *err);
 
 /* ---- term_keys.c: from what ncurses reads to keys and answers -------------------------------- */
@@ -58,10 +58,10 @@ typedef enum {
 } AnswerKind;
 
 enum {
-    ESCAPE_MS = 25,          /* Escape is a key of its own where nothing comes within this time, */
-    ANSWERS_HOLD_MS = 1200,  /* or within this time while an answer is owed */
-    ANSWERS_OWED_MS = 5000,  /* after this time without an answer nothing is owed any more, */
-    ANSWERS_PIECE_MS = 2000, /* nor this time after the last piece of one */
+    ESCAPE_MS = 25,          /* Escape is a key if no code follows within this time */
+    ANSWERS_HOLD_MS = 1200,  /* the same time while an answer is owed */
+    ANSWERS_OWED_MS = 5000,  /* a question that is older is no longer owed an answer */
+    ANSWERS_PIECE_MS = 2000, /* the longest wait after a piece of an answer */
     KEYS_AT_ONCE = 8         /* the most keys that one code can give */
 };
 

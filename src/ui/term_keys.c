@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns what ncurses reads into keys. ncurses knows the sequences of the terminal's type. Those of
- * other types are added, because tmux, PuTTY and rxvt send some under foreign names. ncurses hands
- * unknown sequences over byte by byte. Sequences begin with Escape (ECMA-48):
+/* Turns the codes that ncurses reads into keys. ncurses knows the sequences of the terminal's type.
+ * Sequences of other types are added, because tmux, PuTTY and rxvt send some of them although TERM
+ * names another type. ncurses hands unknown sequences over byte by byte. Sequences begin with
+ * Escape (ECMA-48):
  *
  *     ESC [ parameters letter     mouse, paste, answers     CSI
  *     ESC O letter                keys in application mode  SS3
  *     ESC ] P X ^ _ ... end       answers                   strings
  *
  * No letter of a sequence may act as a key, so a sequence is read to its end. A key with Alt comes
- * as Escape and the key, and is skipped. Only Alt and ':' count as Escape and ':', typed fast. Over
- * a network an answer may pause anywhere, also behind its Escape, and keys may come in between. The
- * mouse is read here, because ncurses 6.4 waits without limit for the end of a report, reports no
- * moves, and knows no columns above 223 in tmux. */
+ * as Escape and the key, and is skipped. Alt and ':' are the exception, because a person may type
+ * Escape and ':' fast. Over a network an answer may pause anywhere, also after its Escape, and keys
+ * may come in between. ncurses 6.4 does not read the mouse: it waits without limit for the end of a
+ * report, reports no moves, and knows no columns above 223 in tmux. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term_internal.h"
 
@@ -77,7 +78,9 @@ static int32_t key_of_code(int code) {
 }
 
 static int32_t key_of_character(int32_t character) {
-    return character == '\r' ? KEYCODE_ENTER : character == '\b' ? KEYCODE_BACKSPACE : character;
+    if (character == '\r')
+        return KEYCODE_ENTER;
+    return character == '\b' ? KEYCODE_BACKSPACE : character;
 }
 
 void term_keys_open(TermKeys *typed) {
@@ -105,7 +108,7 @@ static void put_key(TermKeys *typed, int32_t key) {
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-/* How an answer looks: its introducer, its first character, and the letter that ends it. */
+/* The form of an answer: its introducer, its first character, and the letter that ends it. */
 static const struct {
     AnswerKind kind;
     char introducer, first, last; /* 0: a string */
@@ -115,19 +118,23 @@ static const struct {
                {ANSWER_NAME, 'P', '>', 0},
                {ANSWER_KITTY, '_', 'G', 0}};
 
-/* Returns the owed answers with that introducer, first character and last letter; 0: any. */
-static unsigned owed_so(const TermKeys *typed, int introducer, int first, int last) {
+enum { ANY = 0 };
+
+/* Returns the owed answers with that introducer, first character and last letter, or ANY. */
+static unsigned owed_answers(const TermKeys *typed, int introducer, int first, int last) {
     unsigned kinds = 0;
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        if (answers[i].introducer == introducer && (!first || answers[i].first == first) &&
-            (!last || answers[i].last == last))
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        const bool first_fits = first == ANY || answers[i].first == first;
+        const bool last_fits = last == ANY || answers[i].last == last;
+        if (answers[i].introducer == introducer && first_fits && last_fits)
             kinds |= answers[i].kind;
+    }
     return kinds & typed->owed;
 }
 
 /* Whether the sequence so far may be an answer that is owed. */
 static bool may_be_answer(const TermKeys *typed) {
-    return owed_so(typed, typed->introducer, typed->text[0], 0);
+    return owed_answers(typed, typed->introducer, typed->text[0], ANY);
 }
 
 void term_keys_ask(TermKeys *typed, unsigned kinds, double now_ms) {
@@ -137,10 +144,10 @@ void term_keys_ask(TermKeys *typed, unsigned kinds, double now_ms) {
 
 /* Takes an answer, by the letter that ends or introduces it. */
 static void take_answer(TermKeys *typed, int letter) {
-    const int last = letter == typed->introducer ? 0 : letter;
-    const unsigned answered = owed_so(typed, typed->introducer, typed->text[0], last);
+    const int last = letter == typed->introducer ? ANY : letter;
+    const unsigned answered = owed_answers(typed, typed->introducer, typed->text[0], last);
     typed->owed &= ~answered;
-    if (answered & ANSWER_DEVICE) /* what was not answered before will not be */
+    if (answered & ANSWER_DEVICE) /* the last answer: no other answer follows */
         typed->until_ms = 0;
     typed->until_ms = fmax(typed->until_ms, typed->now_ms + ANSWERS_PIECE_MS);
     typed->moves |=
@@ -156,25 +163,26 @@ static void take_answer(TermKeys *typed, int letter) {
 static bool parse_report(const char *text, char letter, MouseReport *report) {
     enum { MENU = 2, NONE = 3, KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
     int button, column, row, used = 0;
-    bool digits = strspn(text + 1, "0123456789;") == strlen(text + 1);
-    if (!digits || sscanf(text, "<%4d;%4d;%4d%n", &button, &column, &row, &used) != 3 ||
-        text[used] || !column || !row)
+    const bool is_numbers = strspn(text + 1, "0123456789;") == strlen(text + 1); /* no signs */
+    if (!is_numbers || sscanf(text, "<%4d;%4d;%4d%n", &button, &column, &row, &used) != 3)
+        return false;
+    if (text[used] || !column || !row)
         return false;
     button &= ~KEYS;
-    bool wheel = letter == 'M' && (button == WHEEL_UP || button == WHEEL_DOWN);
-    bool menu = letter == 'M' && button == MENU;
-    bool hover = letter == 'M' && button == (MOVED | NONE);
-    if (!wheel && !menu && !hover && (button & ~MOVED) != 0)
+    const bool pressed = letter == 'M', first_button = (button & ~MOVED) == 0;
+    const bool wheel = pressed && (button == WHEEL_UP || button == WHEEL_DOWN);
+    const bool menu = pressed && button == MENU, hover = pressed && button == (MOVED | NONE);
+    if (!wheel && !menu && !hover && !first_button)
         return false;
-    *report = (MouseReport){.kind = wheel             ? MOUSE_WHEEL
-                                    : menu            ? MOUSE_MENU
-                                    : hover           ? MOUSE_HOVER
-                                    : letter == 'm'   ? MOUSE_RELEASE
-                                    : button == MOVED ? MOUSE_MOVE
-                                                      : MOUSE_PRESS,
-                            .column = column - 1,
-                            .row = row - 1,
-                            .steps = wheel ? (button == WHEEL_UP ? 1 : -1) : 0};
+    *report = (MouseReport){.column = column - 1, .row = row - 1};
+    report->kind = wheel             ? MOUSE_WHEEL
+                   : menu            ? MOUSE_MENU
+                   : hover           ? MOUSE_HOVER
+                   : letter == 'm'   ? MOUSE_RELEASE
+                   : button == MOVED ? MOUSE_MOVE
+                                     : MOUSE_PRESS;
+    if (wheel)
+        report->steps = button == WHEEL_UP ? 1 : -1;
     return true;
 }
 
@@ -233,7 +241,7 @@ static void take_plain(TermKeys *typed, int code) {
         await_code(typed, KEYS_PASTE);
     else if (code >= KEY_MIN)
         put_key(typed, key_of_code(code));
-    else if (escaped && (code == '[' || owed_so(typed, code, 0, 0))) {
+    else if (escaped && (code == '[' || owed_answers(typed, code, ANY, ANY))) {
         typed->bare = true;
         begin_sequence(typed, code);
     } else
@@ -257,15 +265,16 @@ static void give_up_sequence(TermKeys *typed) {
     typed->at = KEYS_PLAIN;
 }
 
-/* Takes the code behind an Escape. ncurses waited ESCAPE_MS for it. */
+/* Takes the code behind an Escape, for which ncurses waited ESCAPE_MS. */
 static void take_escaped(TermKeys *typed, int code) {
-    const bool answer = owed_so(typed, code, 0, 0);
-    if (typed->lone && !answer) {
+    const bool begins_answer = owed_answers(typed, code, ANY, ANY);
+    const bool begins_key = code == '[' || code == 'O';
+    if (typed->lone && !begins_answer) {
         give_up_sequence(typed);
         take_plain(typed, code);
         return;
     }
-    if (typed->alt && (answer || (code != '[' && code != 'O'))) {
+    if (typed->alt && (begins_answer || !begins_key)) {
         put_key(typed, KEYCODE_ESCAPE);
         typed->alt = false;
     }
@@ -290,13 +299,15 @@ static bool is_between(const TermKeys *typed, int code) {
     if (!may_be_answer(typed) || code == ESCAPE)
         return false;
     if (typed->at == KEYS_STRING_ENDS)
-        return typed->alone && code != '\\' && !owed_so(typed, code, 0, 0);
+        return typed->alone && code != '\\' && !owed_answers(typed, code, ANY, ANY);
     if (!first)
-        return typed->alone && !owed_so(typed, introducer, code, 0);
+        return typed->alone && !owed_answers(typed, introducer, code, ANY);
     if (typed->at == KEYS_STRING)
         return (code < ' ' && code != BELL) || code >= CHARACTERS;
-    return code < ' ' || code > '~' ||
-           (code >= '@' && typed->alone && !owed_so(typed, introducer, first, code));
+    if (code < ' ' || code > '~')
+        return true;
+    const bool is_letter = code >= '@'; /* would end the sequence */
+    return is_letter && typed->alone && !owed_answers(typed, introducer, first, code);
 }
 
 /* Ends a sequence by its letter. */
@@ -319,14 +330,14 @@ static void end_string(TermKeys *typed) {
     take_answer(typed, typed->introducer);
 }
 
-/* Takes the code that decides whether a sequence is one, where a person may have typed Escape and
- * introducer: an answer goes on with its first character, a report with "<" and a digit. False:
- * both are keys. */
+/* Takes a code behind Escape and introducer, both of which a person may have typed. In a sequence
+ * an answer goes on with its first character, a report with "<" and a digit. False: Escape and
+ * introducer are keys. */
 static bool is_sequence(TermKeys *typed, int code) {
     const bool first = !typed->text[0];
-    const bool answer = first && owed_so(typed, typed->introducer, code, 0);
-    const bool report =
-        typed->introducer == '[' && (first ? code == '<' : code >= '0' && code <= '9');
+    const bool answer = first && owed_answers(typed, typed->introducer, code, ANY);
+    const bool fits_report = first ? code == '<' : code >= '0' && code <= '9';
+    const bool report = typed->introducer == '[' && fits_report;
     if (!report && !answer)
         return false;
     if (report && !first && typed->lone)
@@ -336,8 +347,8 @@ static bool is_sequence(TermKeys *typed, int code) {
     return true;
 }
 
-/* Takes a code within a sequence. Another sequence, or a key that is none of its characters, cuts
- * it. */
+/* Takes a code within a sequence. A code that the sequence cannot contain, such as a key or the
+ * begin of another sequence, ends the sequence. */
 static void take_within(TermKeys *typed, int code) {
     const bool string = typed->at == KEYS_STRING;
     if ((typed->lone || typed->bare) && !is_sequence(typed, code)) {
@@ -369,15 +380,16 @@ static void take_within(TermKeys *typed, int code) {
 
 /* Returns the time until which the code after the last one is waited for. */
 static double wait_until_ms(const TermKeys *typed) {
-    const bool within = typed->at >= KEYS_SEQUENCE && typed->at <= KEYS_STRING_ENDS;
+    const bool in_sequence = typed->at >= KEYS_SEQUENCE && typed->at <= KEYS_STRING_ENDS;
     if (typed->at == KEYS_ESCAPED)
         return typed->since_ms + (typed->owed ? ANSWERS_HOLD_MS : 0);
-    if (within && may_be_answer(typed))
+    if (in_sequence && may_be_answer(typed))
         return typed->text[0] ? typed->until_ms : typed->since_ms + ANSWERS_HOLD_MS;
-    if (within && (typed->lone || typed->bare))
+    if (in_sequence && (typed->lone || typed->bare))
         return typed->since_ms;
-    const bool report = typed->at == KEYS_SEQUENCE && typed->text[0] == '<';
-    return typed->since_ms + (report || typed->at == KEYS_PASTE ? REPORT_MS : SEQUENCE_MS);
+    const bool in_report = typed->at == KEYS_SEQUENCE && typed->text[0] == '<';
+    const bool may_pause_long = in_report || typed->at == KEYS_PASTE;
+    return typed->since_ms + (may_pause_long ? REPORT_MS : SEQUENCE_MS);
 }
 
 void term_keys_take(TermKeys *typed, int code, double now_ms) {

@@ -38,12 +38,14 @@ static bool shows_inline(const char *name) {
 static void read_size(PixelAnswers *answers, const char *text) {
     enum { LEAST = 4, MOST = 128 };
     int w, h;
-    if (sscanf(text, "6;%4d;%4d", &h, &w) == 2 && w >= LEAST && h >= LEAST && w <= MOST &&
-        h <= MOST) {
-        answers->resized |= w != answers->cell_w || h != answers->cell_h;
-        answers->cell_w = w;
-        answers->cell_h = h;
-    }
+    if (sscanf(text, "6;%4d;%4d", &h, &w) != 2)
+        return;
+    const bool possible = w >= LEAST && w <= MOST && h >= LEAST && h <= MOST;
+    if (!possible)
+        return;
+    answers->resized |= w != answers->cell_w || h != answers->cell_h;
+    answers->cell_w = w;
+    answers->cell_h = h;
 }
 
 void pixels_answer(PixelAnswers *answers, int letter, const char *text) {
@@ -56,7 +58,8 @@ void pixels_answer(PixelAnswers *answers, int letter, const char *text) {
     if (letter != 'c' || text[0] != '?')
         return;
     answers->waits = false;
-    for (const char *at = text; (at = strchr(at, ';')); at++) /* the first number is the model */
+    /* DA1: "?62;4;22". The first number is the model, and 4 among the others means sixel. */
+    for (const char *at = strchr(text, ';'); at; at = strchr(at + 1, ';'))
         answers->sixel |= at[1] == '4' && (at[2] == ';' || !at[2]);
 }
 
@@ -97,10 +100,13 @@ typedef struct {
 
 /* Returns the number of the colour in the map; -1: the map has no room for another colour. */
 static int sixel_color(SixelMap *map, uint32_t color) {
-    uint32_t slot = color * 2654435761u >> 20;
-    for (; map->slots[slot]; slot = (slot + 1) % SIXEL_SLOTS)
-        if (map->colors[map->slots[slot] - 1] == color)
-            return map->slots[slot] - 1;
+    uint32_t slot = color * 2654435761u >> 20; /* a hash: the upper 12 bits */
+    while (map->slots[slot]) {
+        const int number = map->slots[slot] - 1;
+        if (map->colors[number] == color)
+            return number;
+        slot = (slot + 1) % SIXEL_SLOTS;
+    }
     if (map->count == SIXEL_COLORS)
         return -1;
     map->colors[map->count] = color;
@@ -132,7 +138,8 @@ static void put_run(FILE *out, int count, int sign) {
             fputc(sign, out);
 }
 
-/* Writes one colour of a band: one sign for each column, whose bits are its six rows. */
+/* Writes the pixels of one colour in a band, up to the column `last`. A column of six pixels is a
+ * sign with a bit for each row. */
 static void put_color(FILE *out, const uint8_t *band, int w, int rows, int color, int last) {
     int run = 0, before = 0;
     fprintf(out, "#%d", color);
@@ -179,7 +186,7 @@ static bool encode_sixel(FILE *out, const Image *image) {
     SixelMap map;
     int bits = 0;
     while (numbers && !sixel_index(image, bits, &map, numbers))
-        bits++; /* of two bits a channel there are 64 */
+        bits++; /* ends: with two bits a channel there are only 64 colours */
     if (numbers)
         put_sixel(out, image, &map, numbers);
     free(numbers);
