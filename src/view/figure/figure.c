@@ -355,11 +355,10 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
         snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
     else if (which == RUN_LATENCY) {
         const bool recorded = row->median_us.source == SOURCE_RECORDED && row->recorded_on[0];
-        const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
         const ShortText us = text_of_figure(UNIT_US, row->median_us.value);
         if (recorded)
-            snprintf(value, VALUE_MAX, "%s on %s%s", us.text, machine_text(row->recorded_on).text,
-                     date ? date : "");
+            snprintf(value, VALUE_MAX, "%s, recorded on %s", us.text,
+                     machine_text(row->recorded_on).text);
         else
             snprintf(value, VALUE_MAX, "%s (%s)", us.text, latency_origin(row).text);
     } else if (which == RUN_GRID)
