@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope bench --stage step: times a training step by calls of the library. The step has a new
- * calibration each time, as augmentation makes it. Its parts are poses and map, pooling, gradients.
- * On a GPU each part, and the whole step, is a CUDA graph of these calls. */
+/* bevscope bench --stage step: times a training step by calls of the library. Each step has a new
+ * calibration, because augmentation turns and scales the BEV. The parts of a step are the map, the
+ * pooling and the gradients. On a GPU each part is a CUDA graph, and so is the whole step. */
 #include "config.h"
 #include "src/base/clock.h"
 #include "src/base/data.h"
@@ -30,13 +30,13 @@ typedef struct {
     BevpoolMap *map;
     BevpoolPlan *plans[BEV_DIRECTION_COUNT];
     BevpoolCall calls[BEV_DIRECTION_COUNT];
-    void
-        *maps[BEV_DIRECTION_COUNT]; /* memory of the maps; on the CPU both directions share a map */
+    void *maps[BEV_DIRECTION_COUNT]; /* memory of each map; NULL: backward uses the forward map */
     BevpoolPose poses[RIG_MAX_CAMERAS];
     void *device_poses; /* a copy on the GPU */
-    Part enqueued;      /* the part that a GPU does */
+    Part enqueued;      /* the part that enqueue_part gives to a GPU */
     uint64_t seed;
-    void *blocks[2 * BEVPOOL_ROLES + 5]; /* all memory of the device */
+    /* All memory of the device: the tensors, workspaces and maps of both directions, and poses. */
+    void *blocks[2 * BEVPOOL_ROLES + 5];
     int block_count;
 } StepBench;
 
@@ -45,9 +45,10 @@ static bool check_status(BevpoolStatus status, const BevpoolError *error, Err *e
     return !status || err_set(err, ERR_FAILED, "--stage step", "", "%s", error->text);
 }
 
-/* Allocates memory of the device, which close_step frees. `from` is copied into the memory, if it
- * is not NULL. */
-static bool allocate(StepBench *bench, void **memory, const void *from, size_t bytes, Err *err) {
+/* Allocates memory of the device, and copies `from` into this memory. `from` NULL: nothing is
+ * copied. close_step frees the memory. */
+static bool allocate_block(StepBench *bench, void **memory, const void *from, size_t bytes,
+                           Err *err) {
 #ifdef HAVE_CUDA
     if (bench->device != BEVPOOL_CPU && !device_take(memory, from, bytes, err))
         return false;
@@ -113,16 +114,17 @@ static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direct
     const BevpoolPlan *plan = bench->plans[direction];
     *call =
         (BevpoolCall){.size = sizeof *call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    bool ok = allocate(bench, &call->workspace, NULL, call->workspace_bytes, err);
+    bool ok = allocate_block(bench, &call->workspace, NULL, call->workspace_bytes, err);
     for (int32_t role = 0; ok && role < BEVPOOL_ROLES; role++) {
         size_t bytes = bevpool_plan_bytes(plan, role);
         call->tensors[role] = (BevpoolTensor){NULL, bytes, options.dtype, 0};
-        ok = !bytes || allocate(bench, &call->tensors[role].data, inputs[role], bytes, err);
+        ok = !bytes || allocate_block(bench, &call->tensors[role].data, inputs[role], bytes, err);
     }
-    bool shared = bench->device == BEVPOOL_CPU && direction == BEV_BACKWARD;
-    ok = ok && (shared ||
-                allocate(bench, &bench->maps[direction], NULL, bevpool_plan_map_bytes(plan), err));
-    call->map = bench->maps[shared ? BEV_FORWARD : direction];
+    const bool uses_forward_map = bench->device == BEVPOOL_CPU && direction == BEV_BACKWARD;
+    if (ok && !uses_forward_map)
+        ok =
+            allocate_block(bench, &bench->maps[direction], NULL, bevpool_plan_map_bytes(plan), err);
+    call->map = bench->maps[uses_forward_map ? BEV_FORWARD : direction];
     return ok;
 }
 
@@ -168,26 +170,28 @@ static bool make_poses(StepBench *bench, Err *err) {
     return true;
 }
 
-/* Runs one part of the step, or all. The maps of both directions are made from the poses. A GPU
- * does so later, in its stream. */
+/* Runs one part of the step. PART_MAP makes the maps of both directions from the poses; on a GPU
+ * the stream does so later. PART_STEP runs all parts in order. */
 static bool run_part(StepBench *bench, Part part, void *stream, Err *err) {
+    const BevpoolPose *poses = bench->device_poses ? bench->device_poses : bench->poses;
     BevpoolError error;
     BevpoolStatus status = BEVPOOL_OK;
-    bool ok = true;
     if (part == PART_STEP) {
-        for (part = 0; ok && part < PART_STEP; part++)
-            ok = run_part(bench, part, stream, err);
+        bool ok = true;
+        for (Part each = 0; ok && each < PART_STEP; each++)
+            ok = run_part(bench, each, stream, err);
         return ok;
     }
-    for (int i = 0; part == PART_MAP && !status && i < BEV_DIRECTION_COUNT; i++)
-        if (bench->maps[i])
-            status = bevpool_plan_update(
-                bench->plans[i], bench->device_poses ? bench->device_poses : bench->poses,
-                bench->maps[i], bevpool_plan_map_bytes(bench->plans[i]), stream, &error);
-    if (part != PART_MAP) {
-        BevpoolCall *call = &bench->calls[part - PART_FORWARD];
-        call->stream = stream;
-        status = bevpool_run(bench->plans[part - PART_FORWARD], call, &error);
+    if (part == PART_MAP) {
+        for (int i = 0; !status && i < BEV_DIRECTION_COUNT; i++)
+            if (bench->maps[i])
+                status =
+                    bevpool_plan_update(bench->plans[i], poses, bench->maps[i],
+                                        bevpool_plan_map_bytes(bench->plans[i]), stream, &error);
+    } else {
+        const BevDirection direction = part == PART_FORWARD ? BEV_FORWARD : BEV_BACKWARD;
+        bench->calls[direction].stream = stream;
+        status = bevpool_run(bench->plans[direction], &bench->calls[direction], &error);
     }
     return check_status(status, &error, err);
 }
@@ -199,12 +203,12 @@ static bool enqueue_part(void *context, void *stream, Err *err) {
 }
 #endif
 
-/* Times each part, and the step as one graph. All have the same calibration. */
+/* Times each part, and the step as one graph. All of them run with the same calibration. */
 static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
                         Err *err) {
 #ifdef HAVE_CUDA
     bool ok = make_poses(bench, err) &&
-              allocate(bench, &bench->device_poses, bench->poses, sizeof bench->poses, err);
+              allocate_block(bench, &bench->device_poses, bench->poses, sizeof bench->poses, err);
     for (bench->enqueued = 0; ok && bench->enqueued < PARTS; bench->enqueued++)
         ok = device_time(enqueue_part, bench, options, &timings[bench->enqueued], err);
     return ok;
@@ -214,36 +218,40 @@ static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing t
 #endif
 }
 
-static bool time_steps(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
-                       Err *err) {
+/* Runs one step on the CPU, and returns the latency of each part and of the whole step. */
+static bool clock_step(StepBench *bench, double latency_us[PARTS], Err *err) {
+    const double begun_us = clock_us();
+    double before_us = begun_us;
+    bool ok = make_poses(bench, err);
+    for (Part part = 0; ok && part < PART_STEP; part++) {
+        ok = run_part(bench, part, NULL, err);
+        const double after_us = clock_us();
+        latency_us[part] = after_us - before_us;
+        before_us = after_us;
+    }
+    latency_us[PART_STEP] = before_us - begun_us;
+    return ok;
+}
+
+static bool time_on_cpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
+                        Err *err) {
     enum { LEAST_SAMPLES = 5 };
     const double settles = 0.15; /* the noise that other launches on the CPU may have */
+    const double end_us = clock_us() + options->max_s * 1e6;
+    const int most = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES;
     static double samples[PARTS][MOST_SAMPLES];
-    if (bench->device != BEVPOOL_CPU)
-        return time_on_gpu(bench, options, timings, err);
-    double begun_us = clock_us(), at_us[PARTS];
-    int count = -1; /* the first step warms up */
-    for (; count < LEAST_SAMPLES || (count < options->samples && count < MOST_SAMPLES &&
-                                     clock_us() - begun_us < options->max_s * 1e6);
-         count++) {
-        double before_us = clock_us(), first_us = before_us;
-        if (!make_poses(bench, err))
-            return false;
-        for (Part part = 0; part < PART_STEP; part++) {
-            if (!run_part(bench, part, NULL, err))
-                return false;
-            at_us[part] = clock_us();
-        }
-        for (int part = 0; part < PART_STEP && count >= 0; part++) {
-            samples[part][count] = at_us[part] - before_us;
-            before_us = at_us[part];
-        }
-        if (count >= 0)
-            samples[PART_STEP][count] = before_us - first_us;
+    double latency_us[PARTS];
+    bool ok = clock_step(bench, latency_us, err); /* warms up: its latencies do not count */
+    int count = 0;
+    while (ok && (count < LEAST_SAMPLES || (count < most && clock_us() < end_us))) {
+        ok = clock_step(bench, latency_us, err);
+        for (int part = 0; ok && part < PARTS; part++)
+            samples[part][count] = latency_us[part];
+        count++;
     }
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; ok && part < PARTS; part++)
         timing_summarize(samples[part], count, settles, &timings[part]);
-    return true;
+    return ok;
 }
 
 /* ---- the tables ------------------------------------------------------------------------------ */
@@ -266,7 +274,8 @@ static bool add_step_rows(void *context, const char *scene, Workload *workload,
     ok = ok && open_map(&bench, problem->view.align, err) &&
          open_plan(&bench, &problem->view, BEV_FORWARD, err) &&
          open_plan(&bench, &problem->view, BEV_BACKWARD, err) &&
-         time_steps(&bench, &rows->plan->timing, timings, err);
+         (rows->device == BEVPOOL_CPU ? time_on_cpu : time_on_gpu)(&bench, &rows->plan->timing,
+                                                                   timings, err);
     for (int part = 0; ok && part < PARTS; part++) {
         const Timing *timing = &timings[part];
         report_row(report);
@@ -302,7 +311,7 @@ static bool measure_steps(const Options *options, StepRows *rows, Err *err) {
     return plan_each_problem(&plan, add_step_rows, rows, err);
 }
 
-/* Adds the rows of samples/recorded/compare/step-h200.json, beside the peers' steps there. */
+/* Adds the recorded steps of this program and of its peers. */
 static bool add_recorded_rows(Report *report, Err *err) {
     static const ReportColumn columns[] = {{"scene", "scene", 0},    {"batch", "batch", 0},
                                            {"way", "map", 0},        {"dtype", "dtype", 0},

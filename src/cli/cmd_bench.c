@@ -29,7 +29,7 @@ typedef struct {
     json_t *head;   /* the head of the old file */
     json_t *rows;   /* the old rows, by row_key() */
     unsigned where; /* the devices of the old rows, as bits of BevWhere */
-    double fail;    /* the slow-down that --fail allows, such as 0.05; INFINITY: any */
+    double fail;    /* the allowed slow-down: 0.05 for --fail 5%; INFINITY: --fail is not given */
     int found;      /* rows that the old file has too */
     int compared, slower, failed; /* found rows that have settled in both files */
     char worst[300];              /* the failed row with the largest ratio */
@@ -39,7 +39,7 @@ typedef struct {
     char groups[MAX_BARS][GROUP_TEXT];
 } Against;
 
-/* Writes a key that is equal for two rows that are compared. */
+/* Writes the key of a row. An old and a new row with equal keys are compared. */
 static void row_key(const json_t *row, char key[ROW_KEY]) {
     snprintf(key, ROW_KEY, "%s/%s/%s/%s/%s/%.0f/%.0f", row_text(row, "scene"),
              row_text(row, "kernel"), row_text(row, "dtype"), row_text(row, "align"),
@@ -51,7 +51,7 @@ static bool load_old_rows(Against *against, const char *path, Err *err) {
     static RecordFile file;
     bool ok = record_file_open(&file, path, err);
     against->head = json_incref(file.head);
-    for (; ok && file.record; ok = ok && record_file_next(&file, err)) {
+    while (ok && file.record) {
         size_t i;
         json_t *row;
         char key[ROW_KEY];
@@ -63,6 +63,7 @@ static bool load_old_rows(Against *against, const char *path, Err *err) {
             against->where |= 1u << (cuda ? BEV_CUDA : BEV_CPU);
             json_object_set(against->rows, key, row);
         }
+        ok = record_file_next(&file, err);
     }
     return ok &&
            (against->where || err_set(err, ERR_USAGE, path, recorded_hint,
@@ -70,8 +71,8 @@ static bool load_old_rows(Against *against, const char *path, Err *err) {
 }
 
 /* Refuses to compare latencies of two machines, or single launches with launches in a row. The new
- * latencies are of `machine` and its devices `where`; ~0u: the devices of the old file. Accepts
- * NULL, as against_row and against_judge do. */
+ * latencies are of `machine` and its devices `where`. `against` NULL: --against is not given, and
+ * all is accepted. */
 static bool against_check(const Against *against, const json_t *machine, unsigned where,
                           bool single, Err *err) {
     if (!against)
@@ -98,25 +99,32 @@ static bool against_check(const Against *against, const json_t *machine, unsigne
                    "no latency of this device in it");
 }
 
-/* Opens the file of --against, which bench wrote; *against is NULL without the option. */
-static bool against_open(const Options *options, Against **out, Err *err) {
-    const char *path = options->against, *fail = options->fail;
-    static Against one, *const against = &one;
-    char *end = NULL;
-    *out = NULL;
-    if (!path && (options->fail || options->png))
+/* Parses the percentage of --fail, "5%" or "5", as a share: 0.05. False: this is no percentage from
+ * 0 to 1000. */
+static bool parse_fail(const char *text, double *share) {
+    char *end;
+    *share = strtod(text, &end) / 100;
+    const bool is_number = end != text && (!*end || !strcmp(end, "%"));
+    return is_number && *share >= 0 && *share <= 10;
+}
+
+/* Opens the file of --against, which bench wrote. `*against` is NULL without this option. */
+static bool against_open(const Options *options, Against **against, Err *err) {
+    static Against opened;
+    *against = NULL;
+    if (!options->against && (options->fail || options->png))
         return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
                        "there is nothing to compare with");
-    if (!path)
+    if (!options->against)
         return true;
-    *out = against;
-    against->options = options;
-    against->rows = json_object();
-    against->fail = fail ? strtod(fail, &end) / 100 : INFINITY;
-    if (fail && (end == fail || (*end && strcmp(end, "%") != 0) ||
-                 !(against->fail >= 0 && against->fail <= 10)))
-        return err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", fail);
-    return load_old_rows(against, path, err);
+    *against = &opened;
+    opened.options = options;
+    opened.rows = json_object();
+    opened.fail = INFINITY;
+    if (options->fail && !parse_fail(options->fail, &opened.fail))
+        return err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage",
+                       options->fail);
+    return load_old_rows(&opened, options->against, err);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -166,18 +174,18 @@ static void add_failure(Against *against, json_t *row, double ratio) {
 
 /* Sets the old latency, the ratio and its noise in a row of results. Returns false if the row is
  * slower than --fail allows. */
-static bool against_row(Against *against, json_t *row) {
+static bool compare_with_old_row(Against *against, json_t *row) {
     char key[ROW_KEY];
-    if (!against)
-        return true;
     row_key(row, key);
     const Timing now = timing_of(row), then = timing_of(json_object_get(against->rows, key));
     bool found = then.median_us > 0 && now.median_us > 0;
     double ratio = found ? timing_ratio(&now, &then) : NAN;
     double noise = fmax(then.noise, now.noise);
-    bool known = isfinite(ratio);
-    Verdict verdict = !known || fabs(ratio - 1) <= noise ? SAME : ratio > 1 ? SLOWER : FASTER;
-    bool fails = verdict == SLOWER && ratio - 1 > against->fail;
+    const bool known = isfinite(ratio);
+    Verdict verdict = SAME;
+    if (known && fabs(ratio - 1) > noise)
+        verdict = ratio > 1 ? SLOWER : FASTER;
+    const bool fails = verdict == SLOWER && ratio - 1 > against->fail;
     if (known)
         add_bar(against, row, verdict, ratio, noise, then.median_us);
     against->found += found;
@@ -219,7 +227,8 @@ static bool draw_ratios(const Against *against, Err *err) {
     return output_chart(against->options, &spec, against->options->png, err);
 }
 
-/* Draws the ratios into --png. Fails if a row is slower than --fail allows. */
+/* Draws the ratios into --png. Fails if a row is slower than --fail allows. `against` NULL:
+ * --against is not given. */
 static bool against_judge(const Against *against, Err *err) {
     if (!against)
         return true;
@@ -242,7 +251,7 @@ static bool against_judge(const Against *against, Err *err) {
 
 /* ---- --recorded: the latencies in samples/recorded/, with their machines --------------------- */
 
-/* Whether a list of names has the value. NULL and "all" have every value. */
+/* Whether the list of an option names the value. NULL and "all" stand for every value. */
 static bool list_has(const char *list, const char *value) {
     bool found = !list;
     for (char item[CHOICE_ITEM]; choices_item(&list, item);)
@@ -282,23 +291,24 @@ static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err 
     return true;
 }
 
-/* Whether the options choose the row. Without --direction the direction is forward, or that of the
- * named kernels. */
+/* Whether the options choose the row. Without --direction the direction is forward, or the
+ * direction of the named kernels. */
 static bool is_wanted_row(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    const BevKernel *kernel = bev_kernel_find(row->kernel);
-    const KernelSet set = kernel ? kernel_bit(kernel) : 0;
-    const char *way = options->direction ? options->direction
-                      : options->kernel  ? "both"
-                                         : "forward";
+    const BevKernel *kernel = bev_kernel_find(row->kernel); /* NULL: the program lacks it */
+    const KernelSet named = choices_mask(CHOICE_KERNEL, options->kernel, UINT64_MAX);
+    const char *usual = options->kernel ? "both" : "forward";
+    const char *direction = options->direction ? options->direction : usual;
     bool scene = !options->argument_count;
     for (int i = 0; i < options->argument_count; i++)
         scene |= !strcmp(names[i], row->scene);
-    return scene && (!options->kernel || choices_mask(CHOICE_KERNEL, options->kernel, 0) & set) &&
-           (!options->stage ||
-            (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name))) &&
-           (!strcmp(way, "both") || !strcmp(way, bev_directions[row->direction].name)) &&
-           list_has(options->dtype, row->dtype) && list_has(options->align, row->align) &&
-           list_has(options->cache, row->cache);
+    if (!scene || !list_has(options->dtype, row->dtype) || !list_has(options->align, row->align) ||
+        !list_has(options->cache, row->cache))
+        return false;
+    if (strcmp(direction, "both") && strcmp(direction, bev_directions[row->direction].name))
+        return false;
+    if (options->kernel && !(kernel && named & kernel_bit(kernel)))
+        return false;
+    return !options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name));
 }
 
 static void add_recorded_row(Report *report, const Options *options, const char *machine,
@@ -328,10 +338,11 @@ static bool bench_recorded(const Options *options, Err *err) {
     if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < set.count; i++)
-        for (int j = 0; j < set.recordings[i].row_count; j++)
-            if (is_wanted_row(options, names, &set.recordings[i].rows[j]))
-                add_recorded_row(&report, options, set.recordings[i].label,
-                                 &set.recordings[i].rows[j]);
+        for (int j = 0; j < set.recordings[i].row_count; j++) {
+            const RecordedRow *row = &set.recordings[i].rows[j];
+            if (is_wanted_row(options, names, row))
+                add_recorded_row(&report, options, set.recordings[i].label, row);
+        }
     return report.row_count > 0
                ? output_report(options, &report, json_object(), err)
                : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
@@ -340,7 +351,7 @@ static bool bench_recorded(const Options *options, Err *err) {
 
 /* ---- bench --published ----------------------------------------------------------------------- */
 
-/* The article's columns, and V4 of this program. */
+/* The columns of the article's table, and V4 of this program. */
 static const struct {
     const char *key, *heading, *column; /* `column`: the article's name */
     BevDtype dtype;
@@ -361,12 +372,13 @@ static double column_us(const RecordedSet *set, const Gpu *gpu, const Preset *pr
         return row ? row->latency_us : NAN;
     }
     for (int k = 0; bev_kernels[k]; k++) {
-        const KernelConfig config = {bev_kernels[k], dtype, BEV_NEAREST};
-        bool meant = bev_kernels[k]->where == BEV_CUDA &&
-                     bev_kernels[k]->direction == BEV_FORWARD &&
-                     !strcmp(bev_kernels[k]->title, columns[column].column);
+        const BevKernel *kernel = bev_kernels[k];
+        const KernelConfig config = {kernel, dtype, BEV_NEAREST};
+        if (kernel->where != BEV_CUDA || kernel->direction != BEV_FORWARD ||
+            strcmp(kernel->title, columns[column].column))
+            continue;
         const RecordedRow *row =
-            meant ? recorded_on(set, gpu, preset->name, preset->channels, &config, NULL) : NULL;
+            recorded_on(set, gpu, preset->name, preset->channels, &config, NULL);
         if (row)
             return row->median_us;
     }
@@ -431,6 +443,8 @@ static bool is_compared(const BenchRow *row) {
     return !row->skipped[0] && row->baseline.median_us > 0;
 }
 
+/* Adds the columns of a row. A column without a heading is for files only. The figures of a row
+ * that was not timed are unknown. */
 static void add_bench_columns(const Bench *bench, Report *report, const BenchRow *row) {
     const Timing *timing = &row->timing, *baseline = &row->baseline;
     const BevKernel *kernel = row->config.kernel;
@@ -473,13 +487,13 @@ static void add_bench_columns(const Bench *bench, Report *report, const BenchRow
 
 static void add_bench_row(const BenchRow *row, void *context) {
     Bench *bench = context;
-    bool ran = !row->skipped[0];
+    const bool ran = !row->skipped[0];
+    const bool settled = row->timing.settled && (row->baseline.settled || !is_compared(row));
     select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
     add_bench_columns(bench, &bench->records.row, row);
     records_row(&bench->records);
     bench->rows += ran;
-    bench->unsettled +=
-        ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
+    bench->unsettled += ran && !settled;
     if (bench->progress) {
         char scene[21];
         clean_text(row->scene, scene, sizeof scene);
@@ -488,8 +502,8 @@ static void add_bench_row(const BenchRow *row, void *context) {
     }
 }
 
-/* Warns of latencies that may be wrong. A latency that did not settle is shown without a ratio.
- * Other programs can make a latency too long, even if it settled. */
+/* Warns of latencies that may be wrong. A latency that did not settle is shown without a ratio. A
+ * settled latency may be too long if other programs took the cores. */
 static void say_if_doubtful(const Bench *bench) {
     double others = load_of_others(&bench->begun);
     if (others > LOAD_BUSY && bench->rows)
@@ -521,9 +535,10 @@ static void add_launched_row(const BenchRow *row, void *context) {
 
 static RowVerdict judge_bench_row(void *context, json_t *row) {
     Bench *bench = context;
-    bool skipped = !json_is_null(json_object_get(row, "skipped"));
-    bool passed = skipped || against_row(bench->against, row);
-    return skipped ? ROW_SKIPPED : passed ? ROW_PASSED : ROW_FAILED;
+    if (!json_is_null(json_object_get(row, "skipped")))
+        return ROW_SKIPPED;
+    const bool passed = !bench->against || compare_with_old_row(bench->against, row);
+    return passed ? ROW_PASSED : ROW_FAILED;
 }
 
 /* Returns this machine with the limits of its GPU, as JSON for later readers of the figures. */
@@ -558,8 +573,11 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
            against_judge(bench->against, err) && records_judge(records, err);
 }
 
+/* Returns how this run times launches, as the head of its records says. */
 static const char *timing_word(const Options *options) {
-    return options->once ? "none" : options->single ? "single" : "in a row";
+    if (options->once)
+        return "none";
+    return options->single ? "single" : "in a row";
 }
 
 static bool measure_rows(Bench *bench, Err *err) {
@@ -614,13 +632,15 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
     json_t *machine = json_object_get(files[0].head, "machine");
     const char *timing = row_text(files[0].head, "timing");
     add_bench_columns(&bench, &bench.records.row, &none);
-    return against_check(bench.against, machine, ~0u, !strcmp(timing, "single"), err) &&
+    const unsigned devices_of_old_file = bench.against ? bench.against->where : 0;
+    const bool single = !strcmp(timing, "single");
+    return against_check(bench.against, machine, devices_of_old_file, single, err) &&
            records_open_files(&bench.records, files, count, err) &&
            print_rows(&bench, json_incref(machine), timing, err);
 }
 
 bool cmd_bench(const Options *options, Err *err) {
-    bool shows = options->recorded || options->published;
+    const bool shows = options->recorded || options->published;
     if (options->stage && !strcmp(options->stage, "step"))
         return bench_step(options, err);
     if (options->published && options->argument_count)
@@ -629,15 +649,17 @@ bool cmd_bench(const Options *options, Err *err) {
     if (shows && choices_find(CHOICE_FORMAT, options->format) < 0)
         return err_set(err, ERR_USAGE, "--format", "table, markdown, csv or json",
                        "recorded figures are no moments");
-    if ((options->published && !options_refuse(options, "recorded,once", "leave it out",
-                                               "--published times nothing", err)) ||
-        (shows && !options_refuse(options, "against,fail,png,shard,scenes,keep-going",
-                                  "bevscope merge compares two files",
-                                  "recorded figures stand alone", err)) ||
-        (options->once && !options_refuse(options, "recorded,against,fail,png,cache,single,quick",
-                                          "leave it or --once out", "--once times nothing", err)))
+    if (options->published &&
+        !options_refuse(options, "recorded,once", "leave it out", "--published times nothing", err))
         return false;
-    return options->published  ? bench_published(options, err)
-           : options->recorded ? bench_recorded(options, err)
-                               : bench_results(options, NULL, 0, err);
+    if (shows &&
+        !options_refuse(options, "against,fail,png,shard,scenes,keep-going",
+                        "bevscope merge compares two files", "recorded figures stand alone", err))
+        return false;
+    if (options->once && !options_refuse(options, "recorded,against,fail,png,cache,single,quick",
+                                         "leave it or --once out", "--once times nothing", err))
+        return false;
+    if (options->published)
+        return bench_published(options, err);
+    return options->recorded ? bench_recorded(options, err) : bench_results(options, NULL, 0, err);
 }

@@ -57,18 +57,18 @@ static bool count_scene(const Options *options, const char *scene, TensorHistogr
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { CUTS = 7 };
+enum { CUTS = 7 }; /* the most methods that are compared */
 
 typedef struct {
     ScaleMethod method;
-    double percentile;
+    double percentile; /* for SCALE_PERCENTILE only */
 } CutMethod;
 
 /* The cost of a method on a tensor. The tensor has one histogram, or one for each channel. */
 typedef struct {
     ShortText name;     /* "percentile 99.9" */
     double least, most; /* the smallest and the largest cut of all histograms */
-    double crest;       /* cut / RMS, the mean over all histograms with values */
+    double crest;       /* cut / RMS, the mean over the histograms with a value that is not 0 */
     CutCost cost;
 } Judged;
 
@@ -194,22 +194,27 @@ typedef struct {
     int mark_count;
 } CalibrationChart;
 
-/* Makes the points of the curve, which ends above the largest magnitude. */
+/* Makes the points of the curve. Each octave of magnitudes has STEPS points of equal width. The
+ * last octave holds the largest magnitude. */
 static void make_curve(const Histogram *histogram, CalibrationChart *chart) {
-    int last, exponent;
+    int largest_exponent, exponent;
     Bucket bucket;
-    frexp(histogram->largest, &last);
-    for (int i = 0; i < POINTS; i++) {
-        int octave = last - 1 - (POINTS - 1 - i) / STEPS;
-        chart->x[i] = ldexp(1 + (i % STEPS + 0.5) / STEPS, octave);
-        chart->y[i] = 0;
+    frexp(histogram->largest,
+          &largest_exponent); /* its octave begins at 2^(largest_exponent - 1) */
+    for (int point = 0; point < POINTS; point++) {
+        const int octaves_below = (POINTS - 1 - point) / STEPS;
+        const double middle = 1 + (point % STEPS + 0.5) / STEPS;
+        chart->x[point] = ldexp(middle, largest_exponent - 1 - octaves_below);
+        chart->y[point] = 0;
     }
     for (int at = 0; histogram_next(histogram, &at, &bucket);) {
-        int step = (int)((2 * frexp(bucket.low, &exponent) - 1) * STEPS);
-        int i = POINTS - STEPS * (last - exponent + 1) + step;
-        double octaves = log2((STEPS + step + 1.0) / (STEPS + step));
-        if (i >= 0)
-            chart->y[i] += (double)bucket.count / (double)histogram->values / octaves;
+        const double mantissa = 2 * frexp(bucket.low, &exponent); /* from 1 to 2 */
+        const int step = (int)((mantissa - 1) * STEPS);
+        const int octaves_below = largest_exponent - exponent;
+        const int point = POINTS - STEPS * (octaves_below + 1) + step;
+        const double width_octaves = log2((STEPS + step + 1.0) / (STEPS + step));
+        if (point >= 0)
+            chart->y[point] += (double)bucket.count / (double)histogram->values / width_octaves;
     }
 }
 
@@ -247,16 +252,16 @@ static void mark_cuts(CalibrationChart *chart, const Options *options, const Ten
 static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
                              const Tensor *tensor, Err *err) {
     const Histogram *histogram = tensor->histogram;
-    static CalibrationChart one, *const chart = &one;
+    static CalibrationChart data, *const chart = &data;
     mark_cuts(chart, request->options, tensor);
     make_curve(histogram, chart);
-    double lo = histogram->largest, least = 1;
+    double smallest = histogram->largest, least_share = 1;
     for (int i = 0; i < POINTS; i++)
         if (chart->y[i] > 0) {
-            lo = fmin(lo, chart->x[i]);
-            least = fmin(least, chart->y[i]);
+            smallest = fmin(smallest, chart->x[i]);
+            least_share = fmin(least_share, chart->y[i]);
         } else
-            chart->y[i] = NAN;
+            chart->y[i] = NAN; /* the logarithmic axis has no 0 */
     chart->series = plot_series(tensor->name, chart->x, chart->y, POINTS, 1);
     snprintf(chart->subtitle, sizeof chart->subtitle, "%s, %lld moments", request->model->label,
              (long long)histograms->moments);
@@ -269,8 +274,8 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
         .title = chart->title,
         .subtitle = chart->subtitle,
         .note = chart->note,
-        .x = {"magnitude", true, lo / 1.2, histogram->largest * 1.2, NULL},
-        .y = {"share of the values, an octave", true, pow(10, floor(log10(least))), 1, NULL},
+        .x = {"magnitude", true, smallest / 1.2, histogram->largest * 1.2, NULL},
+        .y = {"share of the values, an octave", true, pow(10, floor(log10(least_share))), 1, NULL},
         .series = &chart->series,
         .series_count = 1,
         .marks = chart->marks,
@@ -320,7 +325,7 @@ static bool print_calibration(const Options *options, const TensorHistograms *hi
     snprintf(above, sizeof above, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
              (long long)ranges->moments, (long long)ranges->channels);
     const OutputTable tables[] = {{.above = above, .report = &rows},
-                                  {"\n", &channels, "channels", NULL}};
+                                  {.above = "\n", .report = &channels, .key = "channels"}};
     return output_tables(
         &to_screen, tables, 2,
         json_pack("{ss sI}", "scenes", ranges->scenes, "moments", (json_int_t)ranges->moments),
@@ -341,12 +346,12 @@ bool cmd_calibrate(const Options *options, Err *err) {
         ok = count_scene(options, options->arguments[i], &histograms, err);
     }
     progress_end();
-    ok = ok && ranges_choose(&ranges, &histograms, &request, options->arguments[0], err);
-    if (ok) {
-        options_arguments(options, ", ", ranges.scenes, sizeof ranges.scenes);
-        clean_text(ranges.scenes, ranges.scenes, sizeof ranges.scenes);
-        if (!options->output || strcmp(options->output, "-")) /* "-": ranges on standard output */
-            ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
-    }
-    return ok && (!options->output || ranges_write(&ranges, options->output, err));
+    if (!ok || !ranges_choose(&ranges, &histograms, &request, options->arguments[0], err))
+        return false;
+    options_arguments(options, ", ", ranges.scenes, sizeof ranges.scenes);
+    clean_text(ranges.scenes, ranges.scenes, sizeof ranges.scenes);
+    const bool ranges_on_stdout = options->output && !strcmp(options->output, "-");
+    if (!ranges_on_stdout && !print_calibration(options, &histograms, &ranges, request.dtype, err))
+        return false;
+    return !options->output || ranges_write(&ranges, options->output, err);
 }

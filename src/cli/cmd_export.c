@@ -15,7 +15,7 @@
 /* The results of the kernels, until they are written. */
 typedef struct {
     const Options *options;
-    Pooled forward, backward; /* backward without a kernel: it is not wanted */
+    Pooled forward, backward; /* backward.config.kernel NULL: no gradients are wanted */
 } Export;
 
 static bool choose_kernels(Export *export, BevAlign align, Err *err) {
@@ -27,13 +27,17 @@ static bool choose_kernels(Export *export, BevAlign align, Err *err) {
         return err_set(err, ERR_USAGE, name, "name it FILE.npy", "--pooled writes .npy files");
     if (!select_devices(options->device, &where, err))
         return false;
-    KernelConfig *config = &export->forward.config, *back = &export->backward.config;
-    *config = *back =
+    KernelConfig *forward = &export->forward.config, *backward = &export->backward.config;
+    *forward =
         (KernelConfig){NULL, (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP32), align};
-    config->kernel = direction != BEV_FORWARD ? select_both_ways(options, where, &back->kernel, err)
-                     : options->kernel        ? select_kernel(options->kernel, where, err)
-                                              : select_best(where);
-    return config->kernel != NULL;
+    *backward = *forward;
+    if (direction != BEV_FORWARD)
+        forward->kernel = select_both_ways(options, where, &backward->kernel, err);
+    else if (options->kernel)
+        forward->kernel = select_kernel(options->kernel, where, err);
+    else
+        forward->kernel = select_best(where);
+    return forward->kernel != NULL;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -63,20 +67,21 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
  * number. */
 static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     Slice whole = slice_of(shape, SLICE_MAX);
-    const int64_t all[] = {whole.slices, whole.rows, shape->nx, shape->channels};
-    bool flat = whole.slices == 1;
-    memcpy(axes, all + flat, sizeof all - flat * sizeof *all);
-    return flat ? 3 : 4;
+    const int64_t all[4] = {whole.slices, whole.rows, shape->nx, shape->channels};
+    const int first = whole.slices == 1 ? 1 : 0; /* a flat grid has no axis of slices */
+    const int rank = 4 - first;
+    memcpy(axes, all + first, (size_t)rank * sizeof *all);
+    return rank;
 }
 
-/* Writes tensors to NAME-WHAT.npy, where --pooled is NAME.npy. */
+/* Writes NAME-grad_out.npy, NAME-grad_depth.npy and NAME-grad_feat.npy. --pooled is NAME.npy. */
 static bool write_gradients(const Export *export, Err *err) {
-    const Pooled *side = &export->backward;
-    const BevProblem *view = &side->problem.view;
+    const Pooled *pass = &export->backward;
+    const BevProblem *view = &pass->problem.view;
     const BevShape *s = &view->shape;
     BevTensor depth = view->grad_depth, feat = view->grad_feat;
-    depth.data = side->codes;
-    feat.data = (char *)side->codes + bev_tensor_bytes(&depth);
+    depth.data = pass->codes;
+    feat.data = (char *)pass->codes + bev_tensor_bytes(&depth);
     int64_t out_axes[4];
     int out_rank = grid_axes(s, out_axes);
     const int64_t depth_axes[] = {s->cameras, s->depth_bins, s->feat_h, s->feat_w};
@@ -95,23 +100,23 @@ static bool write_gradients(const Export *export, Err *err) {
         snprintf(path, sizeof path, "%.*s-%s.npy", (int)strlen(name) - 4, name, files[i].what);
         if (!write_npy(path, files[i].tensor, files[i].rank, files[i].axes, err))
             return false;
-        printf(i ? ", by %s\n" : ", random\n", side->config.kernel->name);
+        printf(i ? ", by %s\n" : ", random\n", pass->config.kernel->name);
     }
     return true;
 }
 
 static bool write_results(const Export *export, Err *err) {
-    const Pooled *side = &export->forward;
-    const BevProblem *view = &side->problem.view;
+    const Pooled *pass = &export->forward;
+    const BevProblem *view = &pass->problem.view;
     BevTensor out = view->out;
-    out.data = side->codes;
+    out.data = pass->codes;
     int64_t axes[4];
     int rank = grid_axes(&view->shape, axes);
     if (!write_npy(export->options->pooled, &out, rank, axes, err))
         return false;
-    printf(", pooled by %s, %s, %s\n", side->config.kernel->name,
-           ranges_format(side->problem.features.scales, side->config.dtype).text,
-           bev_aligns[side->config.align].title);
+    printf(", pooled by %s, %s, %s\n", pass->config.kernel->name,
+           ranges_format(pass->problem.features.scales, pass->config.dtype).text,
+           bev_aligns[pass->config.align].title);
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
@@ -127,8 +132,8 @@ static bool check_export(const Options *options, Err *err) {
     return select_single(options, "one align is written", "call it once for each", err);
 }
 
-/* Writes the tensors, the map and the calibration. The rig includes the calibration
- * error that --yaw and its neighbours set. */
+/* Writes the tensors, the map and the calibration. The rig has the calibration error of --yaw,
+ * --pitch and the other options of a camera. */
 static bool write_tensors(const Options *options, Workload *workload, const BevMap *map, Err *err) {
     const BevShape *shape = &workload->seen->shape;
     const char *path = options->arguments[1];
@@ -163,17 +168,21 @@ bool cmd_export(const Options *options, Err *err) {
         return false;
     const BevAlign usual = workload_has_align(&workload, BEV_NEAREST) ? BEV_NEAREST : BEV_BILINEAR;
     const BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, (int)usual);
-    const BevMap *map =
-        select_use_fault(options, &workload, err) ? workload_map(&workload, align, err) : NULL;
-    if (map)
-        select_say_if_empty(options->arguments[0], align, map->points,
-                            &workload.maps[align]->intervals.pruned);
-    export.options = options;
-    /* All results exist before the first is written. */
-    if (map && options->pooled &&
-        (!choose_kernels(&export, align, err) || !pool_workload(&workload, &export.forward, err) ||
-         (export.backward.config.kernel && !pool_workload(&workload, &export.backward, err)) ||
-         !write_results(&export, err)))
+    if (!select_use_fault(options, &workload, err))
         return false;
-    return map && (options->argument_count < 2 || write_tensors(options, &workload, map, err));
+    const BevMap *map = workload_map(&workload, align, err);
+    if (!map)
+        return false;
+    select_say_if_empty(options->arguments[0], align, map->points,
+                        &workload.maps[align]->intervals.pruned);
+    export.options = options;
+    if (options->pooled) { /* all results exist before the first is written */
+        if (!choose_kernels(&export, align, err) || !pool_workload(&workload, &export.forward, err))
+            return false;
+        if (export.backward.config.kernel && !pool_workload(&workload, &export.backward, err))
+            return false;
+        if (!write_results(&export, err))
+            return false;
+    }
+    return options->argument_count < 2 || write_tensors(options, &workload, map, err);
 }

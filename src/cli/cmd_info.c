@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope info: describes this machine and its kernels, a scene, the limits of a GPU, and each
- * CUDA kernel's share of its resources. */
+/* bevscope info: describes scenes, or this machine and its kernels. --probe shows the limits of a
+ * GPU. --kernels shows the registers, memory and occupancy of each CUDA kernel. */
 #include "config.h"
 #include "src/accuracy/fp64.h"
 #include "src/cli/model.h"
@@ -24,7 +24,8 @@ typedef struct {
  * coordinates, or inverted poses. */
 static void add_cameras(Facts *facts, const Scene *scene) {
     Report *report = &facts->cameras;
-    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
+    const int count = scene->has_rig ? scene->rig.camera_count : 0;
+    for (int i = 0; i < count; i++) {
         const Camera *camera = &scene->rig.cameras[i];
         const CameraView view = camera_view(camera, &scene->rig.frustum);
         report_row(report);
@@ -41,7 +42,8 @@ static void add_cameras(Facts *facts, const Scene *scene) {
 /* Adds the image cut of each camera, if not all cameras have the same cut. */
 static void add_image_cuts(Facts *facts, const Scene *scene) {
     Report *report = &facts->images;
-    for (int i = 0; !rig_has_one_cut(&scene->rig) && i < scene->rig.camera_count; i++) {
+    const int count = rig_has_one_cut(&scene->rig) ? 0 : scene->rig.camera_count;
+    for (int i = 0; i < count; i++) {
         const ImageCut *cut = &scene->rig.cameras[i].cut;
         report_row(report);
         add_text(report, "scene", NULL, facts->scene);
@@ -157,8 +159,9 @@ static void print_facts(const Report *report, FILE *out) {
             if (!shown->heading && json_is_null(cell))
                 continue;
             report_cell(report, row, column, text, sizeof text);
-            fprintf(out, "%s%-20s %s\n", row && !column ? "\n" : "",
-                    shown->heading ? shown->heading : shown->key, text);
+            if (row > 0 && column == 0)
+                fputc('\n', out); /* a blank line between two rows */
+            fprintf(out, "%-20s %s\n", shown->heading ? shown->heading : shown->key, text);
         }
 }
 
@@ -187,24 +190,25 @@ static bool describe_scenes(const Options *options, Err *err) {
         facts.scene = options->arguments[i];
         if (!select_open(&workload, facts.scene, options, err))
             return false;
-        bool ok = options->objects ? objects_describe(options, &workload, facts.scene,
-                                                      &facts.objects, &facts.bands, err)
-                                   : describe_scene(options, &workload, &facts, err);
-        if (!ok)
+        if (options->objects &&
+            !objects_describe(options, &workload, facts.scene, &facts.objects, &facts.bands, err))
+            return false;
+        if (!options->objects && !describe_scene(options, &workload, &facts, err))
             return false;
         fault_table_add(&workload, facts.scene, &facts.faults);
         workload_close(&workload);
     }
     ReportPrinter *list = output_printer(options) == report_text ? print_facts : NULL;
     const OutputTable info[] = {{.report = &facts.report, .print = list},
-                                {"\n", &facts.cameras, "cameras", NULL},
-                                {"\n", &facts.images, "images", NULL},
-                                {"\n", &facts.faults, "fault_by_range", NULL}};
-    const OutputTable objects[] = {{.report = &facts.objects},
-                                   {"\n", &facts.bands, "by_range", NULL},
-                                   {"\n", &facts.faults, "fault_by_range", NULL}};
-    return output_tables(options, options->objects ? objects : info, options->objects ? 3 : 4,
-                         json_object(), err);
+                                {.above = "\n", .report = &facts.cameras, .key = "cameras"},
+                                {.above = "\n", .report = &facts.images, .key = "images"},
+                                {.above = "\n", .report = &facts.faults, .key = "fault_by_range"}};
+    const OutputTable objects[] = {
+        {.report = &facts.objects},
+        {.above = "\n", .report = &facts.bands, .key = "by_range"},
+        {.above = "\n", .report = &facts.faults, .key = "fault_by_range"}};
+    return options->objects ? output_tables(options, objects, 3, json_object(), err)
+                            : output_tables(options, info, 4, json_object(), err);
 }
 
 /* ---- this machine ---------------------------------------------------------------------------- */
@@ -341,10 +345,11 @@ static bool describe_functions(const Options *options, Err *err) {
     for (int i = 0; ok && i < count; i++) {
         HostProblem problem = {0};
         ok = workload_problem(&workload, formats[i].dtype, formats[i].align, &problem, err);
-        for (int k = 0; ok && bev_kernels[k]; k++)
-            if (bev_kernels[k]->where == BEV_CUDA &&
-                !bev_unsupported(bev_kernels[k], &problem.view))
-                ok = add_functions(&report, &device, bev_kernels[k], &problem.view, err);
+        for (int k = 0; ok && bev_kernels[k]; k++) {
+            const BevKernel *kernel = bev_kernels[k];
+            if (kernel->where == BEV_CUDA && !bev_unsupported(kernel, &problem.view))
+                ok = add_functions(&report, &device, kernel, &problem.view, err);
+        }
         problem_free(&problem);
     }
     return ok && output_report(options, &report, json_object(), err);

@@ -22,10 +22,9 @@
 static bool run_display(const LoopOptions *options, Err *err) {
     enum { LARGE = 256 << 10 };
     LoopEnd end;
-    /* The program's memory must not grow when sizes change. By default malloc keeps freed blocks of
-     * up to 32 MB, in one heap for each thread, with holes between them. With these settings small
-     * blocks share one heap. Large blocks (grids and maps) go back to the system when they are
-     * freed. */
+    /* By default malloc has a heap for each thread, and keeps freed blocks of up to 32 MB there.
+     * The program's memory would then grow with each change of sizes. With these settings small
+     * blocks share one heap, and large blocks (grids, maps) go back to the system. */
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
     bool ok = loop_run(options, &end, err);
@@ -89,9 +88,10 @@ bool cmd_live(const Options *options, Err *err) {
     loop.app.scales = by_channel ? NULL : options->scales;
     app_word(&loop.app, "scales", by_channel ? "channel" : NULL);
     loop.app.time_s = options->time_s;
-    ScaleRanges ranges;
-    if ((loop.app.scales && !ranges_read(&ranges, options->scales, err)) ||
-        !select_single(options, "takes one name", "keys change it later", err) ||
+    ScaleRanges unused; /* a broken file of ranges must fail before the display opens */
+    if (loop.app.scales && !ranges_read(&unused, options->scales, err))
+        return false;
+    if (!select_single(options, "takes one name", "keys change it later", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err) ||
         !select_words(options, loop.where, &loop.app, err))
         return false;
@@ -127,10 +127,10 @@ static ShortText progress_text(const CourseProgressRow *row) {
 
 static void list_lesson(const Course *course, const char *name) {
     char path[COURSE_PATH];
-    Lesson *lesson = NULL;
     Err err;
-    if (!course_find(course, name, path, sizeof path, &err) ||
-        !(lesson = lesson_load(path, &err))) {
+    const bool found = course_find(course, name, path, sizeof path, &err);
+    Lesson *lesson = found ? lesson_load(path, &err) : NULL;
+    if (!lesson) {
         char line[600];
         err_line(&err, line, sizeof line);
         printf("%-34s cannot be taken: %s\n", name, line);
@@ -160,16 +160,18 @@ static bool list_lessons(Err *err) {
 
 static bool run_lesson(const Options *options, const char *name, Err *err) {
     AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};
-    if (options->script && !options->export)
-        return run_script(options, &app, err);
-    if (!options->export)
-        app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
-    const ScriptOptions script = script_options(options, &app);
-    if (options->export)
+    if (options->export) {
+        const ScriptOptions script = script_options(options, &app);
         return lesson_export(&script, options->export, err);
+    }
+    if (options->script)
+        return run_script(options, &app, err);
+    app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
     LoopOptions loop = screen_options(options);
-    if (loop.no_terminal)
+    if (loop.no_terminal) {
+        const ScriptOptions script = script_options(options, &app);
         return lesson_plain(&script, err);
+    }
     loop.app = app;
     loop.app.scene = preset_world;
     return select_devices(options->device, &loop.where, err) && run_display(&loop, err);
@@ -179,6 +181,7 @@ bool cmd_learn(const Options *options, Err *err) {
     const char *name = options->argument_count ? options->arguments[0] : NULL;
     if (name && options->quiz)
         return err_set(err, ERR_USAGE, "--quiz", "leave one out", "it stands in place of a lesson");
-    return name || options->quiz ? run_lesson(options, name ? name : quiz_word, err)
-                                 : list_lessons(err);
+    if (options->quiz)
+        return run_lesson(options, quiz_word, err);
+    return name ? run_lesson(options, name, err) : list_lessons(err);
 }

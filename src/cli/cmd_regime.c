@@ -85,16 +85,18 @@ static void add_prediction_columns(Report *report, const SceneModel *model,
     add_text(report, "source", NULL, kernel->sampled ? "model, sampled" : "model");
 }
 
-/* Adds a row for every kernel: its traffic, its predictions on the first `on` GPUs of the model, or
- * both. `on` 0: no predictions. */
-static void add_kernels(Report *report, const SceneModel *model, bool traffic, int on) {
-    for (int g = 0; g < (on ? on : 1); g++)
+/* The columns of a table of kernels, as bits. Traffic is the same on every GPU. */
+enum { COLUMNS_TRAFFIC = 1, COLUMNS_PREDICTION = 2, ANY_GPU = 1 };
+
+/* Adds a row for every kernel on each of the first `count` GPUs of the model. */
+static void add_kernels(Report *report, const SceneModel *model, unsigned columns, int count) {
+    for (int gpu = 0; gpu < count; gpu++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
             regime_row(report, model, kernel->name);
-            if (traffic)
+            if (columns & COLUMNS_TRAFFIC)
                 add_traffic_columns(report, model, kernel);
-            if (on)
-                add_prediction_columns(report, model, kernel, g);
+            if (columns & COLUMNS_PREDICTION)
+                add_prediction_columns(report, model, kernel, gpu);
         }
 }
 
@@ -107,7 +109,7 @@ static IntervalLengths interval_lengths(const SceneModel *scene) {
                              problem->shape.nz};
 }
 
-/* Prints a line of text with its units as the locale has them. */
+/* Prints a line of text. The locale decides between "us" and "µs". */
 static void print_line(const char *indent, const char *text, FILE *out) {
     fputs(indent, out);
     text_put(text, out);
@@ -120,6 +122,8 @@ static void print_finding(const Finding *finding, const char *before, FILE *out)
     fprintf(out, " (learn %s)\n", finding->lesson);
 }
 
+/* Prints the latency of a kernel by the model, and its first finding. `all`: every finding, with
+ * the evidence. */
 static void print_kernel(const SceneModel *scene, const Finding *findings, int count,
                          const PredictedKernel *kernel, int gpu, bool all, FILE *out) {
     const Prediction prediction = kernel->predicted[gpu];
@@ -128,34 +132,36 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     text_put(text_of_unit(UNIT_US, prediction.latency_us).text, out);
     fputs(":", out);
     if (!count && !kernel->kernel->wrong_on_purpose) {
-        fputs(" no term stands out", out);
-    } else if (!count) { /* a kernel that is wrong on purpose has no gain */
+        fputs(" no term stands out\n", out);
+    } else if (!count) {
         fprintf(out, " %s (%s ", limit_names[prediction.limiter], term_names[prediction.limiter]);
         text_put(text_of_unit(UNIT_US, prediction.term_us[prediction.limiter]).text, out);
-        fputs("); wrong on purpose, so no gain is given", out);
-    } else if (!all)
-        print_finding(findings, " ", out);
-    fputs(count && !all ? "" : "\n", out);
-    for (int i = 0; all && i < count; i++) {
-        print_finding(&findings[i], "  ", out);
-        print_line("      ", findings[i].evidence, out);
-    }
+        fputs("); wrong on purpose, so no gain is given\n", out);
+    } else if (all) {
+        fputs("\n", out);
+        for (int i = 0; i < count; i++) {
+            print_finding(&findings[i], "  ", out);
+            print_line("      ", findings[i].evidence, out);
+        }
+    } else
+        print_finding(&findings[0], " ", out);
 }
 
-/* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. Returns
- * the number of steps. `*kernel` NULL: there is no kernel. */
+/* Makes the workflow for the fastest kernel of the scene. Returns the number of steps. `*kernel`
+ * NULL: there is no kernel. */
 static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
                          Finding steps[WORKFLOW_STEPS]) {
-    const Scene *of = scene->workload.scene;
     const IntervalLengths lengths = interval_lengths(scene);
+    const Scene *loaded = scene->workload.scene;
+    const bool counts = loaded->operator_spec.kind == OPERATOR_HISTOGRAM;
+    WorkflowScene shown = {scene->scene, WORKFLOW_POOLING};
     Prediction prediction;
-    const WorkflowScene sum = {scene->scene, !of->has_operator ? WORKFLOW_POOLING
-                                             : of->operator_spec.kind == OPERATOR_HISTOGRAM
-                                                 ? WORKFLOW_COUNTING
-                                                 : WORKFLOW_OPERATOR};
+    if (loaded->has_operator)
+        shown.of = counts ? WORKFLOW_COUNTING : WORKFLOW_OPERATOR;
     *kernel = findings_fastest(scene->memory, gpu, NULL, &prediction);
-    return *kernel ? workflow_of(scene->memory, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps)
-                   : 0;
+    if (!*kernel)
+        return 0;
+    return workflow_of(scene->memory, (*kernel)->kernel, gpu, NULL, &lengths, &shown, steps);
 }
 
 static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
@@ -173,8 +179,8 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     }
 }
 
-/* Prints what limits the kernels on the chosen GPUs, by the model. Each kernel has its first
- * finding. With `all` it has every finding, with its evidence. */
+/* Prints what limits the kernels on the chosen GPUs by the model, then the workflow. `all`: every
+ * finding of a kernel is printed, not only the first. */
 static void print_findings(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
     Finding findings[FINDINGS_MAX];
     const MemoryModel *model = scene->memory;
@@ -233,7 +239,7 @@ static bool open_models(Regime *regime, Err *err) {
     int count = select_formats(regime->options, formats);
     const char *scene = regime->options->arguments[0];
     const KernelSet rows = choices_mask(CHOICE_KERNEL, regime->options->kernel, UINT64_MAX);
-    unsigned kernels = 0; /* the model has the CUDA kernel of a CPU kernel */
+    unsigned kernels = 0; /* as model_bits: a CPU kernel stands for its CUDA kernel */
     for (int i = 0; bev_kernels[i]; i++)
         if (rows >> i & 1)
             kernels |= model_bits(model_row(bev_kernels[i]));
@@ -272,9 +278,9 @@ static double percent_difference(double model, double counted) {
 static void add_counted(Report *report, const Counted *counted) {
     const Counters *counters = &counted->counters;
     const MemoryModel *memory = counted->model->memory;
-    const PredictedKernel *kernel =
-        counted->gpu >= 0 ? model_of_kernel(memory, counted->kernel, &memory->gpus[counted->gpu])
-                          : NULL;
+    const PredictedKernel *kernel = NULL;
+    if (counted->gpu >= 0)
+        kernel = model_of_kernel(memory, counted->kernel, &memory->gpus[counted->gpu]);
     const Prediction *model = kernel ? &kernel->predicted[counted->gpu] : NULL;
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
     double model_hits = model ? model->hit_rate : NAN, model_us = model ? model->latency_us : NAN;
@@ -313,8 +319,8 @@ static bool measure_counted(CounterReader *reader, Counted *counted, Err *err) {
     return ok;
 }
 
-/* Whether counters of this kernel are shown. The kernel must be forward. With --kernel the model
- * has only the named kernels, and the kernel must be one of them. */
+/* Whether the counters of a kernel are shown. Only forward kernels are counted. With --kernel the
+ * model has only the named kernels, and other kernels are left out. */
 static bool is_counted(const Regime *regime, const SceneModel *model, const BevKernel *kernel) {
     return kernel->direction == BEV_FORWARD &&
            (!regime->options->kernel || model_kernel(model->memory, kernel));
@@ -375,12 +381,11 @@ static void recall_counters(Regime *regime, const SceneModel *model) {
         }
 }
 
-/* Prints how many rows and pairs of rows agree with the model. Both rows of a pair have the same
- * machine, format and align. A row without a percentage of DRAM agrees: it has too few DRAM bytes.
- */
+/* Prints how many rows agree with the model, and how many pairs of rows have the order that the
+ * model predicts. A row without a percentage of DRAM agrees: it has too few DRAM bytes. */
 static void print_agreement(const Report *report, FILE *out) {
     static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
-    static const char *const same[] = {"dtype", "align", "machine"};
+    static const char *const same[] = {"dtype", "align", "machine"}; /* in both rows of a pair */
     int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < report->row_count; i++) {
         const json_t *row = report_at(report, i);
@@ -394,12 +399,12 @@ static void print_agreement(const Report *report, FILE *out) {
         for (int j = 0; j < i; j++) {
             const json_t *other = report_at(report, j);
             const double other_us = row_number(other, "predicted_us");
+            const bool faster = row_number(row, "median_us") < row_number(other, "median_us");
             bool paired = isfinite(other_us);
             for (int k = 0; k < 3; k++)
                 paired = paired && !strcmp(row_text(row, same[k]), row_text(other, same[k]));
             pairs += paired;
-            ordered += paired && (model_us < other_us) == (row_number(row, "median_us") <
-                                                           row_number(other, "median_us"));
+            ordered += paired && faster == (model_us < other_us);
         }
     }
     fprintf(out,
@@ -486,10 +491,11 @@ static ShortText sampling_text(const SceneModel *model) {
     int sampled = 0, count = 0;
     for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k)); count++)
         sampled += k->sampled;
-    return !sampled ? (ShortText){""}
-                    : short_text(" Sampled: of the arrays of %d of %d kernels, larger than %d MB, "
-                                 "one line in %d was followed through L2.",
-                                 sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
+    if (!sampled)
+        return (ShortText){""};
+    return short_text(" Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in "
+                      "%d was followed through L2.",
+                      sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
 }
 
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
@@ -551,8 +557,8 @@ static void print_split_caches(const ChosenGpus *chosen, FILE *out) {
 static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
     for (int i = 0; i < regime->model_count; i++) {
-        add_kernels(&traffic, &regime->models[i], true, 0);
-        add_kernels(&predictions, &regime->models[i], false, regime->chosen.count);
+        add_kernels(&traffic, &regime->models[i], COLUMNS_TRAFFIC, ANY_GPU);
+        add_kernels(&predictions, &regime->models[i], COLUMNS_PREDICTION, regime->chosen.count);
         print_head(regime, &regime->models[i], out);
     }
     fputs(traffic_text, out);
@@ -587,19 +593,21 @@ static bool print_regime(const Regime *regime, Err *err) {
     }
     Report report = {0}, findings = {0};
     for (int i = 0; i < regime->model_count; i++) {
-        add_kernels(&report, &regime->models[i], true, regime->chosen.count);
+        add_kernels(&report, &regime->models[i], COLUMNS_TRAFFIC | COLUMNS_PREDICTION,
+                    regime->chosen.count);
         add_all_findings(&findings, &regime->models[i], &regime->chosen);
     }
-    const OutputTable tables[] = {{.report = &report},
-                                  {.report = &findings, .key = "findings"},
-                                  {.report = &regime->counted, .key = "counters"}};
-    const int counted = regime->options->counters;
-    bool csv = !strcmp(regime->options->format, "csv");
+    enum { KERNELS, FINDINGS, COUNTERS };
+    const OutputTable tables[] = {[KERNELS] = {.report = &report},
+                                  [FINDINGS] = {.report = &findings, .key = "findings"},
+                                  [COUNTERS] = {.report = &regime->counted, .key = "counters"}};
+    const bool counted = regime->options->counters;
     json_t *root = json_object();
     if (regime->label[0])
         json_object_set_new(root, "machine", output_machine(&regime->machine));
-    return output_tables(regime->options, csv && counted ? tables + 2 : tables,
-                         csv ? 1 : 2 + counted, root, err);
+    if (!strcmp(regime->options->format, "csv")) /* CSV has one table */
+        return output_tables(regime->options, &tables[counted ? COUNTERS : KERNELS], 1, root, err);
+    return output_tables(regime->options, tables, counted ? 3 : 2, root, err);
 }
 
 bool cmd_regime(const Options *options, Err *err) {

@@ -31,8 +31,8 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     return true;
 }
 
-/* Reads an array of two whole numbers above 0. False: the check of the scene will report the error.
- */
+/* Reads an array of two integers above 0. False: the array is something else. The check of the
+ * whole scene reports this later. */
 static bool read_pair(const json_t *object, const char *key, int values[2]) {
     const json_t *array = json_object_get(object, key);
     for (size_t i = 0; i < 2; i++)
@@ -83,15 +83,16 @@ static bool set_input(json_t *rig, const char *text, Err *err) {
         return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH", text);
     const int input[2] = {(int)size[0], (int)size[1]};
     bool ok = fit_image(frustum, input, err);
-    json_array_foreach(json_object_get(rig, "cameras"), i, camera) ok =
-        ok && fit_image(camera, input, err);
+    json_array_foreach(json_object_get(rig, "cameras"), i, camera) {
+        ok = ok && fit_image(camera, input, err);
+    }
     json_object_set_new(frustum, "input_px", json_pack("[ii]", input[0], input[1]));
     return ok;
 }
 
 /* ---- depth and grid -------------------------------------------------------------------------- */
 
-/* Applies --reach and --cell. The grid becomes a square. */
+/* Applies --reach and --cell; 0: the option is not given. The grid becomes a square. */
 static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     const json_t *x = json_object_get(grid, "x_m");
     int cells[2];
@@ -99,7 +100,8 @@ static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
         return true;
     double old_m =
         json_number_value(json_array_get(x, 1)) - json_number_value(json_array_get(x, 0));
-    double side_m = reach_m ? 2 * reach_m : old_m, step_m = cell_m ? cell_m : old_m / cells[0];
+    double side_m = reach_m ? 2 * reach_m : old_m;
+    double step_m = cell_m ? cell_m : old_m / cells[0];
     int count = (int)lround(side_m / step_m);
     if (fabs(count * step_m - side_m) > 1e-6 * side_m)
         return err_set(err, ERR_USAGE, "--cell", "choose a part of it",

@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the relative L2 error, of a group in relation to the whole grid. NaN: nothing was
- * compared. */
+/* Returns the relative L2 error of a tensor or a group of channels. The norm of the whole grid
+ * divides both errors, so that they can be compared. NaN: no value was compared. */
 static double harm_of(const SensitivityRow *row) {
     if (!row->error.judged)
         return NAN;
-    return row->error.error2 ? sqrt(row->error.error2 / row->grid2) : 0;
+    const bool exact = row->error.error2 == 0; /* also in a grid of zeros, whose norm is 0 */
+    return exact ? 0 : sqrt(row->error.error2 / row->grid2);
 }
 
 static int compare_harm(const void *a, const void *b) {
@@ -31,17 +32,22 @@ static const BevKernel *timed_kernel(void) {
     return bev_counterpart(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
 }
 
+/* Adds the row of a tensor or group. `many`: a row stands for several moments. */
 static void add_harm_row(Report *report, const RecordedSet *recorded, const SensitivityRow *row,
                          bool many) {
     const bool group = row->channels > 0, mixed = row->tensor == TENSOR_MIXED;
+    const bool all = row->tensor == TENSOR_ALL;
     const KernelConfig timed = {timed_kernel(), row->dtype, row->align};
     const RecordedRow *found = NULL; /* only where all tensors have the same format */
-    if (row->tensor == TENSOR_ALL)
+    if (all)
         found = recorded_find(recorded, row->scene, row->grid_channels, &timed, NULL);
     const char *dtype = bev_dtypes[row->dtype].name;
-    const ShortText stored = short_text("%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
-                                        bev_dtypes[row->stored[TENSOR_FEATURES]].name,
-                                        bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
+    const ShortText three = short_text("%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
+                                       bev_dtypes[row->stored[TENSOR_FEATURES]].name,
+                                       bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
+    const char *stored = all     ? dtype
+                         : mixed ? three.text
+                                 : bev_dtypes[row->stored[row->tensor]].name;
     report_row(report);
     add_text(report, "scene", "scene", row->scene);
     add_text(report, "tensor", "tensor", sensitive_names[row->tensor]);
@@ -51,10 +57,7 @@ static void add_harm_row(Report *report, const RecordedSet *recorded, const Sens
                             (long long)(row->first_channel + row->channels - 1))
                      .text);
     add_text(report, "dtype", "dtype", mixed ? "mixed" : dtype);
-    add_text(report, "stored", "stored",
-             mixed                       ? stored.text
-             : row->tensor == TENSOR_ALL ? dtype
-                                         : bev_dtypes[row->stored[row->tensor]].name);
+    add_text(report, "stored", "stored", stored);
     add_text(report, "align", "align", bev_aligns[row->align].name);
     add_text(report, "scales", "scales", row->scales);
     add_mb(report, "mb", "MB", 3, row->bytes);
@@ -89,9 +92,10 @@ static bool print_harms(const Options *options, const SensitivityRows *all, Err 
         short_text("\nRecorded us: %s with all tensors in one format, on the machine that bench "
                    "--recorded names. MB: the three tensors, no indices.\n",
                    timed_kernel()->title);
-    const OutputTable all_tables[] = {{.report = &tensors},
-                                      {.above = of_recorded.text},
-                                      {"\nBy groups of channels:\n\n", &groups, "groups", NULL}};
+    const OutputTable all_tables[] = {
+        {.report = &tensors},
+        {.above = of_recorded.text},
+        {.above = "\nBy groups of channels:\n\n", .report = &groups, .key = "groups"}};
     return output_tables(options, all_tables, 3, json_object(), err);
 }
 
@@ -113,11 +117,13 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     static SensitivityRows rows;
     BenchPlan plan;
     BevDtype mixed[TENSOR_ALL];
+    const unsigned all_formats = (1u << BEV_DTYPE_COUNT) - 1;
+    const unsigned usual_formats = all_formats & ~(1u << BEV_FP32); /* FP32 has no error here */
     Options here = *options;
     here.device = "cpu"; /* no kernel runs, so no GPU is searched */
-    return (!options->mixed || read_mixed(options->mixed, mixed, err)) &&
-           select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
-                       NULL, 0, &plan, err) &&
+    if (options->mixed && !read_mixed(options->mixed, mixed, err))
+        return false;
+    return select_plan(&here, usual_formats, 1u << BEV_NEAREST, NULL, 0, &plan, err) &&
            sensitivity_run(&plan, options->mixed ? mixed : NULL, &rows, err) &&
            print_harms(options, &rows, err);
 }

@@ -72,13 +72,13 @@ static bool choose_channels(Snapshot *snapshot, Err *err) {
     if (options->rgb && !rgb_parse(options->rgb, &state->rgb))
         return err_set(err, ERR_USAGE, "--rgb", "such as 0,1,2 or 0:0:1,1:0:1,2:0:1",
                        "'%s' is not three channels", options->rgb);
-    for (int k = 0; k < 4; k++) {
-        int64_t channel = k < 3 ? state->rgb.channel[k] : state->channel;
-        if (channel >= channels)
-            return err_set(err, ERR_USAGE, k < 3 ? "--rgb" : "--channel", "",
-                           "%lld is not below the %lld channels", (long long)channel,
+    const int64_t chosen[] = {state->rgb.channel[0], state->rgb.channel[1], state->rgb.channel[2],
+                              state->channel};
+    for (int i = 0; i < 4; i++)
+        if (chosen[i] >= channels)
+            return err_set(err, ERR_USAGE, i < 3 ? "--rgb" : "--channel", "",
+                           "%lld is not below the %lld channels", (long long)chosen[i],
                            (long long)channels);
-    }
     return true;
 }
 
@@ -87,8 +87,11 @@ static bool choose_slice(Snapshot *snapshot, Err *err) {
     Slice whole = slice_of(&snapshot->a.workload.seen->shape, SLICE_MAX);
     int *slice = &snapshot->state.job.slice;
     *slice = SLICE_MAX;
-    bool known = !word || slice_parse(word, whole.slices, slice);
-    if (word && whole.slices == 1 && (!known || *slice != 0))
+    if (!word)
+        return true;
+    const bool known = slice_parse(word, whole.slices, slice);
+    const bool only_slice = known && *slice == 0;
+    if (whole.slices == 1 && !only_slice)
         return err_set(err, ERR_USAGE, "--slice", "leave it out",
                        "'%s': this grid is flat, nz is 1", word);
     return known || err_set(err, ERR_USAGE, "--slice", "max, side or a number",
@@ -106,10 +109,11 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     state_init(state, &snapshot->menu, 0);
     state->job = workload->job;
     state->scene = workload->loaded->facts;
-    /* The features of a world have a colour, the features of a network only a norm. */
-    ViewKind usual = workload->seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
-                     : inputs_of_photos(workload->seen)               ? VIEW_RGB
-                                                                      : VIEW_NORM;
+    ViewKind usual = VIEW_NORM; /* the features of a network have no colour */
+    if (workload->seen->embedding.channels >= EMBED_DIMS)
+        usual = VIEW_COLOR;
+    else if (inputs_of_photos(workload->seen))
+        usual = VIEW_RGB;
     state->view = choices_or(CHOICE_VIEW, options->view, (int)usual);
     state->light = choices_find(CHOICE_THEME, options->theme) == THEME_LIGHT;
     state->fill = !options->no_fill;
@@ -121,8 +125,9 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     return choose_slice(snapshot, err) && choose_channels(snapshot, err);
 }
 
-/* Chooses the kernel of the figure, and the kernel that pools. Forward they are the same. The
- * default is the best kernel that runs here, in FP16, the format of deployed networks. */
+/* Chooses `*forward`, which pools, and the kernel of the figure. With --backward the figure is of
+ * the backward kernel. The default is the best kernel that runs here, in FP16, the format of
+ * deployed networks. */
 static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     const Options *options = snapshot->options;
     KernelConfig *config = &snapshot->state.job.config;
@@ -196,7 +201,7 @@ static bool pool_comparison(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *with = snapshot->options->compare;
     Side *a = &snapshot->a, *b = &snapshot->b;
     struct stat status;
-    /* Whether the text names a file or a folder, and not words of a selection. */
+    /* Whether --compare names a file or a folder, and not a kernel, format or align. */
     const bool scene = strchr(with, '/') || data_has_suffix(with, ".npz") ||
                        data_has_suffix(with, ".json") || stat(with, &status) == 0;
     snapshot->state.compare = COMPARE_WIPE;
@@ -240,18 +245,22 @@ static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **reason
     static const double usual_distance_m = 15;
     const Options *options = snapshot->options;
     const GridContent content = inputs_content(&snapshot->a.inputs);
-    int kind = choices_or(CHOICE_LOSS, options->loss, LOSS_CELL);
-    bool at_distance = true;
-    int64_t cell = options->cell ? 0 : grid_strongest(&content, usual_distance_m, &at_distance);
-    *reason = options->cell ? ""
-              : at_distance ? " (chosen: the strongest features about 15 m away)"
-                            : " (chosen: the strongest features of all)";
+    const LossKind kind = (LossKind)choices_or(CHOICE_LOSS, options->loss, LOSS_CELL);
+    int64_t cell;
+    *reason = "";
+    if (options->cell) {
+        if (!select_cell(options->cell, &snapshot->a.workload.seen->shape, &cell, err))
+            return false;
+    } else {
+        bool at_distance = true;
+        cell = grid_strongest(&content, usual_distance_m, &at_distance);
+        *reason = at_distance ? " (chosen: the strongest features about 15 m away)"
+                              : " (chosen: the strongest features of all)";
+    }
     if (cell < 0)
         return err_set(err, ERR_USAGE, "--backward", "choose another scene",
                        "nothing is pooled into any cell, so there is no gradient");
-    return (!options->cell ||
-            select_cell(options->cell, &snapshot->a.workload.seen->shape, &cell, err)) &&
-           grid_loss_make(loss, &content, (LossKind)kind, cell, err);
+    return grid_loss_make(loss, &content, kind, cell, err);
 }
 
 /* Writes the cells of a loss: "cell 128,100, 15.1 m away, and the cells of its object (car): 34",
@@ -318,19 +327,19 @@ static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
                    bev_dtypes[snapshot->state.job.config.dtype].title);
 }
 
-/* Computes the gradients of the loss, which the options choose. */
+/* Computes the gradients of the loss that the options choose, and describes the result. */
 static bool run_backward(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
     Side *a = &snapshot->a;
     const char *reason = "";
     int64_t pixel;
-    Gradients **made = &a->inputs.gradients;
-    if (!inputs_gradients_new(&a->inputs, &snapshot->state.job.config, made, err))
+    const KernelConfig *backward = &snapshot->state.job.config;
+    if (!inputs_gradients_new(&a->inputs, backward, &a->inputs.gradients, err))
         return false;
-    GridLoss *loss = &(*made)->loss;
-    if (!(snapshot->options->grad_out
-              ? loss_of_file(&a->workload, a->inputs.pooled->values, loss, err)
-              : loss_of_cell(snapshot, loss, &reason, err)) ||
-        !inputs_gradients(&a->runner, *made, err))
+    GridLoss *loss = &a->inputs.gradients->loss;
+    const bool has_loss = snapshot->options->grad_out
+                              ? loss_of_file(&a->workload, a->inputs.pooled->values, loss, err)
+                              : loss_of_cell(snapshot, loss, &reason, err);
+    if (!has_loss || !inputs_gradients(&a->runner, a->inputs.gradients, err))
         return false;
     inputs_fill_frame(&a->inputs, &snapshot->live.frame);
     if (!choose_pixel(snapshot, &pixel, err))
@@ -362,14 +371,13 @@ static bool time_all_kernels(Snapshot *snapshot, Err *err) {
               time_kernel(snapshot->b.runner.session, &live->baseline, err);
     for (int i = 0; ok && i < live->kernel_count; i++) {
         LiveKernel *row = &live->kernels[i];
-        bool selected = row->kernel == shown->kernel;
+        const bool runs_here = snapshot->where & 1u << row->kernel->where;
         const KernelConfig config = {row->kernel, shown->dtype, shown->align};
         Runner runner = {.session = NULL};
         PooledGrid *grid = NULL;
-        if (selected)
+        if (row->kernel == shown->kernel)
             ok = time_kernel(snapshot->a.runner.session, row, err);
-        else if (snapshot->options->table && !row->skipped &&
-                 snapshot->where & 1u << row->kernel->where)
+        else if (snapshot->options->table && !row->skipped && runs_here)
             ok = inputs_pool(&runner, &snapshot->a.inputs, &config, NULL, &grid, err) &&
                  time_kernel(runner.session, row, err);
         ref_drop(grid);
@@ -440,7 +448,7 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                    "tensors from a file have no camera pictures");
 }
 
-/* Fills the LiDAR sweep of the moment, which a file has, and which is simulated for a world. */
+/* Fills the LiDAR sweep of the moment. A file has this sweep, and for a world it is simulated. */
 static bool fill_lidar(Snapshot *snapshot, Err *err) {
     const Scene *scene = snapshot->a.workload.scene;
     const State *state = &snapshot->state;

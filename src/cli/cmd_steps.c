@@ -24,12 +24,14 @@ typedef struct {
 
 /* Finds a kernel by its name, or a forward CUDA kernel by its title. */
 static const BevKernel *find_kernel(const char *word) {
-    const BevKernel *kernel = bev_kernel_find(word);
-    for (int i = 0; !kernel && bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == BEV_CUDA && bev_kernels[i]->direction == BEV_FORWARD &&
-            !strcasecmp(bev_kernels[i]->title, word))
-            kernel = bev_kernels[i];
-    return kernel;
+    const BevKernel *found = bev_kernel_find(word);
+    for (int i = 0; !found && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where == BEV_CUDA && kernel->direction == BEV_FORWARD &&
+            !strcasecmp(kernel->title, word))
+            found = kernel;
+    }
+    return found;
 }
 
 /* Records a kernel on the points of `cell`. The second kernel follows the same points. With --block
@@ -39,10 +41,11 @@ static bool record_kernel(StepsCommand *command, const BevKernel *kernel, int64_
     const Scene *scene = command->workload.scene;
     const BevProblem *problem = &command->problem.view;
     int side = command->sides++;
-    StepChoice choice = {cell, options->block, (int)options->warp, MOST_WARPS, false};
+    StepChoice choice = {
+        .cell = cell, .block = options->block, .warp = (int)options->warp, .most = MOST_WARPS};
     if (side > 0 && options->block >= 0) {
         choice.cell = steps_first_cell(&command->steps[0]);
-        choice.block = choice.warp = -1;
+        choice.block = choice.warp = -1; /* any block, any warp */
     }
     command->views[side] = (StepsView){.steps = &command->steps[side],
                                        .map = &problem->map,
@@ -83,17 +86,23 @@ static bool record_kernels(StepsCommand *command, Err *err) {
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Draws one part of the page from row `y`. Part -1 is the head. Parts 0 to count - 1 are steps. The
- * last part has the counters. Returns the rows of the longer side. */
+/* Draws one part of the page from row `y`. PART_HEAD is the head. Parts 0 to count - 1 are steps.
+ * Part `count` has the counters after the last step. Returns the rows of the longer side. */
+enum { PART_HEAD = -1 };
 static int draw_part(const StepsCommand *command, Cells *cells, int y, int part) {
+    const int last_step = command->from + command->count - 1;
     Sheet sheet = cells_sheet(cells);
-    int most = 0, number = command->from + part - (part == command->count);
-    for (int i = 0; i < command->sides; i++) {
-        const StepsView *view = &command->views[i];
-        Area area = {i * (SIDE_W + 2), y, SIDE_W, cells->rows - y};
-        int rows = part < 0                ? steps_head_draw(&sheet, area, view)
-                   : part < command->count ? steps_step_draw(&sheet, area, view, number)
-                                           : steps_totals_draw(&sheet, area, view, number);
+    int most = 0;
+    for (int side = 0; side < command->sides; side++) {
+        const StepsView *view = &command->views[side];
+        Area area = {side * (SIDE_W + 2), y, SIDE_W, cells->rows - y};
+        int rows;
+        if (part == PART_HEAD)
+            rows = steps_head_draw(&sheet, area, view);
+        else if (part < command->count)
+            rows = steps_step_draw(&sheet, area, view, command->from + part);
+        else
+            rows = steps_totals_draw(&sheet, area, view, last_step);
         most = rows > most ? rows : most;
     }
     return most;
@@ -115,18 +124,21 @@ static bool read_step_range(StepsCommand *command, Err *err) {
                    most_in_picture);
 }
 
-/* Prints the head (part -1), each step, and the totals (part `count`) on one page after another: a
- * page of cells need not hold all steps. */
+/* Prints all parts. Each part is drawn on an empty page, because one page could not hold all steps.
+ */
 static void print_text(const StepsCommand *command, Cells *cells) {
     cells->ascii = true;
-    for (int part = -1; part <= command->count; part++) {
+    for (int part = PART_HEAD; part <= command->count; part++) {
         cells_clear(cells);
-        int rows = draw_part(command, cells, 0, part);
-        char *text = cells_to_text(cells), *end = text;
+        const int rows = draw_part(command, cells, 0, part);
+        char *text = cells_to_text(cells); /* of the whole page; NULL: no memory */
+        const char *end = text;
         for (int row = 0; text && row < rows; row++)
             end = strchr(end, '\n') + 1;
-        printf("%.*s%s", text ? (int)(end - text) : 0, text ? text : "",
-               part < command->count ? "\n" : "");
+        if (text)
+            printf("%.*s", (int)(end - text), text);
+        if (part < command->count)
+            putchar('\n');
         free(text);
     }
 }
@@ -135,9 +147,10 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
     static Image image;
     int y = 0;
     cells->color = true;
-    for (int part = -1; part <= command->count; part++) {
-        int rows = draw_part(command, cells, y, part);
-        y += rows + (rows > 0 && part < command->count);
+    for (int part = PART_HEAD; part <= command->count; part++) {
+        const int rows = draw_part(command, cells, y, part);
+        const bool blank_row = rows > 0 && part < command->count; /* between two parts */
+        y += rows + blank_row;
     }
     cells->rows = y < cells->rows ? y : cells->rows; /* the other rows are blank */
     return cells_image(cells, 1, &image, err) &&

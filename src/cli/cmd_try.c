@@ -131,13 +131,13 @@ typedef struct {
 /* Whether the learner's kernel is compared with this kernel: a correct kernel of the same device.
  */
 static bool is_compared(const TryKernel *own, const BevKernel *kernel, const BevProblem *problem) {
-    bool same_device =
-        own->cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
-    return same_device && bev_is_listed(kernel) && !kernel->wrong_on_purpose &&
-           !bev_unsupported(kernel, problem);
+    const BevWhere device = own->cuda ? BEV_CUDA : BEV_CPU;
+    if (kernel->where != device || (device == BEV_CPU && !kernel->counterpart))
+        return false; /* the ladder of the CPU has the kernels that exist on both devices */
+    return bev_is_listed(kernel) && !kernel->wrong_on_purpose && !bev_unsupported(kernel, problem);
 }
 
-/* Times the learner's kernel and all kernels that it is compared with. Each runs in a process of
+/* Times the learner's kernel and the kernels of the same device. Each kernel runs in a process of
  * its own. No launch of the learner's kernel may take longer than the limit. Returns the number of
  * kernels; 0: failed. */
 static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow rows[LADDER],
@@ -161,8 +161,9 @@ static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow r
 }
 
 static int compare_latencies(const void *a, const void *b) {
-    double x = ((const TimedRow *)a)->timing.median_us, y = ((const TimedRow *)b)->timing.median_us;
-    return (x > y) - (x < y);
+    const TimedRow *first = a, *second = b;
+    const double first_us = first->timing.median_us, second_us = second->timing.median_us;
+    return (first_us > second_us) - (first_us < second_us);
 }
 
 /* Prints the ladder with the learner's kernel in its place, the fastest first. */
@@ -205,8 +206,8 @@ static bool try_once(const Options *options, Err *err) {
     trial.options = options;
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
-    bool ok = try_compile(file, &trial.kernel, err);
-    const char *messages = trial.kernel.messages;
+    const bool ok = try_compile(file, &trial.kernel, err);
+    const char *messages = trial.kernel.messages; /* warnings, also after a success */
     int lines = messages ? print_lines(messages, "", MESSAGE_LINES, stderr) : 0;
     if (lines > MESSAGE_LINES)
         fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);

@@ -101,16 +101,28 @@ static void add_verdict(Report *report, const char *key, const char *heading, co
     add_text(report, key, heading, verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
-/* Adds the columns of a kernel at a moment. People see the last columns, with the moment and the
- * place of the worst error, only if there are several moments. */
+/* Adds the moment and the place of the worst error. The error of a gradient has no cell. */
+static void add_worst_columns(Report *report, const VerifyRow *row) {
+    const bool forward = row->config.kernel->direction != BEV_BACKWARD;
+    const bool has_cell = !row->skipped[0] && forward && row->format.worst_cell >= 0;
+    ShortText place = {""};
+    if (has_cell)
+        place = cell_place(&row->shape, row->format.worst_cell, ",");
+    add_real(report, "time_s", "rel L2 at s", 4, row->time_s);
+    add_real(report, "max_abs_at_s", "max abs at s", 4, row->time_s);
+    add_text(report, "cell", "cell of max abs", has_cell ? place.text : NULL);
+    add_real(report, "x_m", "x m", 3, row->at_m[0]);
+    add_real(report, "y_m", "y m", 3, row->at_m[1]);
+    add_text(report, "class", "its class",
+             row->class == CLASS_COUNT ? NULL : world_classes[row->class].name);
+    add_real(report, "lowest_cosine", "least of classes", 8, lowest_cosine(row));
+}
+
+/* Adds the columns of a kernel at a moment. The figures of a skipped kernel are unknown. */
 static void add_verify_columns(Report *report, const VerifyRow *row) {
     const FormatError *format = &row->format;
     const BevKernel *kernel = row->config.kernel;
-    bool ran = !row->skipped[0], forward = kernel->direction != BEV_BACKWARD;
-    bool has_cell = ran && format->worst_cell >= 0 && forward; /* a gradient's error has none */
-    ShortText place = {""};
-    if (has_cell)
-        place = cell_place(&row->shape, format->worst_cell, ",");
+    const bool ran = !row->skipped[0];
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     add_text(report, "scales", "scales", row->scales);
@@ -148,14 +160,7 @@ static void add_verify_columns(Report *report, const VerifyRow *row) {
     add_int(report, "moments", "moments", ran);
     add_int(report, "moments_failed", "fail", ran && !row->passed);
     report->unknown = !ran;
-    add_real(report, "time_s", "rel L2 at s", 4, row->time_s);
-    add_real(report, "max_abs_at_s", "max abs at s", 4, row->time_s);
-    add_text(report, "cell", "cell of max abs", has_cell ? place.text : NULL);
-    add_real(report, "x_m", "x m", 3, row->at_m[0]);
-    add_real(report, "y_m", "y m", 3, row->at_m[1]);
-    add_text(report, "class", "its class",
-             row->class == CLASS_COUNT ? NULL : world_classes[row->class].name);
-    add_real(report, "lowest_cosine", "least of classes", 8, lowest_cosine(row));
+    add_worst_columns(report, row);
 }
 
 static void add_verify_row(const VerifyRow *row, void *context) {
@@ -172,7 +177,7 @@ static void add_verify_row(const VerifyRow *row, void *context) {
 
 /* Whether the figures are within the limits of --cosine and --max-abs. NaN is within every limit.
  */
-static bool is_within(const Options *options, double max_abs, double cosine) {
+static bool is_within_limits(const Options *options, double max_abs, double cosine) {
     return !(cosine < options->cosine) && !(options->max_abs > 0 && max_abs > options->max_abs);
 }
 
@@ -221,11 +226,12 @@ static RowVerdict judge_verify_row(void *context, json_t *row) {
         return ROW_SKIPPED;
     double max_abs = row_number(row, "max_abs"), cosine = row_number(row, "lowest_cosine");
     bool passed = json_is_true(json_object_get(row, "passed"));
-    if (passed && !is_within(options, max_abs, cosine)) {
-        bool below = cosine < options->cosine;
-        add_failure(json_object_get(row, "failures"), "%s %.6g is %s the line %g",
-                    below ? "cosine" : "max abs", below ? cosine : max_abs,
-                    below ? "below" : "above", below ? options->cosine : options->max_abs);
+    if (passed && !is_within_limits(options, max_abs, cosine)) {
+        json_t *failures = json_object_get(row, "failures");
+        if (cosine < options->cosine)
+            add_failure(failures, "cosine %.6g is below the line %g", cosine, options->cosine);
+        else
+            add_failure(failures, "max abs %.6g is above the line %g", max_abs, options->max_abs);
         passed = false;
         json_object_set_new(row, "passed", json_false());
     }
@@ -261,7 +267,8 @@ static void report_classes(Report *report, const Verified *verified) {
     }
     json_object_foreach(largest, key, error) {
         double error2 = row_number(error, "error2"), want2 = row_number(error, "want2");
-        bool within = is_within(options, row_number(error, "max_abs"), row_number(error, "cosine"));
+        bool within =
+            is_within_limits(options, row_number(error, "max_abs"), row_number(error, "cosine"));
         json_object_set_new(error, "rel_l2", cell_real(error2 == 0 ? 0 : sqrt(error2 / want2)));
         json_object_set_new(error, "within_lines", json_boolean(within));
         report_add_object(report, error);
@@ -269,16 +276,19 @@ static void report_classes(Report *report, const Verified *verified) {
     json_decref(largest);
 }
 
-/* Sorts selections: those that failed first, then by the largest error, then those without a run.
- */
+/* Sorts selections: failed selections first, selections without a run last, and otherwise by the
+ * largest error. */
 static int compare_worst(const void *a, const void *b) {
     const Selection *first = a, *second = b;
-    if (!first->moments != !second->moments)
-        return second->moments ? 1 : -1;
-    if (!first->failed != !second->failed)
-        return second->failed ? 1 : -1;
-    double x = row_number(first->most, "max_abs"), y = row_number(second->most, "max_abs");
-    return (x < y) - (x > y);
+    const bool first_ran = first->moments > 0, second_ran = second->moments > 0;
+    if (first_ran != second_ran)
+        return second_ran ? 1 : -1;
+    const bool first_failed = first->failed > 0, second_failed = second->failed > 0;
+    if (first_failed != second_failed)
+        return second_failed ? 1 : -1;
+    double first_error = row_number(first->most, "max_abs");
+    double second_error = row_number(second->most, "max_abs");
+    return (first_error < second_error) - (first_error > second_error);
 }
 
 /* The keys that a row of several moments copies from the moment of the largest max abs. */
@@ -377,17 +387,17 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
     const Records *records = &verified->records;
     const Options *options = records->options;
     const int passed = records->passed, failed = records->failed;
-    if (!print_verified(verified, plan && plan->directions >> BEV_BACKWARD & 1, err))
+    const bool backward = plan && plan->directions >> BEV_BACKWARD & 1;
+    if (!print_verified(verified, backward, err))
         return false;
-    /* The options choose all kernels, but no GPU can run the CUDA kernels. */
-    bool no_gpu = plan && !options->kernel && !strcmp(options->device, "auto") &&
-                  !(plan->where >> BEV_CUDA & 1);
+    const bool wants_all = plan && !options->kernel && !strcmp(options->device, "auto");
+    const bool no_gpu = wants_all && !(plan->where >> BEV_CUDA & 1);
     if (strcmp(options->format, "json"))
         fprintf(stderr, "%d passed, %d failed, %d skipped%s\n", passed, failed, records->skipped,
                 no_gpu ? "; CUDA kernels left out: no GPU here" : "");
-    const int wrong = verified->expected;
-    const ShortText expected =
-        wrong ? short_text(", %d as expected: wrong on purpose", wrong) : (ShortText){""};
+    ShortText expected = {""};
+    if (verified->expected)
+        expected = short_text(", %d as expected: wrong on purpose", verified->expected);
     if (failed)
         return err_set(err, ERR_GATE, "verify", "", "%d of %d %s fail a gate%s%s", failed,
                        passed + failed, verified->many ? "moments of selections" : "selections",
@@ -414,13 +424,14 @@ bool verify_results(const Options *options, RecordFile *files, int count, Err *e
                                       .all = strcmp(options->format, "json") ? NULL : json_array()},
                           .classes = json_object(),
                           .many = options->moments > 0};
-    const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
-    if (files) {
+    if (files) { /* an empty row defines the columns */
+        const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
         add_verify_columns(&records->row, &none);
         return records_open_files(records, files, count, err) && judge_rows(&verified, NULL, err);
     }
-    if (!select_plan_with_files(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1,
-                                usual, 3, &plan, err))
+    const unsigned all_dtypes = (1u << BEV_DTYPE_COUNT) - 1;
+    const unsigned all_aligns = (1u << BEV_ALIGN_COUNT) - 1;
+    if (!select_plan_with_files(options, all_dtypes, all_aligns, usual, 3, &plan, err))
         return false;
     plan.each = &records->each;
     return records_open(records, &plan, err) && verify_run(&plan, add_verify_row, &verified, err) &&

@@ -94,11 +94,14 @@ void help_program(FILE *out) {
 /* Escapes characters that roff would read as a request or a hyphenation point. */
 static void print_roff(FILE *out, const char *text) {
     for (; *text; text++)
-        fputs(*text == '-'    ? "\\-"
-              : *text == '\\' ? "\\e"
-              : *text == '\'' ? "\\(aq"
-                              : (char[]){*text, 0},
-              out);
+        if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '\'')
+            fputs("\\(aq", out);
+        else
+            fputc(*text, out);
 }
 
 static void roff_line(FILE *out, const char *text) {
@@ -191,8 +194,8 @@ static void man_command(CommandId id, FILE *out) {
             fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
         fputs("\\fB\\-\\-", out);
         print_roff(out, option->name);
-        fprintf(out, "\\fR%s\\fI%s\\fR\n", option->argument ? " " : "",
-                option->argument ? option->argument : "");
+        fputs(option->argument ? "\\fR \\fI" : "\\fR\\fI", out);
+        fprintf(out, "%s\\fR\n", option->argument ? option->argument : "");
         option_help(option, help);
         roff_line(out, help);
     }
@@ -250,9 +253,9 @@ bool help_man(const char *command, FILE *out, Err *err) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
-/* Lists every scene file of a group, also files that the user added to the samples. Each has its
- * title, or the reason why it cannot be loaded. Returns whether all could be loaded; err has the
- * first reason. */
+/* Lists the scene files of a group with their titles. The user may have added files to the samples.
+ * A file that cannot be loaded is listed with the reason, and `err` has the first reason. Returns
+ * false if there is such a file. */
 static bool list_samples(FILE *out, const SceneName *names, size_t count, SceneGroup group,
                          Err *err) {
     bool ok = true;
@@ -305,11 +308,11 @@ static void list_formats(FILE *out) {
     }
 }
 
-bool help_list(FILE *out, Err *err) {
+static bool list_scenes(FILE *out, Err *err) {
     enum { NAMES_MAX = 256 };
     SceneName names[NAMES_MAX];
     size_t count;
-    Err second;
+    Err second; /* only the first error is reported */
     bool ok = scene_names(names, NAMES_MAX, &count, err);
     fputs("Sample scenes:\n", out);
     ok = list_samples(out, names, count, SCENES_CAMERAS, ok ? err : &second) && ok;
@@ -322,6 +325,11 @@ bool help_list(FILE *out, Err *err) {
         scene_title(presets[i].name, title);
         fprintf(out, "  %-16s %s\n", presets[i].name, title);
     }
+    return ok;
+}
+
+bool help_list(FILE *out, Err *err) {
+    const bool ok = list_scenes(out, err);
     list_kernels(out);
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
         int bugs;
@@ -358,16 +366,21 @@ bool help_list(FILE *out, Err *err) {
 
 /* ---- bevscope glossary ----------------------------------------------------------------------- */
 
-/* Prints what a word means, or the idea of the kernel with this title. False: it is neither. */
+/* Prints the meaning of a word in the glossary, or the idea of the first kernel with this title.
+ * False: the word is neither. */
 static bool print_meaning(const char *word) {
     const GlossaryRow *row = glossary_find(word);
-    GlossaryRow kernel = {word, "", NULL};
-    for (int i = 0; !row && bev_kernels[i] && !kernel.text; i++)
-        if (!strcasecmp(bev_kernels[i]->title, word))
-            kernel = (GlossaryRow){bev_kernels[i]->title, "", bev_kernels[i]->idea};
-    if (row || kernel.text)
-        glossary_print(row ? row : &kernel, stdout);
-    return row || kernel.text;
+    if (row) {
+        glossary_print(row, stdout);
+        return true;
+    }
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->title, word)) {
+            const GlossaryRow kernel = {bev_kernels[i]->title, "", bev_kernels[i]->idea};
+            glossary_print(&kernel, stdout);
+            return true;
+        }
+    return false;
 }
 
 bool cmd_glossary(const Options *options, Err *err) {
@@ -425,8 +438,10 @@ static bool print_values(CommandId command, const char *word, FILE *out) {
 
 void help_complete(int count, char **words, FILE *out) {
     const char *word = count ? words[count - 1] : "", *before = count > 1 ? words[count - 2] : "";
-    const CommandId named = count > 1 ? command_find(words[0]) : COMMAND_COUNT;
+    const bool first = count < 2; /* no other word stands behind "bevscope" */
+    const CommandId named = first ? COMMAND_COUNT : command_find(words[0]);
     const CommandId command = named < COMMAND_COUNT ? named : COMMAND_LIVE;
+    const bool is_plot_kind = command == COMMAND_PLOT && count == 2;
     if (!strcmp(before, "--man")) {
         print_commands(out);
     } else if (print_values(command, before, out)) {
@@ -434,14 +449,14 @@ void help_complete(int count, char **words, FILE *out) {
     } else if (word[0] == '-') {
         for (const OptionRow *option = NULL; (option = options_next(command, option));)
             print_completion(out, "--", option->name, option->help);
-        for (int i = 0; count < 2 && help_words[i].word; i++)
+        for (int i = 0; first && help_words[i].word; i++)
             print_completion(out, "--", help_words[i].word, help_words[i].help);
     } else {
-        if (count < 2)
+        if (first)
             print_commands(out);
-        for (int i = 0; command == COMMAND_PLOT && count == 2 && i < plot_kind_count; i++)
+        for (int i = 0; is_plot_kind && i < plot_kind_count; i++)
             print_completion(out, "", plot_kinds[i].name, plot_kinds[i].summary);
-        if (strstr(commands[command].synopsis, "SCENE") && (command != COMMAND_PLOT || count > 2))
+        if (!is_plot_kind && strstr(commands[command].synopsis, "SCENE"))
             print_scenes(out);
     }
 }

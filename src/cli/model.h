@@ -20,17 +20,16 @@ enum { CHOSEN_GPUS = 16 };
 
 typedef struct {
     Gpu gpus[CHOSEN_GPUS];
-    char titles[CHOSEN_GPUS]
-               [128]; /* titles of GPUs that --dram-gb-s, --sms or --clock-ghz change */
+    char titles[CHOSEN_GPUS][128]; /* of GPUs that --dram-gb-s, --sms or --clock-ghz change */
     int count;
     GpuFile file;         /* the file of --gpu-file */
     Stores stores;        /* how all kernels store their outputs, by --stores */
     RecordedSet recorded; /* all recordings */
 } ChosenGpus;
 
-/* Lists the GPUs of --gpu and --gpu-file. --l2-mb, --dram-gb-s, --sms and --clock-ghz change them.
- * Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed (bits by position in
- * gpus[]). Reads --stores and all recordings. */
+/* Lists the GPUs of --gpu and --gpu-file, or else the GPUs of the mask `fallback` (a bit is a row
+ * of gpus[]). --l2-mb, --dram-gb-s, --sms and --clock-ghz change these GPUs. Reads --stores and all
+ * recordings. */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 
 /* Whether a recording was taken on this GPU, and no figure of the GPU was changed. */
@@ -46,8 +45,8 @@ typedef struct {
     MemoryModel *memory; /* on the chosen GPUs, in their order, then on all others of the table */
 } SceneModel;
 
-/* Loads the scene as select_open does, and replays the accesses of these kernels (model_bits) on
- * all cores. A command with many models closes each, also after a failure. */
+/* Loads the scene as select_open does. Replays the accesses of these kernels (model_bits) on all
+ * cores. A command that opens many models must close each of them, also after a failure. */
 bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);

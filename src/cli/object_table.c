@@ -12,13 +12,13 @@
 typedef struct {
     Objects objects;
     ObjectError errors[PHOTOS_MAX_BOXES];   /* with the fault of the options */
-    ObjectError baseline[PHOTOS_MAX_BOXES]; /* without it, in FP32 and nearest */
+    ObjectError baseline[PHOTOS_MAX_BOXES]; /* without the fault, in FP32 and nearest */
     const ScaleRanges *scales;              /* scales of the workload */
 } ObjectTable;
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-/* Measures the workload in a format and an align. */
+/* Measures the position errors of the objects in a format and an align. */
 static bool measure_objects(const ObjectTable *table, Workload *workload, BevDtype dtype,
                             BevAlign align, ObjectError *errors, Err *err) {
     HostProblem problem = {0};
@@ -38,12 +38,14 @@ static void warn_of_boxes(const Objects *objects, const Grid *grid, const char *
     static const char *const texts[] = {"have their middle outside of the grid",
                                         "have a side of 0 m",
                                         "meet no pixel's ray: they have no mass"};
-    int64_t counts[3] = {0};
+    int64_t counts[3] = {0}; /* boxes of each kind */
     for (int64_t i = 0; i < objects->count; i++) {
         const double *at = objects->boxes[i].center_m, *size_m = objects->boxes[i].size_m;
-        counts[0] += !(at[0] >= grid->x_min_m && at[0] < grid->x_max_m && at[1] >= grid->y_min_m &&
-                       at[1] < grid->y_max_m);
-        counts[1] += !(size_m[0] > 0 && size_m[1] > 0 && size_m[2] > 0);
+        const bool inside_x = at[0] >= grid->x_min_m && at[0] < grid->x_max_m;
+        const bool inside_y = at[1] >= grid->y_min_m && at[1] < grid->y_max_m;
+        const bool has_volume = size_m[0] > 0 && size_m[1] > 0 && size_m[2] > 0;
+        counts[0] += !(inside_x && inside_y);
+        counts[1] += !has_volume;
         counts[2] += !objects->pixels[i];
     }
     progress_hide();
@@ -53,7 +55,8 @@ static void warn_of_boxes(const Objects *objects, const Grid *grid, const char *
                     (long long)objects->count, texts[i]);
 }
 
-/* Finds the objects at the moment of the workload. A delayed camera sees them earlier. */
+/* Finds the objects at the moment of the workload. The rig matters: a delayed camera sees the
+ * objects where they were earlier. */
 static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
     const Rig rig = inputs_rig_at(workload->seen);
@@ -165,11 +168,11 @@ bool objects_describe(const Options *options, Workload *workload, const char *sc
 
 /* ---- a fault by range ------------------------------------------------------------------------ */
 
-/* Sums over the points of a camera at one range. `other_cell` counts points in the grid that moved
- * to another cell. `largest_m` is no sum. */
+/* The shifts of a camera's points at one range: counts, and sums of metres. */
 typedef struct {
-    int64_t points, in_grid, other_cell;
-    double moved_m, largest_m, ahead_m, left_m;
+    int64_t points, in_grid,
+        other_cell; /* other_cell: points in the grid that changed their cell */
+    double moved_m, largest_m, ahead_m, left_m; /* largest_m is the largest shift, not a sum */
 } Shift;
 
 /* Adds the shift of a point at this range on a pixel's ray, from the right to the wrong rig. */
@@ -177,22 +180,24 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
                       Shift *shift) {
     const Frustum *frustum = &right->frustum;
     double u = frustum_u_px(frustum, w), v = frustum_v_px(frustum, h);
-    double from[3], ray[3], at[3], off_from[3], off_ray[3], off[3];
+    double from[3], ray[3], at[3], wrong_from[3], wrong_ray[3], wrong_at[3];
     camera_ray(&right->cameras[camera], u, v, from, ray);
-    camera_ray(&wrong->cameras[camera], u, v, off_from, off_ray);
-    double level = hypot(ray[0], ray[1]), depth_m = range_m / level;
+    camera_ray(&wrong->cameras[camera], u, v, wrong_from, wrong_ray);
+    double level = hypot(ray[0], ray[1]); /* metres seen from above, for a metre of depth */
+    double depth_m = range_m / level;
     for (int axis = 0; axis < 3; axis++) {
         at[axis] = from[axis] + depth_m * ray[axis];
-        off[axis] = off_from[axis] + depth_m * off_ray[axis];
+        wrong_at[axis] = wrong_from[axis] + depth_m * wrong_ray[axis];
     }
     if (!(at[2] >= right->grid.z_min_m && at[2] < right->grid.z_max_m))
         return;
-    double dx = off[0] - at[0], dy = off[1] - at[1];
+    double dx = wrong_at[0] - at[0], dy = wrong_at[1] - at[1];
     int64_t cell = grid_cell(&right->grid, at);
-    bool in_bins = depth_m <= frustum_depth_m(frustum, (double)frustum_depth_bins(frustum) - 0.5);
+    double last_bin_end_m = frustum_depth_m(frustum, (double)frustum_depth_bins(frustum) - 0.5);
+    const bool in_grid = cell >= 0 && depth_m <= last_bin_end_m;
     shift->points++;
-    shift->in_grid += cell >= 0 && in_bins;
-    shift->other_cell += cell >= 0 && in_bins && grid_cell(&wrong->grid, off) != cell;
+    shift->in_grid += in_grid;
+    shift->other_cell += in_grid && grid_cell(&wrong->grid, wrong_at) != cell;
     shift->moved_m += hypot(dx, dy);
     shift->largest_m = fmax(shift->largest_m, hypot(dx, dy));
     shift->ahead_m += (dx * ray[0] + dy * ray[1]) / level;
@@ -200,19 +205,20 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
 }
 
 void fault_table_add(const Workload *workload, const char *scene, Report *report) {
-    static const double ranges_m[] = {10, 30, 50, 80};
+    enum { RANGES = 4 };
+    static const double ranges_m[RANGES] = {10, 30, 50, 80};
     const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
     const int h = right.frustum.feat_h, w = right.frustum.feat_w;
     report->folds = true;
-    for (int row = 0; row < 4 * right.camera_count; row++) {
-        const int camera = row / 4;
-        const double range_m = ranges_m[row % 4];
+    for (int row = 0; row < RANGES * right.camera_count; row++) {
+        const int camera = row / RANGES;
+        const double range_m = ranges_m[row % RANGES];
         Shift shift = {.points = 0};
         if (!memcmp(&right.cameras[camera], &wrong.cameras[camera], sizeof(Camera)))
             continue;
         for (int pixel = 0; pixel < h * w; pixel++)
             add_shift(&right, &wrong, camera, pixel / w, pixel % w, range_m, &shift);
-        double points = (double)shift.points; /* 0 points: the means are NaN */
+        double points = (double)shift.points; /* without points the means become NaN */
         report_row(report);
         add_text(report, "scene", "scene", scene);
         add_text(report, "camera", "camera", right.cameras[camera].name);
@@ -240,15 +246,16 @@ typedef struct {
     char names[WORST][48], title[160], subtitle[256];
 } ObjectDots;
 
-/* Names the objects with the largest errors, and makes the title: "Half of 22 objects move by less
- * than 0.12 m; car 7 moves by 1.88 m". */
+/* Names the objects with the largest errors. Makes the title: "Half of 22 objects move by less than
+ * 0.12 m; car 7 moves by 1.88 m". */
 static void name_worst_objects(const ObjectTable *table, ObjectDots *dots, int count, int lost) {
     double median_m = 0, worst_m = 0;
     for (int i = 0; i < count; i++) {
         const char *label = table->objects.boxes[i].label;
         double error_m = dots->error_m[i];
         int rank = isfinite(error_m) ? plot_rank(dots->error_m, count, i) : count;
-        median_m = rank == (count - lost) / 2 ? error_m : median_m;
+        if (rank == (count - lost) / 2)
+            median_m = error_m;
         if (rank >= WORST || !(error_m > 0))
             continue;
         worst_m = fmax(worst_m, error_m);

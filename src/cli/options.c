@@ -156,12 +156,11 @@ static const char *const page_themes[] = {"light", "dark", NULL};           /* F
 static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* TermColor */
 static const char *const pixel_modes[] = {"auto", "kitty", "iterm", "sixel", "off", NULL};
 
-/* The names that an option accepts, from a table of the program or a list of words. The names lie
- * `stride` bytes apart. They end after `count` or `*counted` names, or at NULL. */
+/* The names that an option accepts, from a table of the program or a list of words. */
 typedef struct {
-    const char *const *names;
-    size_t stride;
-    int count;
+    const char *const *names; /* the first name */
+    size_t stride;            /* bytes from a name to the next, such as the size of a table's row */
+    int count;                /* 0: NULL ends the names, or `counted` has their number */
     const int *counted;
     bool listed; /* --help lists the names; for other sets the option's text has them */
 } NameSet;
@@ -199,12 +198,13 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
 
 const char *choices_name(ChoiceSet set, int i) {
     const NameSet *names = &sets[set];
-    int count = names->counted ? *names->counted : names->count;
+    const int count = names->counted ? *names->counted : names->count;
     if (set == CHOICE_KERNEL)
         return bev_kernels[i] ? bev_kernels[i]->name : NULL;
-    return count && i >= count
-               ? NULL
-               : *(const char *const *)((const char *)names->names + (size_t)i * names->stride);
+    if (count && i >= count)
+        return NULL;
+    const char *name_of_row = (const char *)names->names + (size_t)i * names->stride;
+    return *(const char *const *)name_of_row;
 }
 
 int choices_find(ChoiceSet set, const char *name) {
@@ -218,8 +218,8 @@ int choices_or(ChoiceSet set, const char *name, int fallback) {
     return name ? choices_find(set, name) : fallback;
 }
 
-/* Returns the bit of a name, or the bits of all rows with a title. 0: the name is unknown. "v3"
- * thus names a kernel on every device. */
+/* Returns the bit of a name, or the bits of all rows with this title: the title "V3" stands for a
+ * kernel on every device. 0: the name is unknown. */
 static uint64_t choice_bits(ChoiceSet set, const char *name) {
     uint64_t bits = 0;
     int found = choices_find(set, name);
@@ -229,7 +229,8 @@ static uint64_t choice_bits(ChoiceSet set, const char *name) {
         const char *title = set == CHOICE_KERNEL ? bev_kernels[i]->title
                             : set == CHOICE_GPU  ? gpus[i].title
                                                  : NULL;
-        bits |= title && !strcasecmp(title, name) ? UINT64_C(1) << i : 0;
+        if (title && !strcasecmp(title, name))
+            bits |= UINT64_C(1) << i;
     }
     return bits;
 }
@@ -237,10 +238,11 @@ static uint64_t choice_bits(ChoiceSet set, const char *name) {
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
     if (choice_bits(set, word))
         return true;
+    enum { MOST_NAMES = 64 };
     char hint[256];
-    const char *names[64];
+    const char *names[MOST_NAMES];
     int count = 0;
-    while (count < 64 && (names[count] = choices_name(set, count)))
+    while (count < MOST_NAMES && (names[count] = choices_name(set, count)))
         count++;
     nearest_hint(word, names, (size_t)count, NULL, hint, sizeof hint);
     return err_set(err, ERR_USAGE, short_text("--%s", option).text, hint, "'%s' is not known",
@@ -334,7 +336,9 @@ const OptionRow *options_next(CommandId command, const OptionRow *row) {
 
 void option_help(const OptionRow *row, char text[OPTION_HELP]) {
     snprintf(text, OPTION_HELP, "%s", row->help);
-    for (int i = 0; sets[row->choices].listed && choices_name(row->choices, i); i++)
+    if (!sets[row->choices].listed)
+        return;
+    for (int i = 0; choices_name(row->choices, i); i++)
         text_add(text, OPTION_HELP, "%s%s", i ? ", " : ": ", choices_name(row->choices, i));
 }
 
@@ -357,9 +361,10 @@ static bool store_number(Options *options, const OptionRow *row, const char *val
     char *end;
     errno = 0;
     double number = strtod(value, &end);
-    bool whole = number == floor(number);
-    if (end == value || *end || errno || !(number >= row->min && number <= row->max) ||
-        (row->kind == KIND_INT && !whole))
+    const bool is_number = end != value && !*end && !errno;
+    const bool in_range = number >= row->min && number <= row->max;
+    const bool is_right_kind = row->kind != KIND_INT || number == floor(number);
+    if (!is_number || !in_range || !is_right_kind)
         return err_set(err, ERR_USAGE, row->name, "", "'%s' is not %s from %g to %g", value,
                        row->kind == KIND_INT ? "a whole number" : "a number", row->min, row->max);
     void *field = (char *)options + row->offset;
@@ -409,11 +414,17 @@ static bool store_option(Options *options, const OptionRow *row, const char *val
     return true;
 }
 
-/* Finds the row of a name with `length` characters, or of the letter *name. */
-static const OptionRow *find_row(const char *name, size_t length, bool letter, CommandId command) {
+/* Finds the row of an option by the first `length` characters of `name`. */
+static const OptionRow *row_of_name(CommandId command, const char *name, size_t length) {
     for (const OptionRow *row = NULL; (row = options_next(command, row));)
-        if (letter ? row->letter == *name
-                   : strlen(row->name) == length && !strncmp(row->name, name, length))
+        if (strlen(row->name) == length && !strncmp(row->name, name, length))
+            return row;
+    return NULL;
+}
+
+static const OptionRow *row_of_letter(CommandId command, char letter) {
+    for (const OptionRow *row = NULL; (row = options_next(command, row));)
+        if (row->letter == letter)
             return row;
     return NULL;
 }
@@ -433,21 +444,25 @@ static bool refuse_unknown_option(const char *word, const char *name, size_t len
                    "no such option");
 }
 
-/* Parses argv[*i]: "--name", "--name=value", "-k", "-kvalue" or flags in one word, "-qr". A value
- * may be the next word; *i then moves to it. */
+/* Parses argv[*i]: "--name", "--name=value", "-k", "-kvalue" or flags in one word, "-qr". If the
+ * value is the next word, `*i` moves to this word. */
 static bool parse_option(Options *options, int argc, char **argv, int *i, Err *err) {
-    const char *word = argv[*i], *at = word + 1;
-    const bool is_long = *at == '-';
-    for (at += is_long; *at;) {
+    const char *word = argv[*i];
+    const bool is_long = word[1] == '-';
+    for (const char *at = is_long ? word + 2 : word + 1; *at;) {
         size_t length = is_long ? strcspn(at, "=") : 1;
-        const OptionRow *row = find_row(at, length, !is_long, options->command);
+        const OptionRow *row = is_long ? row_of_name(options->command, at, length)
+                                       : row_of_letter(options->command, *at);
         if (!row)
             return refuse_unknown_option(word, is_long ? at : "", length, options->command, err);
         at += length;
         if (row->kind != KIND_FLAG) {
-            if (!*at && *i + 1 == argc)
+            const char *value = is_long ? at + 1 : at; /* behind the "=" or the letter */
+            if (*at)
+                return store_option(options, row, value, err);
+            if (*i + 1 == argc)
                 return refuse_word(err, options->command, word, "needs a value");
-            return store_option(options, row, *at ? at + is_long : argv[++*i], err);
+            return store_option(options, row, argv[++*i], err);
         }
         if (is_long && *at)
             return refuse_word(err, options->command, word, "takes no value");
@@ -456,7 +471,7 @@ static bool parse_option(Options *options, int argc, char **argv, int *i, Err *e
     return true;
 }
 
-/* Sets the command, and *first to the index of its first option or argument. */
+/* Sets the command, and `*first`, the index in argv of its first option or argument. */
 static bool find_command(Options *options, int argc, char **argv, int *first, Err *err) {
     enum { MAX_SCENES = 64 };
     SceneName scenes[MAX_SCENES];
@@ -529,7 +544,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err) {
     for (char name[CHOICE_ITEM]; choices_item(&names, name);) {
-        const OptionRow *row = find_row(name, strlen(name), false, options->command);
+        const OptionRow *row = row_of_name(options->command, name, strlen(name));
         if (row && options->given[row->number])
             return err_set(err, ERR_USAGE, short_text("--%s", name).text, hint, "%s", what);
     }

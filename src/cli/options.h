@@ -82,13 +82,13 @@ CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_exp
     cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,
     cmd_sensitivity, cmd_merge;
 
-/* Sets the defaults, then parses the command, its options and its arguments. Without a command, or
- * with a scene in its place, the command is live. The arguments move to the beginning of argv[1..].
+/* Sets the defaults, then parses the command, its options and its arguments. Without a command the
+ * command is live. The arguments move to the front in `argv`, and options->arguments points there.
  */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
-/* Refuses the first of the options `names` that was given. `names` is such as "cell,loss". True: no
- * such option was given. */
+/* Refuses the options `names`, such as "cell,loss": the first one that was given is the error.
+ * True: none of these options was given. */
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err);
 
@@ -111,7 +111,7 @@ typedef struct {
 /* Returns the option of a command that follows `row`; NULL: the first. After the last NULL. */
 const OptionRow *options_next(CommandId command, const OptionRow *row);
 
-/* Writes the help of an option, which lists its choices. */
+/* Writes the help of an option with the names that the option accepts. */
 enum { OPTION_HELP = 768 };
 void option_help(const OptionRow *row, char text[OPTION_HELP]);
 
@@ -124,8 +124,8 @@ void options_arguments(const Options *options, const char *between, char *text, 
 /* Writes the given options on which the figures of a result depend: "--kernel v4 --dtype fp8". */
 void options_given(const Options *options, char *text, size_t size);
 
-/* Print the help of one command, the help of the program, and manual pages (roff). `command` is
- * the name of a command; NULL: the page of the program. False: there is no such command. */
+/* Print the help of one command, the help of the program, and a manual page (roff): of the command
+ * with this name, or of the program for NULL. False: there is no such command. */
 void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
 bool help_man(const char *command, FILE *out, Err *err);
@@ -138,7 +138,7 @@ void help_complete(int count, char **words, FILE *out);
  * The list has the reason, too. */
 bool help_list(FILE *out, Err *err);
 
-/* ---- the values that an option may take, from the tables that define them ------------------- */
+/* ---- the values that an option may take ------------------------------------------------------ */
 
 /* Returns name `i` of a table. NULL: the table has fewer. */
 const char *choices_name(ChoiceSet set, int i);
@@ -158,6 +158,6 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
 enum { CHOICE_ITEM = 64 };
 bool choices_item(const char **list, char item[CHOICE_ITEM]);
 
-/* Returns the bit mask of a checked list; `fallback` for NULL. A title of a kernel stands for all
- * its rows. */
+/* Returns the bits of the names in a list that choices_check has accepted. NULL: returns
+ * `fallback`. The title of a kernel or GPU gives the bits of all rows with this title. */
 uint64_t choices_mask(ChoiceSet set, const char *text, uint64_t fallback);

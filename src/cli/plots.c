@@ -35,8 +35,8 @@ static void draw_sheet(Pen *pen, const void *context) {
     (page->straggler ? straggler_strips_draw : race_moments_draw)(&sheet, area, page->view);
 }
 
-/* Draws a page of the live display. A display without a screen runs a script, and has the picture
- * and the schedules of the page. */
+/* Draws a page of the live display. An App in script mode, which needs no screen, makes the picture
+ * and the schedules of this page. */
 static bool plot_race(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
     const EngineOptions engine = {
@@ -72,37 +72,40 @@ static bool plot_race(const PlotRequest *request, Err *err) {
 
 enum { DOTS_MAX = 128, TEXT = 200, NAMED = 8 };
 
-static const double band = 1.3;
+typedef enum { PUBLISHED, RECORDED, SOURCES } Source; /* where a known latency comes from */
 
-/* Published [0] and recorded [1] latencies. Each is a dot: x is the known latency, y the latency by
- * the model, and gap the larger of the two over the smaller. */
+static const double band = 1.3; /* the largest gap of a latency that agrees with the model */
+
+/* Each known latency is a dot: x is the known latency, y the latency by the model, and gap the
+ * larger of the two over the smaller. */
 typedef struct {
-    double x[2][DOTS_MAX], y[2][DOTS_MAX], gap[2][DOTS_MAX];
-    char names[2][DOTS_MAX][TEXT]; /* "V4, canonical, H200" */
-    const char *labels[2][DOTS_MAX];
-    int count[2], within;
+    double x[SOURCES][DOTS_MAX], y[SOURCES][DOTS_MAX], gap[SOURCES][DOTS_MAX];
+    char names[SOURCES][DOTS_MAX][TEXT]; /* "V4, canonical, H200" */
+    const char *labels[SOURCES][DOTS_MAX];
+    int count[SOURCES], within;
     char title[2 * TEXT];
 } Comparison;
 
 /* Adds a dot for each known latency of the model's kernels on all GPUs of the table. */
-static void add_dots(Comparison *all, const SceneModel *model, int recorded) {
-    bool fp16 = model->memory->dtype == BEV_FP16;
+static void add_dots(Comparison *all, const SceneModel *model, Source source) {
+    const BevDtype dtype = model->memory->dtype;
+    const char *format = dtype == BEV_FP16 ? "" : bev_dtypes[dtype].title; /* FP16 is the usual */
     for (int g = 0; g < gpu_count; g++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
-            int at = all->count[recorded];
-            double known_us =
-                recorded ? kernel->recorded_us[g] : published_us(&gpus[g], model, kernel->kernel);
-            if (!isfinite(known_us) || at == DOTS_MAX)
+            const int dot = all->count[source];
+            const double known_us = source == RECORDED
+                                        ? kernel->recorded_us[g]
+                                        : published_us(&gpus[g], model, kernel->kernel);
+            if (!isfinite(known_us) || dot == DOTS_MAX)
                 continue;
-            snprintf(all->names[recorded][at], TEXT, "%s%s%s, %s, %s", kernel->title,
-                     fp16 ? "" : " ", fp16 ? "" : bev_dtypes[model->memory->dtype].title,
-                     model->scene, gpus[g].title);
+            snprintf(all->names[source][dot], TEXT, "%s%s%s, %s, %s", kernel->title,
+                     format[0] ? " " : "", format, model->scene, gpus[g].title);
             double model_us = kernel->predicted[g].latency_us;
-            all->x[recorded][at] = known_us;
-            all->y[recorded][at] = model_us;
-            all->gap[recorded][at] = fmax(model_us / known_us, known_us / model_us);
-            all->within += all->gap[recorded][at] <= band;
-            all->count[recorded]++;
+            all->x[source][dot] = known_us;
+            all->y[source][dot] = model_us;
+            all->gap[source][dot] = fmax(model_us / known_us, known_us / model_us);
+            all->within += all->gap[source][dot] <= band;
+            all->count[source]++;
         }
 }
 
@@ -123,8 +126,8 @@ static bool compare_configurations(const ChosenGpus *chosen, Comparison *all, Er
                 kernels |= model_bits(bev_kernels[k]);
         progress_step(config, i / (2.0 * preset_count), (i + 1) / (2.0 * preset_count));
         ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, &every, kernels, err);
-        for (int recorded = 0; ok && recorded < 2; recorded++)
-            add_dots(all, &model, recorded);
+        for (Source source = 0; ok && source < SOURCES; source++)
+            add_dots(all, &model, source);
         scene_model_close(&model);
     }
     return ok;
@@ -133,13 +136,14 @@ static bool compare_configurations(const ChosenGpus *chosen, Comparison *all, Er
 /* Names the dots with the largest gaps, and sets the ends of both axes. */
 static void fit_dots(Comparison *all, PlotAxis *x, PlotAxis *y) {
     double lo = INFINITY, hi = 1;
-    for (int kind = 0; kind < 2; kind++)
-        for (int i = 0; i < all->count[kind]; i++) {
-            int rank = plot_rank(all->gap[0], 2 * DOTS_MAX, kind * DOTS_MAX + i);
-            bool named = all->gap[kind][i] > band && rank < NAMED;
-            all->labels[kind][i] = named ? all->names[kind][i] : NULL;
-            lo = fmin(lo, fmin(all->x[kind][i], all->y[kind][i]));
-            hi = fmax(hi, fmax(all->x[kind][i], all->y[kind][i]));
+    for (int source = 0; source < SOURCES; source++)
+        for (int i = 0; i < all->count[source]; i++) {
+            const int dot = source * DOTS_MAX + i; /* its place in all rows of `gap` */
+            int rank = plot_rank(all->gap[0], SOURCES * DOTS_MAX, dot);
+            bool named = all->gap[source][i] > band && rank < NAMED;
+            all->labels[source][i] = named ? all->names[source][i] : NULL;
+            lo = fmin(lo, fmin(all->x[source][i], all->y[source][i]));
+            hi = fmax(hi, fmax(all->x[source][i], all->y[source][i]));
         }
     x->lo = isfinite(lo) ? lo / 1.2 : 0.5;
     x->hi = 1.2 * hi;
@@ -156,19 +160,20 @@ static bool plot_published(const PlotRequest *request, Err *err) {
     fit_dots(&all, &x, &y);
     const double ends[] = {x.lo, x.hi};
     const double above[] = {band * x.lo, band * x.hi}, below[] = {x.lo / band, x.hi / band};
-    PlotSeries series[] = {plot_series("published", all.x[0], all.y[0], all.count[0], 0),
-                           plot_series("recorded", all.x[1], all.y[1], all.count[1], 4),
-                           plot_series("as known", ends, ends, 2, 4),
-                           plot_series("1.3 times longer", ends, above, 2, 4),
-                           plot_series("1.3 times shorter", ends, below, 2, 4)};
-    for (int i = 0; i < 2; i++) {
-        series[i].dots = true;
-        series[i].labels = all.labels[i];
-        series[3 + i].faint = true;
+    enum { DARK = 0, GREY = 4 }; /* colours of the series */
+    PlotSeries series[] = {
+        plot_series("published", all.x[PUBLISHED], all.y[PUBLISHED], all.count[PUBLISHED], DARK),
+        plot_series("recorded", all.x[RECORDED], all.y[RECORDED], all.count[RECORDED], GREY),
+        plot_series("as known", ends, ends, 2, GREY),
+        plot_series("1.3 times longer", ends, above, 2, GREY),
+        plot_series("1.3 times shorter", ends, below, 2, GREY)};
+    for (int source = 0; source < SOURCES; source++) {
+        series[source].dots = true;
+        series[source].labels = all.labels[source];
     }
-    series[1].faint = true;
+    series[RECORDED].faint = series[3].faint = series[4].faint = true;
     snprintf(all.title, sizeof all.title, "The model is within 1.3 times of %d of %d latencies",
-             all.within, all.count[0] + all.count[1]);
+             all.within, all.count[PUBLISHED] + all.count[RECORDED]);
     ChartSpec spec = {
         .title = all.title,
         .subtitle = "the six configurations of the article, FP16 and FP8, nearest",
@@ -193,11 +198,9 @@ enum { SWEEP_MAX = 12 };
 
 typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
 
-/* Each sweep with the unit of its axis, the axis title, and the settings, up to a 0: cells along an
- * axis, channels, or depth bins. */
 static const struct {
-    const char *unit, *axis;
-    int settings[SWEEP_MAX];
+    const char *unit, *axis; /* for the title of the chart, and of the axis */
+    int settings[SWEEP_MAX]; /* cells of a side, channels, or depth bins; 0 ends them */
 } sweeps[OVER_COUNT] = {
     [OVER_GRID] = {"cells a side",
                    "cells a side of the same area",
@@ -210,14 +213,15 @@ enum { KERNELS = MODEL_KERNELS };
 
 typedef struct {
     double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
-    int count;
+    int count; /* settings so far */
     const BevKernel *kernels[KERNELS];
     int kernel_count;
     unsigned mask; /* the same kernels as model_bits */
 } Sweep;
 
-/* Changes rig and channels to one setting. Returns its x on the axis. OVER_POINTS varies the depth
- * bins: its x is the number of points of the map, which is not known yet, so that 0 is returned. */
+/* Changes the rig or the channels to one setting. Returns the place of the setting on the axis. 0:
+ * the place is not known yet. OVER_POINTS varies the depth bins, and only the map of the changed
+ * rig says how many points there are. */
 static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
     if (over == OVER_GRID)
@@ -262,7 +266,8 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     return ok;
 }
 
-/* Returns the place on the axis at which the footprint reaches `bytes`. NaN: there is none. */
+/* Returns the place on the axis at which the footprint reaches `bytes`. NaN: there is no such
+ * place. The place is the value of a line over the footprint, with both axes logarithmic. */
 static double footprint_reaches(const Sweep *sweep, double bytes) {
     const ChartSpec logarithmic = {.x = {.log = true, .lo = 1, .hi = 2}, .y.log = true};
     const PlotSeries series = plot_series("", sweep->footprint, sweep->x, sweep->count, 0);
@@ -358,8 +363,8 @@ static bool plot_sweep(const PlotRequest *request, Err *err) {
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
-/* Gives each GPU the ceilings that were recorded of it (info --probe). No probe has measured a GPU
- * whose figures differ from its row in the table. The size of the L2 does not count. */
+/* Gives each GPU its recorded ceilings (info --probe). A GPU that options have changed gets no
+ * ceilings, because no probe has measured it. --l2-mb is allowed: the ceilings stay the same. */
 static void set_ceilings(SceneModel *model, const ChosenGpus *chosen) {
     for (int i = 0; i < model->memory->gpu_count; i++) {
         const Gpu *gpu = &model->memory->gpus[i], *row = gpu_find(gpu->name);
@@ -371,6 +376,7 @@ static void set_ceilings(SceneModel *model, const ChosenGpus *chosen) {
     }
 }
 
+/* Draws a chart of the memory model. `rel_l2` NULL: the chart shows no errors. */
 static bool draw_chart(const PlotRequest *request, Chart chart,
                        const double rel_l2[BEV_DTYPE_COUNT], Err *err) {
     SceneModel *model = request->model;
@@ -477,7 +483,9 @@ bool cmd_plot(const Options *options, Err *err) {
     static SceneModel model;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
-    bool fault, all_kernels = kind && charts[kind->chart].replays == REPLAYS_KERNELS;
+    const bool all_kernels = kind && charts[kind->chart].replays == REPLAYS_KERNELS;
+    const double scene_share = all_kernels ? 0.95 : 0.05; /* of the work, for the progress line */
+    bool fault;
     PlotRequest request = {.model = &model, .chosen = &chosen, .options = options};
     /* The kernel that titles name. It may be a CUDA kernel, because the model needs no GPU. */
     request.kernel =
@@ -492,19 +500,20 @@ bool cmd_plot(const Options *options, Err *err) {
     if (fault && kind->draw != plot_objects)
         return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
                        "this chart is of the rig without fault");
-    /* A chart of one GPU shows the first. The working set is shown for every GPU. */
-    unsigned usual =
-        kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
+    const unsigned all_gpus = (1u << gpu_count) - 1, a6000 = 1u << (gpu_find("a6000") - gpus);
+    const unsigned usual = kind->chart == CHART_WORKING_SET ? all_gpus : a6000;
     progress_begin("plot", options->quiet);
-    progress_step("the scene", 0, all_kernels ? 0.95 : 0.05);
+    progress_step("the scene", 0, scene_share);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], options, dtype, align, &chosen,
                                all_kernels ? MODEL_ALL : 0, err);
-    progress_step(kind->name, all_kernels ? 0.95 : 0.05, 1);
-    ok = ok && (kind->draw ? kind->draw(&request, err)
-                : charts[kind->chart].replays == REPLAYS_FORMATS
-                    ? draw_dtype(&request, err)
-                    : draw_chart(&request, kind->chart, NULL, err));
+    progress_step(kind->name, scene_share, 1);
+    if (ok && kind->draw)
+        ok = kind->draw(&request, err);
+    else if (ok && charts[kind->chart].replays == REPLAYS_FORMATS)
+        ok = draw_dtype(&request, err);
+    else if (ok)
+        ok = draw_chart(&request, kind->chart, NULL, err);
     progress_end();
     return ok;
 }

@@ -8,7 +8,7 @@
 #include "src/cli/report.h"
 #include "src/run/bench.h"
 
-/* Each scene has rows of its own if there are at most RECORDS_SCENES_LISTED scenes. Otherwise a row
+/* A table of at most RECORDS_SCENES_LISTED scenes has rows for each scene. In a longer table a row
  * stands for all scenes. */
 enum { RECORDS_SCENES_LISTED = 32, RECORDS_MAX_SHARDS = 10000 };
 

@@ -144,10 +144,23 @@ typedef struct {
     int width;                   /* of the table */
 } Layout;
 
-enum { BETWEEN = 2 }; /* blanks between two columns */
+enum { BETWEEN = 2, HEADINGS = -1 }; /* blanks between two columns; the row of the headings */
 
+/* Returns the characters that a column adds to the width of a table. */
 static int room_of(int width) {
     return width ? width + BETWEEN : 0;
+}
+
+/* Returns the characters of the longest cell or heading of a column. */
+static int column_width(const Report *report, int column) {
+    int width = 0;
+    for (int row = HEADINGS; row < report->row_count; row++) {
+        char text[256];
+        report_cell(report, row, column, text, sizeof text);
+        const int characters = text_characters(text, strlen(text));
+        width = characters > width ? characters : width;
+    }
+    return width;
 }
 
 /* Measures the columns. `folds`: a value that all rows share is folded. A table of one row folds
@@ -156,22 +169,20 @@ static Layout lay_out(const Report *report, bool folds) {
     Layout layout = {.width = -BETWEEN};
     for (int column = 0; column < report->column_count; column++) {
         const ReportColumn *head = &report->columns[column];
-        const json_t *first = cell_at(report, 0, column), *known = NULL;
+        const json_t *first = cell_at(report, 0, column), *known = NULL; /* a cell with a value */
         const bool groups = report->group && !strcmp(head->key, report->group);
         bool same = folds && (report->row_count > 1 || groups) && !json_is_number(first);
-        int width = 0;
-        for (int row = -1; head->heading && row < report->row_count; row++) {
+        if (!head->heading)
+            continue;
+        for (int row = 0; row < report->row_count; row++) {
             const json_t *cell = cell_at(report, row, column);
-            char text[256];
-            report_cell(report, row, column, text, sizeof text);
-            int own = text_characters(text, strlen(text));
-            width = own > width ? own : width;
-            same = same && (row < 0 || json_equal(cell, first));
-            known = known || row < 0 || json_is_null(cell) ? known : cell;
+            same = same && json_equal(cell, first);
+            if (!known && !json_is_null(cell))
+                known = cell;
         }
         layout.words[column] = !known || json_is_string(known);
-        layout.folded[column] = same && head->heading;
-        layout.widths[column] = same ? 0 : width;
+        layout.folded[column] = same;
+        layout.widths[column] = same ? 0 : column_width(report, column);
         layout.width += room_of(layout.widths[column]);
     }
     return layout;
@@ -186,9 +197,12 @@ static void describe_folded(const Report *report, const Layout *layout, char *te
             continue;
         report_cell(report, 0, column, cell, sizeof cell);
         text_for_locale(report->columns[column].heading, heading, sizeof heading);
-        bool lacks = !strcmp(cell, "n/a");
-        text_add(text, size, "%s%s%s%s%s", text[0] ? "; " : "", lacks ? "no " : "", heading,
-                 lacks ? "" : " ", lacks ? "" : cell);
+        if (text[0])
+            text_add(text, size, "; ");
+        if (!strcmp(cell, "n/a"))
+            text_add(text, size, "no %s", heading);
+        else
+            text_add(text, size, "%s %s", heading, cell);
     }
 }
 
@@ -202,7 +216,7 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-/* Prints a row. */
+/* Prints a row, or the HEADINGS. */
 static void print_row(const Report *report, int row, const Layout *layout, bool markdown,
                       FILE *out) {
     char text[256];
@@ -212,7 +226,7 @@ static void print_row(const Report *report, int row, const Layout *layout, bool 
         if (!layout->widths[column])
             continue;
         report_cell(report, row, column, text, sizeof text);
-        if (row < 0)
+        if (row == HEADINGS)
             text_for_locale(report->columns[column].heading, text, sizeof text);
         if (markdown)
             escape_bars(text, sizeof text);
@@ -223,7 +237,8 @@ static void print_row(const Report *report, int row, const Layout *layout, bool 
     fputs(markdown ? " |\n" : "\n", out);
 }
 
-/* Returns how many columns at the beginning identify a row. */
+/* Returns how many columns at the beginning identify a row: up to `names_to`, or all columns before
+ * the first column of numbers. */
 static int count_name_columns(const Report *report, const Layout *layout) {
     int names = 0;
     if (report->names_to)
@@ -233,8 +248,31 @@ static int count_name_columns(const Report *report, const Layout *layout) {
     return names;
 }
 
+/* Chooses the columns of the next part of a split table: the first `names` columns, then all
+ * columns from `*next` on that fit the screen. The part has at least one visible column besides the
+ * names. */
+static Layout take_part(const Report *report, const Layout *layout, int names, int screen,
+                        int *next) {
+    Layout part = *layout;
+    int used = -BETWEEN;
+    bool has_column = false;
+    for (int column = 0; column < names; column++)
+        used += room_of(layout->widths[column]);
+    for (int column = names; column < report->column_count; column++)
+        part.widths[column] = 0;
+    for (; *next < report->column_count; ++*next) {
+        const int width = layout->widths[*next];
+        if (has_column && used + room_of(width) > screen)
+            break;
+        part.widths[*next] = width;
+        used += room_of(width);
+        has_column |= width > 0;
+    }
+    return part;
+}
+
 /* Prints the folded columns as words, then the table. A table that is wider than the screen is
- * split. Each part begins with the columns that identify a row, and has at least one other. */
+ * split. Each part begins with the columns that identify a row. */
 static void print_whole(const Report *report, bool folds, bool markdown, FILE *out) {
     char folded[512];
     const Layout layout = lay_out(report, folds);
@@ -246,20 +284,9 @@ static void print_whole(const Report *report, bool folds, bool markdown, FILE *o
     if (folded[0])
         fprintf(out, "In every row: %s.\n\n", folded);
     do {
-        Layout part = layout;
-        int used = -BETWEEN;
-        bool any = false;
         fputs(next > names ? "\n" : "", out);
-        for (int column = 0; column < count; column++) {
-            const int width = layout.widths[column];
-            const bool named = column < names, turn = column == next;
-            const bool fits = named || (turn && !(any && used + room_of(width) > screen));
-            part.widths[column] = fits ? width : 0;
-            used += room_of(part.widths[column]);
-            any |= turn && fits && width;
-            next += turn && fits;
-        }
-        print_row(report, -1, &part, markdown, out);
+        const Layout part = take_part(report, &layout, names, screen, &next);
+        print_row(report, HEADINGS, &part, markdown, out);
         for (int column = 0; markdown && column < count; column++)
             if (part.widths[column])
                 fputs(part.words[column] ? "|---" : "|---:", out);
@@ -286,8 +313,8 @@ static void print_groups(const Report *report, FILE *out) {
     }
 }
 
-/* Prints a table. One that is wider than the screen is printed by groups, where it has them;
- * otherwise its columns fold. */
+/* Prints a table. A table that is wider than the screen is printed by its groups. Without groups
+ * its columns fold. */
 static void print_table(const Report *report, bool markdown, FILE *out) {
     bool too_wide = !markdown && report_screen_columns &&
                     lay_out(report, report->folds).width > report_screen_columns;
@@ -305,8 +332,8 @@ static void report_markdown(const Report *report, FILE *out) {
     print_table(report, true, out);
 }
 
-/* Prints a text of CSV with the quotes of RFC 4180. A text that begins with = + - @ gets an
- * apostrophe, so that a spreadsheet does not take it for a formula. */
+/* Prints a text of CSV with the quotes of RFC 4180. A spreadsheet would take a text that begins
+ * with = + - @ for a formula. Such a text gets an apostrophe in front. */
 static void print_csv_text(const char *text, FILE *out) {
     bool formula = text[0] && strchr("=+-@", text[0]);
     if (!formula && !strpbrk(text, "\",'")) {
@@ -355,11 +382,12 @@ void report_add_object(Report *report, const json_t *row) {
     report_row(report);
     for (int i = 0; i < report->column_count; i++) {
         const ReportColumn *column = &report->columns[i];
-        json_t *value = json_object_get(row, column->key);
-        report_add(report, column->key, column->heading, column->digits,
-                   json_is_string(value) ? cell_text(json_string_value(value))
-                   : value               ? json_incref(value)
-                                         : json_null());
+        json_t *value = json_object_get(row, column->key), *cell = json_null();
+        if (json_is_string(value))
+            cell = cell_text(json_string_value(value)); /* without control characters */
+        else if (value)
+            cell = json_incref(value);
+        report_add(report, column->key, column->heading, column->digits, cell);
     }
 }
 
@@ -373,30 +401,39 @@ void report_hide(Report *report, const char *key) {
 
 const char output_command[] = "        ";
 
-/* Returns the indent for the rest of a long line: the place of its last column. Two blanks stand
- * before a column. */
+/* Returns the indent for the rest of a long line: the place of the last column in the left half of
+ * the screen. Two blanks stand before a column. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
-    for (size_t i = 2; i < length; i++)
-        if (line[i - 2] == ' ' && line[i - 1] == ' ' && line[i] != ' ' &&
-            text_characters(line, i) <= report_screen_columns / 2)
+    for (size_t i = 2; i < length; i++) {
+        const bool begins = line[i - 2] == ' ' && line[i - 1] == ' ' && line[i] != ' ';
+        if (begins && text_characters(line, i) <= report_screen_columns / 2)
             indent = text_characters(line, i);
+    }
     return indent;
 }
 
-/* Prints a result. On a terminal long lines are broken, and blanks at their ends left out. */
+/* Prints a line on a terminal, without the blanks at its end. A line that is too long is broken,
+ * unless the line is a command to paste. */
+static bool print_screen_line(const char *line, size_t length) {
+    const bool is_command = !strncmp(line, output_command, strlen(output_command));
+    while (length && line[length - 1] == ' ')
+        length--;
+    if (is_command)
+        return text_wrap(line, length, 0, 0, INT_MAX, stdout);
+    return text_wrap(line, length, 0, hanging_indent(line, length), report_screen_columns, stdout);
+}
+
 static bool print_result(const MemoryStream *output) {
-    const char *text = output->bytes;
-    bool ok = report_screen_columns || fwrite(text, 1, output->length, stdout) == output->length;
-    while (report_screen_columns && ok && *text) {
-        size_t end = strcspn(text, "\n"), length = end;
-        const bool whole = !strncmp(text, output_command, strlen(output_command));
-        while (length && text[length - 1] == ' ')
-            length--;
-        ok = text_wrap(text, length, 0, whole ? 0 : hanging_indent(text, length),
-                       whole ? INT_MAX : report_screen_columns, stdout);
-        text += end + (text[end] == '\n');
-    }
+    bool ok = true;
+    if (report_screen_columns) {
+        for (const char *line = output->bytes; ok && *line;) {
+            const size_t length = strcspn(line, "\n");
+            ok = print_screen_line(line, length);
+            line += length + (line[length] == '\n');
+        }
+    } else
+        ok = fwrite(output->bytes, 1, output->length, stdout) == output->length;
     return fflush(stdout) == 0 && ok;
 }
 
@@ -562,7 +599,8 @@ json_t *output_head(const char *command) {
 
 int output_check(int status) {
     errno = 0;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || status)
+    const bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (written || status)
         return status;
     fprintf(stderr, "bevscope: standard output: cannot write%s%s\n", errno ? ": " : "",
             errno ? strerror(errno) : "");

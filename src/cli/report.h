@@ -39,14 +39,17 @@ typedef struct {
     int column_count, row_count;
     bool unknown; /* until the next row, every cell that is added is empty */
     bool folds;   /* a value that all rows share is printed once, before the table */
-    /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a row;
-     * NULL: the columns of words at the start. Each value of `group` is a line above its rows. */
+    /* Keys of columns, for a terminal that is too narrow: the last column that identifies a row,
+     * and the column whose values stand above their rows. NULL: the columns of words at the start
+     * identify a row; no column stands above its rows. */
     const char *names_to, *group;
 } Report;
 
-/* Begins a row. Then call report_add, or a function below, for each column. report_add owns the
- * cell afterwards. `key` and `heading` must live as long as the report. */
+/* Begins a row. Then call report_add, or a function below, for each column. */
 void report_row(Report *report);
+
+/* Adds a cell to the row, and owns the cell afterwards. `key` and `heading` must live as long as
+ * the report. */
 void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell);
 void add_text(Report *report, const char *key, const char *heading, const char *text);
 void add_int(Report *report, const char *key, const char *heading, long long value);
@@ -80,8 +83,8 @@ ShortText report_number(double value, int digits);
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text;
 
-/* The width of the terminal that shows tables and prose for people; 0: no terminal. A table that is
- * too wide is split. A line that is too long is broken at a blank. */
+/* The columns of the terminal that shows the result; 0: no terminal. A table that is wider is
+ * split, and a longer line is broken at a blank. */
 extern int report_screen_columns;
 
 /* Returns the rows as an array of objects, which the caller owns. */
@@ -89,7 +92,8 @@ json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
-/* The beginning of a line with a command to paste. Such a line is never broken. */
+/* The beginning of a line with a command to paste. A terminal shows this line unbroken, because a
+ * shell would take a broken line for two commands. */
 extern const char output_command[];
 
 /* Returns the width of the terminal that is standard output; 0: no terminal. */
@@ -99,7 +103,8 @@ int output_screen_columns(void);
  * replaced completely or not at all. */
 bool output_close(MemoryStream *output, const char *path, Err *err);
 
-/* Returns the status, or a failure, which is told, if printed text did not reach its file. */
+/* Returns the exit status of the program. If printed text did not reach its file, the function says
+ * so, and returns a failure. */
 int output_check(int status);
 
 /* Returns the printer of --format for people, text or Markdown. NULL: the format is CSV or JSON. */
@@ -122,9 +127,10 @@ typedef struct {
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Warns on standard error that the errors of a scene leave out `values` values, whose FP64 is not
- * finite. Several calls for one scene in succession warn once. `values` 0: no warning. `time_s` is
- * the first of the `moments` with such values; NaN: the scene has one moment. */
+/* Warns on standard error that the errors of a scene leave out `values` values, because their FP64
+ * result is not finite. Several calls for one scene in succession warn once. `values` 0: no
+ * warning. `moments` moments have left-out values, and `time_s` is the first of these moments. NaN:
+ * the scene has one moment. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
 
 /* Returns an object that every result in JSON has: the command, the version and this machine. */

@@ -46,14 +46,15 @@ void scene_model_close(SceneModel *model) {
 static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
                           const BevKernel *kernel, BevDtype dtype, CacheState cache) {
     const BevProblem *problem = &model->problem.view;
-    const bool calibrated = inputs_as_calibrated(model->workload.scene, &model->workload.job);
-    for (int i = 0; calibrated && i < chosen->recorded.count; i++) {
+    if (!inputs_as_calibrated(model->workload.scene, &model->workload.job))
+        return NAN; /* recordings are of rigs without a fault */
+    for (int i = 0; i < chosen->recorded.count; i++) {
         const RecordedSet one = {&chosen->recorded.recordings[i], 1};
+        if (!is_recorded_on(one.recordings, gpu))
+            continue;
         const RecordedRow *row =
-            is_recorded_on(one.recordings, gpu)
-                ? recorded_row(&one, model->label, problem->shape.channels, kernel->name, dtype,
-                               problem->align, cache_names[cache], NULL)
-                : NULL;
+            recorded_row(&one, model->label, problem->shape.channels, kernel->name, dtype,
+                         problem->align, cache_names[cache], NULL);
         if (row)
             return row->median_us;
     }
@@ -66,13 +67,15 @@ bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevPr
     BevDtype dtype = problem->dtype;
     if (!model_replay(model->memory, problem, kernels, err))
         return false;
-    for (int i = 0; (kernel = traced_kernel(i)); i++)
-        for (int g = 0; kernels >> i & 1 && g < chosen->count; g++) {
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        const bool replayed = kernels >> i & 1;
+        for (int g = 0; replayed && g < chosen->count; g++) {
             const Gpu *gpu = &chosen->gpus[g];
             model_set_recorded(model->memory, kernel, dtype, g,
                                recorded_us(model, chosen, gpu, kernel, dtype, CACHE_WARM),
                                recorded_us(model, chosen, gpu, kernel, dtype, CACHE_COLD));
         }
+    }
     return true;
 }
 
@@ -95,7 +98,9 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
             return false;
         chosen->gpus[chosen->count++] = chosen->file.gpu;
     }
-    /* The title names all changes but that of the L2. Tables and charts show the size of the L2. */
+    /* The title of a GPU names the changes. It leaves out the L2, whose size tables and charts
+     * show.
+     */
     const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
                          options->clock_ghz};
     GpuEdit named = all;

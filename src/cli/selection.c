@@ -55,28 +55,34 @@ bool select_devices(const char *word, unsigned *where, Err *err) {
     return true;
 }
 
-static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDirection direction) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == device && bev_kernels[i]->direction == direction &&
-            bev_kernels[i]->launch && !strcasecmp(bev_kernels[i]->title, title))
-            return bev_kernels[i];
+/* Finds a kernel that can run by its title. NULL: the device is not among `where`, or has none. */
+static const BevKernel *kernel_titled(const char *title, unsigned where, BevWhere device,
+                                      BevDirection direction) {
+    for (int i = 0; where & 1u << device && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where == device && kernel->direction == direction && kernel->launch &&
+            !strcasecmp(kernel->title, title))
+            return kernel;
+    }
     return NULL;
 }
 
-/* Finds a kernel of this direction by its name or title. The name of a kernel of the other
- * direction stands for the title of that kernel. "v4" may also run on the CPU, but "cpu_v4" never
- * runs on a GPU. NULL, without an error: no such kernel can run. */
+/* Finds a kernel of this direction by its name or title. If another kernel has the name, its title
+ * is searched: "v4" may also run on the CPU, and a forward name finds the backward kernel. NULL,
+ * without an error: no such kernel can run. */
 static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
     const BevKernel *named = bev_kernel_find(word), *found = NULL;
-    bool same = named && named->direction == direction;
-    bool there = named && where & 1u << named->where, runs = there && named->launch;
-    if (same && (runs || named->where == BEV_CPU))
-        return runs ? named : NULL;
-    if (there)
-        found = kernel_titled(named->title, named->where, direction);
+    const char *title = named ? named->title : word;
+    if (named && named->direction == direction) {
+        if (where & 1u << named->where && named->launch)
+            return named;
+        if (named->where == BEV_CPU)
+            return NULL; /* the name of a CPU kernel never stands for a GPU */
+    }
+    if (named) /* the device of the name comes first, then the GPU */
+        found = kernel_titled(title, where, named->where, direction);
     for (int device = BEV_CUDA; !found && device >= BEV_CPU; device--)
-        if (where & 1u << device)
-            found = kernel_titled(named ? named->title : word, (BevWhere)device, direction);
+        found = kernel_titled(title, where, (BevWhere)device, direction);
     return found;
 }
 
@@ -111,11 +117,11 @@ const BevKernel *select_best(unsigned where) {
 }
 
 bool select_single(const Options *options, const char *says, const char *hint, Err *err) {
-    const char *const lists[] = {options->dtype, options->align};
+    const char *const names[] = {"--dtype", "--align"};
+    const char *const values[] = {options->dtype, options->align};
     for (int i = 0; i < 2; i++)
-        if (lists[i] && (strchr(lists[i], ',') || !strcmp(lists[i], "all")))
-            return err_set(err, ERR_USAGE, i ? "--align" : "--dtype", hint, "%s, not '%s'", says,
-                           lists[i]);
+        if (values[i] && (strchr(values[i], ',') || !strcmp(values[i], "all")))
+            return err_set(err, ERR_USAGE, names[i], hint, "%s, not '%s'", says, values[i]);
     return true;
 }
 
@@ -159,15 +165,19 @@ bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *er
     const Slice whole = slice_of(shape, SLICE_MAX);
     const bool tall = whole.slices > 1;
     long long x, y, z = 0;
-    int used = 0, more = 0;
-    bool read = sscanf(text, "%lld,%lld%n", &x, &y, &used) == 2;
-    if (read && tall && text[used] == ',')
-        read = sscanf(text + used, ",%lld%n", &z, &more) == 1;
-    if (!read || text[used + more])
+    int end = 0, z_length = 0; /* bytes of `text` that were read */
+    bool read = sscanf(text, "%lld,%lld%n", &x, &y, &end) == 2;
+    if (read && tall && text[end] == ',') {
+        read = sscanf(text + end, ",%lld%n", &z, &z_length) == 1;
+        end += z_length;
+    }
+    if (!read || text[end])
         return err_set(err, ERR_USAGE, "--cell", tall ? "such as 64,70,3" : "such as 64,70",
                        "'%s' is not X,Y%s", text, tall ? " or X,Y,Z" : "");
     ShortText last = cell_place(shape, shape->nx * shape->ny - 1, ",");
-    if (x < 0 || y < 0 || z < 0 || x >= whole.cells_x || y >= whole.rows || z >= whole.slices)
+    const bool inside_x = x >= 0 && x < whole.cells_x, inside_y = y >= 0 && y < whole.rows;
+    const bool inside_z = z >= 0 && z < whole.slices;
+    if (!inside_x || !inside_y || !inside_z)
         return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0%s to %s", text,
                        tall ? ",0" : "", last.text);
     *cell = (z * whole.rows + y) * whole.cells_x + x;
@@ -226,12 +236,13 @@ const BevKernel *select_both_ways(const Options *options, unsigned where,
     const BevKernel *named = word ? bev_kernel_find(word) : NULL;
     const BevKernel *there = word ? find_kernel(word, where, BEV_FORWARD) : select_best(where);
     const BevKernel *back = word ? find_kernel(word, where, BEV_BACKWARD) : NULL;
-    const BevKernel *first = back && named && named->direction == BEV_BACKWARD ? back : there;
-    if (!first && !back) {
+    const bool names_backward = back && named && named->direction == BEV_BACKWARD;
+    const BevKernel *leader = names_backward || !there ? back : there; /* chooses the device */
+    if (!leader) {
         refuse_kernel(word, where, 1u << BEV_FORWARD | 1u << BEV_BACKWARD, err);
         return NULL;
     }
-    BevWhere device = first ? first->where : back->where;
+    const BevWhere device = leader->where;
     *backward = back && back->where == device ? back : bev_default(device, BEV_BACKWARD);
     return there && there->where == device ? there : bev_default(device, BEV_FORWARD);
 }
@@ -246,10 +257,12 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     for (const OptionRow *row = NULL; (row = options_next(options->command, row));) {
         if (!row->control || !options->given[row->number])
             continue;
-        const KeyRow *control = &keys[row->control - 1];
-        bool of_camera = control->group == GROUP_CAMERAS && row->control - 1 != ACTION_CAMERA;
+        const Action action = (Action)(row->control - 1);
+        /* A control of one camera takes the camera's name first: "yaw front". */
+        const bool of_camera = keys[action].group == GROUP_CAMERAS && action != ACTION_CAMERA;
         const char *camera = of_camera && options->camera ? options->camera : "";
-        const ShortText word = short_text("%s%s%.40s", control->word, of_camera ? " " : "", camera);
+        const ShortText word =
+            short_text("%s%s%.40s", keys[action].word, of_camera ? " " : "", camera);
         app_word(app, word.text, options->given[row->number]);
     }
     app_word(app, "view", options->rgb && !options->view ? "rgb" : NULL);
@@ -257,13 +270,14 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 }
 
 bool select_fault(const Options *options, bool *fault, Err *err) {
-    const char *name = options->dropout ? "dropout" : NULL;
+    const char *option = options->dropout ? "dropout" : NULL; /* the first of them that is given */
     for (int i = FAULTS - 1; i >= 0; i--)
-        name = options->fault.each[i] != 0 ? fault_infos[i].word : name;
+        if (options->fault.each[i] != 0)
+            option = fault_infos[i].word;
     if (fault)
-        *fault = name;
-    return !name || options->camera ||
-           err_set(err, ERR_USAGE, short_text("--%s", name).text, "add --camera NAME",
+        *fault = option != NULL;
+    return !option || options->camera ||
+           err_set(err, ERR_USAGE, short_text("--%s", option).text, "add --camera NAME",
                    "which camera is not said");
 }
 
@@ -273,12 +287,14 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     int64_t camera;
     if (!select_fault(options, NULL, err))
         return false;
-    if ((options->camera || options->rounding) && !scene->has_rig)
-        return err_set(err, ERR_USAGE, options->camera ? "--camera" : "--rounding",
-                       scene->has_operator ? "leave it out"
-                                           : "export the scene with its calibration",
-                       scene->has_operator ? "this scene is an operator: it has no cameras"
-                                           : "this scene came without its cameras");
+    if ((options->camera || options->rounding) && !scene->has_rig) {
+        const char *option = options->camera ? "--camera" : "--rounding";
+        if (scene->has_operator)
+            return err_set(err, ERR_USAGE, option, "leave it out",
+                           "this scene is an operator: it has no cameras");
+        return err_set(err, ERR_USAGE, option, "export the scene with its calibration",
+                       "this scene came without its cameras");
+    }
     if (options->camera &&
         !find_camera(options->camera, &scene->shape, &scene->rig, "--camera", &camera, err))
         return false;
@@ -311,8 +327,9 @@ Job select_job(const Options *options) {
     return job;
 }
 
-/* Finds the kernels that a list names, in these directions. Directions 0: each kernel in its own
- * direction, and titles forward. "all" and NULL give 0, which stands for every kernel. */
+/* Finds the kernels of a list in these directions. `directions` 0: a name is searched in the
+ * direction of its kernel, and a title forward. "all" and NULL give 0, which stands for every
+ * kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
                            KernelSet *kernels, Err *err) {
     *kernels = 0;
@@ -338,8 +355,10 @@ static bool select_kernels(const char *list, unsigned where, unsigned directions
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
                  int count, BenchPlan *plan, Err *err) {
     static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
-    int which = choices_or(CHOICE_DIRECTION, options->direction, -1);
-    unsigned asked = which < 0 ? 0 : which == BEV_DIRECTION_COUNT ? both : 1u << which;
+    const int which = choices_or(CHOICE_DIRECTION, options->direction, -1);
+    unsigned asked = which < 0 ? 0 : 1u << which; /* by --direction; 0: it is not given */
+    if (which == BEV_DIRECTION_COUNT)
+        asked = both;
     bool named = options->argument_count > 0;
     *plan = (BenchPlan){.scenes = named ? options->arguments : usual,
                         .scene_count = named ? options->argument_count : count,
@@ -394,11 +413,13 @@ static bool read_scenes(const Options *options, BenchPlan *plan, Err *err) {
 bool select_plan_with_files(const Options *options, unsigned dtypes, unsigned aligns,
                             const char *const *usual, int count, BenchPlan *plan, Err *err) {
     static GradOutFile grad_out;
-    if (!select_plan(options, dtypes, aligns, usual, count, plan, err) ||
-        (!(plan->directions >> BEV_BACKWARD & 1) &&
-         !options_refuse(options, "grad-out", "add --direction backward",
-                         "only backward has a gradient of the output", err)) ||
-        !select_grad_out(options, &grad_out, err))
+    if (!select_plan(options, dtypes, aligns, usual, count, plan, err))
+        return false;
+    const bool backward = plan->directions >> BEV_BACKWARD & 1;
+    if (!backward && !options_refuse(options, "grad-out", "add --direction backward",
+                                     "only backward has a gradient of the output", err))
+        return false;
+    if (!select_grad_out(options, &grad_out, err))
         return false;
     if (options->grad_out)
         plan->grad_file = &grad_out;
@@ -410,8 +431,9 @@ bool select_plan_with_files(const Options *options, unsigned dtypes, unsigned al
 bool pool_workload(Workload *workload, Pooled *pooled, Err *err) {
     const KernelConfig *config = &pooled->config;
     const BevProblem *view = &pooled->problem.view;
+    const bool backward = config->kernel->direction == BEV_BACKWARD;
     Session *session = NULL;
-    if (!(config->kernel->direction == BEV_BACKWARD ? workload_problem_backward : workload_problem)(
+    if (!(backward ? workload_problem_backward : workload_problem)(
             workload, config->dtype, config->align, &pooled->problem, err))
         return false;
     if (!(pooled->codes = malloc(bev_output_bytes(view))))

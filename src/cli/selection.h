@@ -8,9 +8,9 @@
 #include "src/run/recorded.h"
 #include "src/scene/slice.h"
 
-/* Finds the devices to run on, as a bit mask of BevWhere. "auto" finds all that are available. If
- * it finds no GPU, a build with CUDA says on standard error why. A named device that is missing
- * gives ERR_DEVICE. */
+/* Finds the devices to run on, as a bit mask of BevWhere. "auto" finds all devices of this machine.
+ * Without a GPU a build with CUDA then prints the reason on standard error. A named device that is
+ * missing gives ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
 /* Finds a forward kernel by name, or by title on the chosen devices, the GPU first. On the CPU "v3"
@@ -35,7 +35,7 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const
 bool select_plan_with_files(const Options *options, unsigned dtypes, unsigned aligns,
                             const char *const *usual, int count, BenchPlan *plan, Err *err);
 
-/* Refuses a list in --dtype or --align. `says` is the text of the error before ", not 'LIST'". */
+/* Refuses a list in --dtype or --align. The error is `says`, then ", not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
 /* Lists each pair of --align and --dtype (default: nearest, FP16). The aligns are the outer order.
@@ -47,7 +47,7 @@ int select_formats(const Options *options, KernelConfig *list);
  * standard error if the scene's file may have another meaning. */
 bool select_open(Workload *workload, const char *scene, const Options *options, Err *err);
 
-/* Warns on standard error of a map without points, with the reason. Several calls for one scene and
+/* Warns on standard error, with the reason, if a map has no points. Several calls for one scene and
  * align in succession warn once. Only one thread may call this function. */
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points, const Pruned *pruned);
 
@@ -67,8 +67,8 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Sets `*fault` if a fault or --dropout changes a camera; NULL: nobody asks. Fails if the camera is
- * not named. */
+/* Sets `*fault` if a fault or --dropout changes a camera. `fault` NULL: only the check counts.
+ * Fails if --camera does not name the camera. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Applies the fault and the grid's rounding to a workload. */
@@ -85,7 +85,6 @@ typedef struct {
     void *codes; /* the output, or both gradients, in the stored format */
 } Pooled;
 
-/* Makes the problem of pooled->config from the workload, and runs the kernel, which may be
- * backward.
+/* Makes the problem of pooled->config from the workload, and runs the forward or backward kernel.
  */
 bool pool_workload(Workload *workload, Pooled *pooled, Err *err);
