@@ -74,9 +74,8 @@ static int print_list(void) {
     return whole ? 0 : print_error(&broken);
 }
 
-/* Handles --help, --version, --list, --man and --complete, with what stands behind them. False: the
- * word is none of them. */
-static bool answer(int count, char **words, int *status) {
+/* Handles --help, --version, --list, --man and --complete. False: the first word is another. */
+static bool run_help_word(int count, char **words, int *status) {
     const char *word = words[0];
     Err err = {0};
     *status = 0;
@@ -95,17 +94,17 @@ static bool answer(int count, char **words, int *status) {
     return true;
 }
 
-/* Opens /dev/null in the place of standard files that a parent has closed: other files would take
- * their numbers. Standard output then cannot be written to, and that is an error. */
+/* Opens /dev/null for each standard file that the parent has closed. Otherwise the next file that
+ * the program opens would take the number, and messages would go into that file. */
 static void hold_standard_files(void) {
-    const int modes[] = {O_RDONLY, O_RDONLY, O_RDWR};
+    const int modes[] = {O_RDONLY, O_RDONLY, O_RDWR}; /* a closed standard output stays an error */
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             open("/dev/null", modes[fd]); /* takes the lowest number that is free, which is fd */
 }
 
-/* A write beyond the limit of file sizes fails with an error, once this does not end the program.
- * (A handler, not SIG_IGN: that would be handed down to other programs.) */
+/* Does nothing. With this handler a write beyond the limit of file sizes does not end the program,
+ * but fails with an error. SIG_IGN would do the same, but child processes would inherit it. */
 static void outlive_file_limit(int signal) {
     (void)signal;
 }
@@ -129,7 +128,7 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, outlive_file_limit);
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
-    if (argc > 1 && answer(argc - 1, argv + 1, &status))
+    if (argc > 1 && run_help_word(argc - 1, argv + 1, &status))
         return output_check(status);
     Options options;
     Err err = {0};

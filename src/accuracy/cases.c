@@ -88,22 +88,22 @@ Case case_at(int number) {
 
 /* ---- maps from a rule ------------------------------------------------------------------------ */
 
-/* One contribution of a frustum point to a cell. */
+/* A contribution of a frustum point to a cell. */
 typedef struct {
     int32_t cell, rank_depth;
     float weight;
 } Touch;
 
-static int by_cell(const void *a, const void *b) {
+/* Sorts by cell, and the contributions to a cell by rank_depth. */
+static int compare_touches(const void *a, const void *b) {
     const Touch *x = a, *y = b;
     if (x->cell != y->cell)
         return x->cell < y->cell ? -1 : 1;
     return (x->rank_depth > y->rank_depth) - (x->rank_depth < y->rank_depth);
 }
 
-/* Lists the cells that a point contributes to and returns their number. In nearest align the only
- * cell is `cell`, with weight 1. In bilinear the cells are `cell` and its upper and right
- * neighbours in the grid. */
+/* Lists the contributions of a point, and returns their number. Nearest has one contribution, to
+ * `cell`, with weight 1. Bilinear has up to four, to `cell` and its upper and right neighbours. */
 static int64_t list_touches(const BevShape *shape, BevAlign align, int64_t cell, int64_t point,
                             uint64_t *state, Touch *touches) {
     if (align == BEV_NEAREST) {
@@ -135,7 +135,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     bool ok = touches ? scatter_allocate(map, count, 0, align != BEV_NEAREST, err)
                       : err_no_memory(err, c->name, "");
     if (ok)
-        qsort(touches, (size_t)count, sizeof *touches, by_cell);
+        qsort(touches, (size_t)count, sizeof *touches, compare_touches);
     for (int64_t t = 0; ok && t < count; t++) {
         int32_t rank = touches[t].rank_depth;
         map->ranks_depth[t] = rank;
@@ -233,10 +233,11 @@ char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int
     for (int64_t at = 0; at < size; at++)
         text[at] = at % line < width ? '.' : '\n';
     text[size] = '\0';
-    for (int64_t cell = 0; cell < nx * ny; cell++) {
+    for (int64_t cell = 0; cell < nx * ny; cell++) { /* a character may stand for several cells */
         int64_t up = ((cell % nx + 1) * height - 1) / nx, left = ((cell / nx + 1) * width - 1) / ny;
+        int64_t row = height - 1 - up, column = width - 1 - left;
         if (bad[cell])
-            text[(height - 1 - up) * line + width - 1 - left] = 'x';
+            text[row * line + column] = 'x';
     }
     return text;
 }

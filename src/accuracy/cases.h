@@ -8,11 +8,11 @@
 typedef struct {
     const char *name;
     BevShape shape;
-    /* The cell of frustum point `point`, or -1. NULL: the map comes from the canonical rig. */
+    /* Returns the cell of a frustum point; -1: none. NULL: the map comes from the canonical rig. */
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
     bool crowded; /* cells have many points, so that threads are likely to add to the same cell */
     const Preset *config; /* the published configuration; NULL: a corner case */
-    bool sparse;          /* most depths are 0, many of them in whole image columns */
+    bool sparse;          /* most depths are 0: whole image columns, and pixels of the others */
 } Case;
 
 /* The corner cases, then the published configurations; 0 <= number < case_count(). */
@@ -29,9 +29,8 @@ typedef struct {
 /* The channel_divisor of tests that judge results and time nothing. */
 enum { CASE_SHORTENED = 16 };
 
-/* Draws map and features at random. Only `seed` and the name of the case decide them, so that a
- * case does not depend on earlier cases. The channels of a published configuration are divided by
- * `channel_divisor`. */
+/* Draws map and features at random, by `seed` and the name of the case: a case does not depend on
+ * earlier cases. `channel_divisor` divides the channels of a published configuration. */
 bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t seed, CaseData *data,
                 Err *err);
 void case_free(CaseData *data);

@@ -58,9 +58,9 @@ double fp64_prune_change(const BuiltMap *map, const SeenFeatures *seen) {
     if (all && kept) {
         fp64_pool(shape, &map->whole->map, &seen->values, NULL, all);
         fp64_pool(shape, &map->map, &seen->values, NULL, kept);
+        for (int64_t i = 0; i < count; i++)
+            most = fmax(most, fabs(all[i] - kept[i])); /* fmax leaves out NaN */
     }
-    for (int64_t i = 0; all && kept && i < count; i++)
-        most = fmax(most, fabs(all[i] - kept[i])); /* NaN is left out */
     free(all);
     free(kept);
     return all && kept ? most : NAN;

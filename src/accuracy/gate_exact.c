@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The problems of gate C, whose numbers every order of summation adds exactly, and the adjoint
- * identity. */
+/* The problems of gate C, whose sums are exact in every order, and the adjoint identity. */
 #include "src/accuracy/gates.h"
 
 #include "kernels/codec.h"
@@ -22,14 +21,15 @@ typedef struct {
 /* Limits a span to the range from 0 to 3 powers of two. */
 static int limited_span(int span) {
     enum { MOST = 3 };
-    return span < 0 ? 0 : span > MOST ? MOST : span;
+    const int positive = span > 0 ? span : 0;
+    return positive < MOST ? positive : MOST;
 }
 
 static Span forward_span(BevDtype dtype, const BevMap *map) {
     int significant = dtype == BEV_FP32 ? 24 : 11;
-    int left = significant - (int)ceil(log2(fmax(1, (double)bev_longest_interval(map))));
+    int sum_bits = (int)ceil(log2(fmax(1, (double)bev_longest_interval(map))));
     Span span = {.weight = map->weights ? 1 : 0};
-    left -= span.weight;
+    int left = significant - sum_bits - span.weight; /* bits for depth and feature */
     span.depth = limited_span(left / 2);
     span.feat = limited_span(left - span.depth);
     return span;
@@ -40,7 +40,7 @@ static float random_power(uint64_t *state, int span) {
     return ldexpf(1, -(int)random_below(state, span + 1));
 }
 
-/* Returns a random whole number from -2^span to 2^span, but never 0. */
+/* Returns a random integer from -2^span to 2^span. It is never 0, so that each point counts. */
 static float random_whole(uint64_t *state, int span) {
     float sign = random_bits(state) & 1 ? -1.0f : 1.0f;
     return sign * (float)(1 + random_below(state, 1 << span));
@@ -71,7 +71,8 @@ static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *r
     for (int64_t r = 0; r < feat->rows; r++) {
         float power = 1;
         for (int64_t c = 0; c < feat->row_len; c++) {
-            power = block && c % block == 0 ? 1 / random_power(state, of_blocks) : power;
+            if (block && c % block == 0)
+                power = 1 / random_power(state, of_blocks);
             row[c] = power * random_whole(state, span - of_blocks) * feat->scale *
                      (feat->channel_scales ? feat->channel_scales[c] : 1);
         }
@@ -116,25 +117,32 @@ static void set_scales(BevProblem *view, Span span) {
 
 /* ---- view ------------------------------------------------------------------------------------ */
 
-/* Fills logits whose softmax is a power of two: 1, 2 or 4 neighbouring bins of each pixel are 0. */
+/* Returns the place of a depth in a tensor of depths. Pixels count through all cameras. */
+static int64_t depth_place(const BevShape *s, int64_t pixel, int64_t bin) {
+    const int64_t plane = s->feat_h * s->feat_w, camera = pixel / plane;
+    return (camera * s->depth_bins + bin) * plane + pixel % plane;
+}
+
+/* Fills logits whose softmax is a power of two. In each pixel 1, 2 or 4 neighbouring bins are 0,
+ * and all others are -infinity. */
 static void fill_logits(const BevTensor *depth, const BevShape *s, uint64_t *state) {
-    int64_t pixels = s->feat_h * s->feat_w;
-    int powers = s->depth_bins < 2 ? 0 : s->depth_bins < 4 ? 1 : 2;
-    for (int64_t p = 0; p < s->cameras * pixels; p++) {
-        int64_t count = (int64_t)1 << random_below(state, powers + 1);
-        int64_t first = (int64_t)random_below(state, (int)s->depth_bins);
-        for (int64_t bin = 0; bin < s->depth_bins; bin++) {
-            bool wanted = (bin - first + s->depth_bins) % s->depth_bins < count;
-            float value = wanted ? 0 : -INFINITY;
-            bev_span_encode(depth, 0, (p / pixels * s->depth_bins + bin) * pixels + p % pixels, 1,
-                            &value);
+    const int64_t pixels = s->cameras * s->feat_h * s->feat_w, bins = s->depth_bins;
+    const int most_power = bins < 2 ? 0 : bins < 4 ? 1 : 2; /* 2^power bins are 0 */
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
+        int64_t count = (int64_t)1 << random_below(state, most_power + 1);
+        int64_t first = (int64_t)random_below(state, (int)bins);
+        for (int64_t bin = 0; bin < bins; bin++) {
+            bool chosen = (bin - first + bins) % bins < count;
+            float value = chosen ? 0 : -INFINITY;
+            bev_span_encode(depth, 0, depth_place(s, pixel, bin), 1, &value);
         }
     }
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Signs are random, so a sum of n terms stays below 6 sqrt(n) times the largest term. */
+/* Returns how many bits a sum of n terms adds to the bits of a term. Signs are random, so the sum
+ * stays below 6 sqrt(n) times the largest term. */
 static int bits_of_sum(int64_t terms) {
     return (int)ceil(log2(fmin((double)terms, 6 * sqrt((double)terms))));
 }
@@ -198,9 +206,11 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
     bool ok = like->direction == BEV_BACKWARD
                   ? fill_backward(exact, &seed, err)
                   : fill_problem(exact, forward_span(like->dtype, &like->map), &seed, err);
-    if (ok && like->stage == BEV_VIEW && (ok = problem_turn_view(exact, err))) {
+    if (ok && like->stage == BEV_VIEW) {
+        ok = problem_turn_view(exact, err);
         exact->view.view.temperature = 0.5f;
-        fill_logits(&exact->view.depth, &like->shape, &logit_seed);
+        if (ok)
+            fill_logits(&exact->view.depth, &like->shape, &logit_seed);
     }
     if (!ok)
         problem_free(exact);
@@ -226,13 +236,11 @@ static double tensor_dot(const BevTensor *a, const BevTensor *b) {
  * these sums must be 0: adding the same number to all logits of a pixel changes no depth. */
 static double logit_gradient_sums(const BevShape *s, const BevTensor *grad) {
     double all = 0;
-    int64_t pixels = s->feat_h * s->feat_w;
-    for (int64_t i = 0; i < s->cameras * pixels; i++) {
+    const int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    for (int64_t pixel = 0; pixel < pixels; pixel++) {
         double sum = 0;
-        for (int64_t bin = 0; bin < s->depth_bins; bin++) {
-            int64_t at = (i / pixels * s->depth_bins + bin) * pixels + i % pixels;
-            sum += bev_tensor_at(grad, at, 0);
-        }
+        for (int64_t bin = 0; bin < s->depth_bins; bin++)
+            sum += bev_tensor_at(grad, depth_place(s, pixel, bin), 0);
         all += fabs(sum);
     }
     return all;

@@ -44,17 +44,18 @@ int64_t gate_values(const BevProblem *problem) {
     return last.first_value + last.tensor.rows * last.tensor.row_len;
 }
 
-/* Replaces the terms of depths by those of logits. The gradient of a logit contains all depths of
- * its pixel. Its terms are the most terms of the pixel's bins, plus one term for each bin. Pixels
- * without points have no terms. */
+/* Replaces the numbers of terms of depths by those of logits. The gradient of a logit contains all
+ * depths of the pixel. It has as many terms as the bin with the most terms, and one more for each
+ * bin. Pixels without points have no terms. */
 static void set_logit_terms(const BevShape *s, int32_t *terms) {
-    int64_t pixels = s->feat_h * s->feat_w;
-    for (int64_t i = 0; i < s->cameras * pixels; i++) {
-        int32_t *first = terms + i / pixels * s->depth_bins * pixels + i % pixels, most = 0;
+    const int64_t plane = s->feat_h * s->feat_w; /* from a bin to the next */
+    for (int64_t pixel = 0; pixel < s->cameras * plane; pixel++) {
+        const int64_t camera = pixel / plane;
+        int32_t *of_bins = terms + camera * s->depth_bins * plane + pixel % plane, most = 0;
         for (int64_t bin = 0; bin < s->depth_bins; bin++)
-            most = first[bin * pixels] > most ? first[bin * pixels] : most;
+            most = of_bins[bin * plane] > most ? of_bins[bin * plane] : most;
         for (int64_t bin = 0; bin < s->depth_bins; bin++)
-            first[bin * pixels] = most ? most + (int32_t)s->depth_bins : 0;
+            of_bins[bin * plane] = most ? most + (int32_t)s->depth_bins : 0;
     }
 }
 
@@ -104,11 +105,13 @@ static void count_element(GateResult *result, bool pooled, int64_t cell, int64_t
     }
 }
 
-/* Joins the results of two outputs. Counts are added; the other figures are the worse output's. */
+/* Joins the results of two outputs. Counts are added. All other figures come from the worse output:
+ * the only output that fails, or else the output with the larger ratio. */
 static GateResult worse_result(GateResult a, GateResult b) {
     bool fails = a.verdict == GATE_FAIL || b.verdict == GATE_FAIL;
-    bool first = a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
-    GateResult worse = first ? a : b;
+    bool a_is_worse =
+        a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
+    GateResult worse = a_is_worse ? a : b;
     worse.verdict = fails ? GATE_FAIL : GATE_PASS;
     worse.checked = a.checked + b.checked;
     worse.bad = a.bad + b.bad;
@@ -126,7 +129,7 @@ typedef struct {
     double largest;          /* largest number of the output format, times the output's scale */
     bool saturates;          /* larger values become the largest number, not infinity */
     double u_view, eta_view; /* stage VIEW: roundoff of a depth, and underflow of its product */
-    bool whole;              /* terms are whole numbers, whose sums are exact below 2^24 */
+    bool whole;              /* terms are integers: sums below 2^24 are exact */
 } Rounding;
 
 /* The smallest and the largest finite value of a tensor; both 0 if no value is finite. */
@@ -196,7 +199,7 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
     return rounding;
 }
 
-/* Returns gate A's bound of an element. `unit` is the value of the whole number 1 after scaling. */
+/* Returns gate A's bound of an element. `unit`: the value of the integer 1 after scaling. */
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms, double unit) {
     double sum =
         ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
@@ -310,12 +313,12 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
 
-/* A rounding changes a value by at most u times the value, on average by u / sqrt(3). Depth,
- * feature and output are rounded, so an output of one product changes by about u. The errors of
- * many products cancel each other to about u / 2. Behind each limit stands the worst rel_l2 of the
- * shipped scenes and configurations, every half second. The limit of INT8 is close to this value,
- * so that the scales of another scene fail. The limit of the cosine is lower than needed, because
- * an error at right angles costs 1 - rel_l2^2 / 2. */
+/* A rounding changes a value by at most u times the value, and on average by u / sqrt(3). Depth,
+ * feature and output are rounded, so an output of one product changes by about u. In an output of
+ * many products the errors cancel each other to about u / 2. Beside each limit stands the worst
+ * rel_l2 of the shipped scenes and configurations, every half second. The limit of INT8 is close to
+ * the worst rel_l2, so that scales of another scene fail. The limit of the cosine is lower than
+ * needed: an error at right angles costs only rel_l2^2 / 2. */
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
@@ -344,8 +347,7 @@ static double underflow_of(const BevProblem *problem, bool of_logits) {
     return 0x1p-126 * fmax(feature, 1);
 }
 
-/* Adds one element to the error. `pooled`: the element's row has terms. `want` is the FP64 value.
- */
+/* Adds an element to the error. `pooled`: its row has terms. `want` is the FP64 value. */
 static void add_element_error(FormatError *error, bool pooled, double got, double want,
                               int64_t cell, int64_t channel) {
     if (!isfinite(want)) {
@@ -445,8 +447,10 @@ static FormatError error_of_output(const GateOutput *output, const double *fp64_
 static FormatError worse_error(const FormatError *a, const FormatError *b) {
     int64_t wrong_a = wrongly_finite(a), wrong_b = wrongly_finite(b);
     double error_a = a->rel_l2 / a->slack, error_b = b->rel_l2 / b->slack;
-    bool larger_a = isnan(error_a) || (!isnan(error_b) && error_a >= error_b);
-    FormatError worse = (wrong_a != wrong_b ? wrong_a > wrong_b : larger_a) ? *a : *b;
+    bool a_is_worse = isnan(error_a) || (!isnan(error_b) && error_a >= error_b);
+    if (wrong_a != wrong_b)
+        a_is_worse = wrong_a > wrong_b;
+    FormatError worse = a_is_worse ? *a : *b;
     worse.left_out = a->left_out + b->left_out;
     return worse;
 }

@@ -15,7 +15,7 @@ typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
  * grad_depth a row is one element. Its number of terms is its points times the channels. In
  * grad_feat a row is a pixel, and each point of the pixel is a term. */
 
-/* One output as it was read back. In grad_depth each element is a row of `tensor`. */
+/* An output of a problem as it was read back. In grad_depth each element is a row of `tensor`. */
 typedef struct {
     const char *name;
     BevTensor tensor;
@@ -25,8 +25,7 @@ typedef struct {
 /* Lists the outputs of a problem and returns their number. `codes` may be NULL: no data. */
 int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outputs);
 
-/* Rounds the next values of a row, at most GATE_COLUMNS of the `left` ones, to the format of an
- * output. */
+/* Rounds the next values of a row, at most GATE_COLUMNS of `left`, to an output's format. */
 enum { GATE_COLUMNS = 64 };
 void gate_round(const BevTensor *out, const double *reference, int64_t left,
                 double stored[GATE_COLUMNS]);
@@ -40,13 +39,13 @@ int64_t gate_values(const BevProblem *problem);
 int32_t *gate_terms(const BevProblem *problem, Err *err);
 
 /* Computes the outputs in FP64 over the quantised inputs, with bev_reference or
- * bev_reference_backward. `abs_sum` receives the S of gate A and may be NULL. Both arrays have
+ * bev_reference_backward. `abs_sum` gets the S of gate A; NULL: not wanted. Both arrays have
  * gate_values elements. */
 void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
 
-/* The result of gate A or C. Both gates check each element. Rows without a term must be zero, but
- * such rows prove nothing. A gate passes only if every output has a checked element in a row with
- * terms. If a problem has two outputs, the figures of an element are those of the worse output. */
+/* The result of gate A or C. Both gates check each element. A row without a term must be zero, but
+ * a kernel that does nothing also leaves zeros. A gate therefore passes only if every output has a
+ * checked element in a row with terms. Of two outputs the worse one gives the figures. */
 typedef struct {
     GateVerdict verdict;
     const char *output;      /* the worse output: "out", "grad_depth" or "grad_feat" */
@@ -85,9 +84,9 @@ typedef struct {
  * r and S = Σ|weight·depth·feature| come from gate_reference. Backward the products are
  * weight·grad_out·feature and weight·depth·grad_out. n is the number of terms. u_out and u_acc are
  * the unit roundoffs of the output format and of `accumulate`. At most n + 4 roundings reach a
- * term: n - 1 additions, the product, the weight, two to join the scales and one to apply them. The
- * result is rounded to the output format once, hence the factor 1 + u_out. Underflow takes at most
- * η_acc of each point and η_out = smallest_out·scale_out / 2 of the output. `smallest` is the
+ * term: n - 1 additions, the product, the weight, two to join the scales and one to apply them. One
+ * rounding to the output format follows, hence the factor 1 + u_out. Underflow takes at most η_acc
+ * from each term, and η_out = smallest_out·scale_out / 2 from the output. `smallest` is the
  * smallest positive number of a format:
  *
  *     η_acc = smallest_acc·max(1, scale_depth·scale_feat, F, F·scale_depth)
@@ -95,9 +94,9 @@ typedef struct {
  * A weight times a depth may underflow, and a feature multiplies this loss. F is the largest finite
  * |feature|, backward the largest |grad_out|. Without weights F is 0.
  *
- * INT8 without weights: products of codes are whole numbers. INT32 adds them exactly. FP32 adds
- * them exactly as long as their magnitudes add up to less than 2^24. Only the four roundings of the
- * scales are left then. The bound has 4·u_acc·|r| in place of the terms with n.
+ * INT8 without weights: the products of codes are integers. INT32 adds integers exactly. FP32 does
+ * so as long as their magnitudes add up to less than 2^24. Then only the four roundings of the
+ * scales are left, and the bound has 4·u_acc·|r| in place of the terms with n.
  *
  * Stage VIEW: the kernel computes each depth from logits and rounds the depth to the format. The
  * exponents have arguments of at most x = 1.44·(largest - smallest finite logit) / temperature.
@@ -140,8 +139,8 @@ typedef struct {
 extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
 
 /* Gate C, exact: gate_exact_like builds a problem with the shape, map, format, direction and stage
- * of `like`. All its inputs, weights and scales are small whole numbers or powers of two. Every
- * order of summation, also in half precision, then gives the same bits. gate_exact therefore
+ * of `like`. All inputs, weights and scales of this problem are small integers or powers of two.
+ * Every order of summation, also in half precision, then gives the same bits. gate_exact therefore
  * requires that `codes` equal the encoded FP64 result. No feature and no grad_out is 0, so a
  * missing or misplaced point changes its cell. In stage VIEW a pixel has one, two or four bins with
  * equal logits. All other logits are -infinity. The caller frees the problem with problem_free. */

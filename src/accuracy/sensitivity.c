@@ -177,8 +177,7 @@ static bool add_mixed(const Sensitivity *all, Err *err) {
     return ok;
 }
 
-/* Adds the rows of each tensor alone, then of all three in one format; or the row of the mixed
- * formats. */
+/* Adds the rows of each tensor alone and of all three, or the row of the mixed formats. */
 static bool visit_problem(void *context, const char *scene, Workload *workload,
                           const HostProblem *problem, Err *err) {
     const BevProblem *view = &problem->view;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The error that the number format of one tensor causes alone. The tensor is encoded and decoded
- * with the scales of the problem. The other tensors stay FP32, and sums are FP64. No kernel runs.
- * The rounding of this tensor is thus the only rounding in the figures. */
+/* Measures the error that the number format of one tensor causes alone. The tensor is encoded and
+ * decoded with the scales of the problem. All other tensors stay FP32, sums are FP64, and no kernel
+ * runs. The figures therefore have no other rounding than the rounding of this tensor. */
 #pragma once
 
 #include "src/accuracy/gates.h"
 #include "src/run/bench.h"
 
-/* TENSOR_ALL stands for all three tensors in one format, as a kernel stores them. In TENSOR_MIXED
- * each of the three tensors has a format of its own. */
+/* TENSOR_ALL: all three tensors have the same format, as a kernel stores them. TENSOR_MIXED: each
+ * of the three tensors has its own format. */
 typedef enum {
     TENSOR_DEPTH,
     TENSOR_FEATURES,
@@ -17,8 +17,7 @@ typedef enum {
     TENSOR_MIXED,
     TENSOR_COUNT
 } SensitiveTensor;
-extern const char
-    *const sensitive_names[TENSOR_COUNT]; /* "depth", "features", "output", "all" ... */
+extern const char *const sensitive_names[TENSOR_COUNT]; /* "depth", "features", "output" ... */
 
 enum { SENSITIVITY_GROUP = 16 }; /* channels */
 
@@ -36,7 +35,7 @@ typedef struct {
     int moments;
     double time_s;     /* the moment of the largest error */
     FormatError error; /* the error of the grid, or of the group's channels, at all moments */
-    double grid2;      /* sum of the squares of the whole grid in FP64 */
+    double grid2;      /* the sum of the squares of all values of the grid, in FP64 */
 } SensitivityRow;
 
 typedef struct {
@@ -44,8 +43,8 @@ typedef struct {
     int count;
 } SensitivityRows;
 
-/* Adds a row for each scene, format and tensor of the plan. The rows of features and output are
- * followed by rows of their groups of channels. The error of a group counts only its channels of
- * the grid. The plan's kernels and timing options are not used. `mixed` has a format for depth,
- * features and output, which make a further row for each scene. `mixed` NULL: no such row. */
+/* Adds a row for each scene, format and tensor of the plan. Rows for groups of channels follow the
+ * rows of features and of output. The error of a group counts only the group's channels of the
+ * grid. The plan's kernels and timing options are not used. `mixed` has the formats of depth,
+ * features and output for a further row of each scene. `mixed` NULL: no further row. */
 bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed, SensitivityRows *rows, Err *err);

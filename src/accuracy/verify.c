@@ -65,8 +65,7 @@ Gates *gates_open(const HostProblem *problem, Err *err) {
     return NULL;
 }
 
-/* Computes the references of these gates that are still missing. Several references are computed
- * at once, each on a core. */
+/* Computes the missing references of these gates at the same time, each on a core. */
 static bool make_references(Gates *gates, GateSet which, Err *err) {
     const size_t bytes = (size_t)gate_values(gates->problem) * sizeof(double);
     const bool a = which & GATE_A && !gates->reference;
@@ -200,17 +199,20 @@ static bool is_verdict_of(const ExactVerdict *verdict, const BevProblem *problem
 }
 
 static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevProblem *problem) {
-    bool named = verify->plan->kernels != 0;
-    return plan_selects(verify->plan, kernel) && (named || !kernel->wrong_on_purpose) &&
-           kernel->direction == problem->direction && kernel->stage == problem->stage;
+    const bool named = verify->plan->kernels != 0;
+    const bool fits = kernel->direction == problem->direction && kernel->stage == problem->stage;
+    return fits && plan_selects(verify->plan, kernel) && (named || !kernel->wrong_on_purpose);
 }
 
 /* Whether gate C has been judged for every kernel that gets the problem. */
 static bool all_exact_known(const Verify *verify, const BevProblem *problem, uint64_t map) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem) &&
-            !is_verdict_of(&verify->exact[i][problem->dtype][problem->align], problem, map))
+    for (int i = 0; bev_kernels[i]; i++) {
+        const ExactVerdict *verdict = &verify->exact[i][problem->dtype][problem->align];
+        const bool gets_problem =
+            is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem);
+        if (gets_problem && !is_verdict_of(verdict, problem, map))
             return false;
+    }
     return true;
 }
 
@@ -239,9 +241,7 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
     return true;
 }
 
-/* Finds the class of each cell from the FP64 grid. Only features that are an embedding have
- * classes.
- */
+/* Finds the class of each cell from the FP64 grid. Only an embedding has classes. */
 static bool find_cell_classes(Gates *gates, const Workload *workload, Err *err) {
     const BevTensor *out = &gates->problem->out;
     const Embedding *embedding = &workload->seen->embedding;
@@ -249,14 +249,15 @@ static bool find_cell_classes(Gates *gates, const Workload *workload, Err *err) 
         return true;
     gates->class = malloc((size_t)out->rows);
     float *vector = malloc((size_t)out->row_len * sizeof *vector);
-    for (int64_t cell = 0; gates->class && vector && cell < out->rows; cell++) {
+    const bool ok =
+        (gates->class && vector) || err_no_memory(err, "verify", "choose a smaller scene");
+    for (int64_t cell = 0; ok && cell < out->rows; cell++) {
         const double *row = gates->fp64_original + cell * out->row_len;
         for (int64_t c = 0; c < out->row_len; c++)
             vector[c] = (float)row[c];
         gates->class[cell] =
             gates->terms[cell] ? (uint8_t)embedding_class(embedding, vector) : CLASS_COUNT;
     }
-    bool ok = (gates->class && vector) || err_no_memory(err, "verify", "choose a smaller scene");
     free(vector);
     return ok;
 }

@@ -37,17 +37,17 @@ bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *c
 /* The references of a problem, on which several kernels are judged. */
 typedef struct Gates Gates;
 
-/* Opens the gates of a problem, which they borrow: it must stay as it is until gates_close. Each
- * gate computes its reference when it judges for the first time. NULL: no memory. */
+/* Opens the gates of a problem. The gates borrow the problem, which must not change before
+ * gates_close. A gate computes its reference when the gate judges for the first time. NULL: no
+ * memory. gates_close accepts NULL. */
 Gates *gates_open(const HostProblem *problem, Err *err);
-/* Accepts NULL. */
 void gates_close(Gates *gates);
 
 /* Gate B alone gives the error, and gate C comes with the adjoint identity. */
 typedef enum { GATE_A = 1, GATE_B = 2, GATE_C = 4, GATES_ALL = 7 } GateSet;
 
-/* Runs these gates of one kernel, on one launch: `same_bits` is not judged. False without an
- * error: given up. */
+/* Runs the gates `which` on the output of one launch, so that `same_bits` is not judged. False
+ * without an error: `give_up` has ended the work. */
 bool gates_judge(Gates *gates, const BevKernel *kernel, GateSet which, const GiveUp *give_up,
                  VerifyRow *row, Err *err);
 

@@ -79,7 +79,7 @@ int undo_lesson_steps(const Undo *undo) {
     return undo->count - at;
 }
 
-/* Closes the help and what is no change of the picture: a page, the workflow. */
+/* Closes the help, the workflow and the page, which no undo step has. False: nothing was open. */
 static bool close_pages(App *app) {
     State *state = &app->state;
     Page first = state->has_window ? PAGE_DASHBOARD : PAGE_BOTH;
@@ -96,17 +96,18 @@ void app_undo(App *app, int steps) {
     Undo *undo = &app->undo;
     char line[160];
     Err err;
-    bool closed = steps > UNDO_STEPS && close_pages(app);
+    const bool all = steps > UNDO_STEPS, closed = all && close_pages(app);
     if (!undo->count) {
         app_note(app, closed ? "undo: the usual panels again" : "nothing to undo");
         return;
     }
-    int to = undo->count > steps ? undo->count - steps : 0;
-    if (undo->lesson && undo->count - to >= undo_lesson_steps(undo) && !app_close_lesson(app, &err))
+    const int left = undo->count > steps ? undo->count - steps : 0; /* changes that stay */
+    const bool undoes_lesson = undo->lesson && undo->count - left >= undo_lesson_steps(undo);
+    if (undoes_lesson && !app_close_lesson(app, &err))
         app_note_error(app, &err);
-    Action action = undo->steps[to].change;
-    state_restore(&app->state, undo->steps[to].before);
-    while (undo->count > to)
+    Action action = undo->steps[left].change;
+    state_restore(&app->state, undo->steps[left].before);
+    while (undo->count > left)
         drop_undo_step(undo, undo->count - 1);
     undo->last = ACTION_COUNT;
     Log *log = &app->state.log;
@@ -136,39 +137,44 @@ void app_request(App *app) {
         app_take_frame(app, NULL);
 }
 
-/* Keeps the user's change in the undo list. `before` is the state that undo restores: of values
- * that the palette tries, the state before the first. Undo opens no page that was left. */
+/* Keeps the user's change in the undo list, where `before` is the state that undo restores. The
+ * palette may try several values, and only the state before the first try is kept. Opening the race
+ * is not kept: undo would open a page that the user has left. */
 static void keep_undo_step(App *app, const State *before, const Event *event) {
     const bool command = event->kind == EVENT_COMMAND, tries = app->state.palette.tries;
-    if (before->race == app->state.race && !app->serves && !(tries && app->tried) &&
-        (command || event->kind == EVENT_CLICK))
-        app->tried =
-            undo_push(&app->undo, before, command ? event->command.action : ACTION_PIN) && tries;
+    const bool by_user = (command || event->kind == EVENT_CLICK) && !app->serves;
+    const bool kept_already = tries && app->tried;
+    if (!by_user || kept_already || before->race != app->state.race)
+        return;
+    const Action change = command ? event->command.action : ACTION_PIN;
+    app->tried = undo_push(&app->undo, before, change) && tries;
 }
 
-/* Returns the event with its pin moved: from a cell without points to the nearest cell with points.
- * A grid with height shows a column of cells, and its pin stays. */
+/* Moves the pin of a click or command: from a cell without points to the nearest cell with points.
+ * A grid with height shows a column of cells, and its pin stays. Returns the changed event. */
 static Event aimed_at_points(const App *app, const Event *event) {
     const State *state = &app->state;
     const LiveFrame *frame = &app_live(app)->frame;
     const Command *command = &event->command;
+    const int64_t nx = state->scene.nx, ny = state->scene.ny;
     bool click = event->kind == EVENT_CLICK;
     bool pins = event->kind == EVENT_COMMAND && command->action == ACTION_PIN &&
                 (command->step || !strcmp(command->argument, "on"));
+    bool has_map = frame->map && frame->nx == nx && frame->ny == ny; /* of the state's scene */
     int64_t x = click ? (int64_t)floor(event->x) : state->cursor_x;
-    int64_t y = click ? (int64_t)floor(event->y) : state->cursor_y, nx = state->scene.nx;
-    if (app->serves || !(click || pins) || !frame->map || state->scene.slices > 1 ||
-        frame->nx != nx || frame->ny != state->scene.ny || x < 0 || y < 0 || x >= nx ||
-        y >= frame->ny)
+    int64_t y = click ? (int64_t)floor(event->y) : state->cursor_y;
+    bool inside = x >= 0 && y >= 0 && x < nx && y < ny;
+    if (app->serves || !(click || pins) || !has_map || state->scene.slices > 1 || !inside)
         return *event;
-    int64_t cell = scatter_nearest_cell(frame->map, nx, y * nx + x);
-    if (cell < 0 || cell == y * nx + x)
+    const int64_t aimed = y * nx + x, cell = scatter_nearest_cell(frame->map, nx, aimed);
+    if (cell < 0 || cell == aimed)
         return *event;
-    bool again = pins && !command->step && state->pinned && state->pin_x == cell % nx &&
-                 state->pin_y == cell / nx;
-    return (Event){.kind = again ? EVENT_HOVER : EVENT_CLICK,
-                   .x = (double)(cell % nx) + 0.5,
-                   .y = (double)(cell / nx) + 0.5,
+    const int64_t cell_x = cell % nx, cell_y = cell / nx;
+    bool pinned_there = state->pinned && state->pin_x == cell_x && state->pin_y == cell_y;
+    bool stays = pins && !command->step && pinned_there; /* a click would remove this pin */
+    return (Event){.kind = stays ? EVENT_HOVER : EVENT_CLICK,
+                   .x = (double)cell_x + 0.5,
+                   .y = (double)cell_y + 0.5,
                    .on = true};
 }
 
@@ -177,8 +183,8 @@ static void apply_event(App *app, const Event *given) {
     const State before = app->state;
     const Event aim = aimed_at_points(app, given), *event = &aim;
     const unsigned bits = state_step(&app->state, event);
-    /* Keys, clicks and ticks are drawn with the frame that answers them: the old frame is not drawn
-     * again. Lesson texts and recorded steps are drawn at once, as they need no frame. */
+    /* A key, click or tick is drawn with the frame that answers it, and the old frame is not drawn
+     * again. Lesson texts and recorded steps need no frame, and are drawn at once. */
     const bool waits = event->kind <= EVENT_CLICK && bits & (STEP_RUN | STEP_LOOK) &&
                        !app->state.lesson.open && app->state.step_at == before.step_at;
     app->todo |= waits ? bits & ~(unsigned)STEP_REDRAW : bits;
@@ -194,7 +200,7 @@ static void apply_event(App *app, const Event *given) {
 
 /* ---- the palette ----------------------------------------------------------------------------- */
 
-/* Takes back the value that the palette tries, if it tries one. */
+/* Takes back the value that the palette tries. Without such a value nothing changes. */
 static void take_back_try(App *app) {
     const bool changed = app->state.palette.tries && app->tried;
     app->state.palette.tries = app->tried = false;
@@ -250,7 +256,7 @@ void app_step(App *app, const Event *event) {
         apply_event(app, event);
 }
 
-/* Pages and lists scroll; no control has these keys. */
+/* Scrolls a page or list by a key that no control has. False: the key does not scroll. */
 static bool scroll_page(App *app, int32_t key) {
     static const struct {
         int32_t key;
@@ -296,7 +302,7 @@ bool app_key(App *app, int32_t key) {
         return true;
     }
     bool known = keys_here(&app->state, key, &event.command);
-    bool of_steps = known && (key == KEYCODE_HOME || key == KEYCODE_END);
+    bool of_steps = known && (key == KEYCODE_HOME || key == KEYCODE_END); /* first, last step */
     if (!of_steps && scroll_page(app, key))
         return true;
     if (app->state.lesson.open && app_lesson_key(app, key))
@@ -354,13 +360,15 @@ void app_word(AppOptions *options, const char *control, const char *value) {
         snprintf(options->words[options->word_count++], APP_WORD, "%s %s", control, value);
 }
 
-/* Words that need facts of the scene wait for these facts. The other words are used at once, so
- * that the first picture has them. A script has its first picture before any word. */
+/* Whether a word needs facts of the scene, and waits for these facts. All other words are used at
+ * once, so that the first picture has their values. */
 static bool waits_for_scene(Action action) {
     ControlNeed needs = keys[action].needs;
     return needs == NEED_CAMERAS || needs == NEED_WORLD || action == ACTION_SLICE;
 }
 
+/* Uses the words of the options that wait for the scene, or all others. A script uses all words
+ * after its first picture. */
 static bool use_words(App *app, bool waiting, Err *err) {
     for (int i = 0; i < app->options->word_count; i++) {
         Event event = {.kind = EVENT_COMMAND};
@@ -384,8 +392,7 @@ const Picture *app_picture(const App *app) {
     return app->frame ? app->frame->picture : NULL;
 }
 
-/* Leaves the GPU, which this process cannot use any more after a device error. The CPU takes over.
- */
+/* Leaves the GPU, which is lost for this process after a device error, for the CPU. */
 static void leave_device(App *app) {
     Err err;
     if (!(app->state.menu.where & 1u << BEV_CUDA) ||
@@ -395,8 +402,8 @@ static void leave_device(App *app) {
     app_words(app, "backend cpu", &err);
 }
 
-/* Logs each error once, also where a newer picture came before it was told. It is logged again
- * after a frame without it. */
+/* Logs each error once, also an error of a frame that a newer frame has replaced. An error that
+ * comes back after a frame without this error is logged again. */
 static void note_error(App *app, const EngineFrame *frame) {
     char line[sizeof app->error_text];
     bool news = frame->errors != app->errors;
@@ -429,8 +436,8 @@ static void note_remarks(App *app, const EngineFrame *frame) {
     app->notes = frame->notes;
 }
 
-/* Logs a figure of the model that changes by itself, and one that stays although the scene changed.
- */
+/* Logs what a user would not expect of a figure: an estimate of the model changes by itself, and
+ * the kernels' times stay after a change of the scene. */
 static void note_figures(App *app, const Headline *now, bool loaded) {
     const LiveData *live = &app->frame->live;
     const Headline *before = &app->state.shown;
@@ -439,9 +446,10 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
                           !memcmp(&app->map, &live->intervals.stats, sizeof app->map);
     if (loaded && same_map)
         app_note(app, "the rig is the same, and so is the map: the kernels' times stay");
-    if (!app->state.lesson.open && before->estimate && !before->latency_us.stale &&
-        !now->estimate && now->latency_us.source == SOURCE_MODEL &&
-        kernel_config_equal(&app->config, &live->job.config)) {
+    const bool was_estimate = before->estimate && !before->latency_us.stale;
+    const bool is_replayed = !now->estimate && now->latency_us.source == SOURCE_MODEL;
+    const bool same_config = kernel_config_equal(&app->config, &live->job.config);
+    if (!app->state.lesson.open && was_estimate && is_replayed && same_config) {
         snprintf(line, sizeof line, "%s is replayed: latency %s by the model, the estimate was %s",
                  kernel_config_label(&app->config).text,
                  text_of_unit(UNIT_US, now->latency_us.value).text,

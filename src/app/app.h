@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of the State. Terminal, window, plain lines, scripts and pictures of the command line
- * all have an App: they turn their input into events and words, and draw what the App has.
+/* The driver of the State. Every screen has an App: terminal, window, plain lines, scripts, and the
+ * pictures of the command line. A screen turns its input into events and words, and draws the state
+ * and the frame of its App.
  *
  *     key, word, event --> app_step() --> state_step() --> engine_request()
  *     app_take_frame() <-- engine_take(): one EVENT_FRAME, then app_live(), app_picture() are new
  *
- * What is left to the screens (draw, quit, write a picture) are the bits of app_todo(). A lesson
- * that is open is served on the way. One thread uses an App. */
+ * The bits of app_todo() say what a screen must do itself: draw, quit, write a picture. The App
+ * serves an open lesson on the way. Only one thread uses an App. */
 #pragma once
 
 #include "src/learn/course.h"
@@ -19,21 +20,21 @@
 
 enum { APP_MAX_SCENES = 64 };
 
-/* The menu of all known scenes, with those of the command line behind them. It owns the names that
- * `menu` borrows. */
+/* The menu of all known scenes, and behind them the scenes of the command line. The names that
+ * `menu` borrows are here. */
 typedef struct {
     StateMenu menu;
     SceneName scenes[APP_MAX_SCENES];
     const char *names[APP_MAX_SCENES + 2];
     char title_texts[APP_MAX_SCENES][128];
-    const char *titles[APP_MAX_SCENES + 2]; /* their titles; NULL: a scene of the command line */
+    const char *titles[APP_MAX_SCENES + 2]; /* of the scenes; NULL: a scene of the command line */
     Course course;
     const char *lessons[COURSE_LESSONS + 1]; /* the lessons and the quiz */
     const char *lesson_ideas[COURSE_LESSONS + 1];
 } AppMenu;
 
-/* Returns the scene's position in the menu, by its name or a path that outlives the menu. A scene
- * that the menu lacks is added. */
+/* Returns the position of a scene in the menu, and adds a scene that the menu lacks. `scene` is a
+ * name or a path, which must outlive the menu. */
 int app_menu_scene(AppMenu *menu, const char *scene);
 
 /* Opens the menu. `where` is a mask of 1u << BevWhere. */
@@ -41,9 +42,12 @@ void app_menu_open(AppMenu *menu, unsigned where);
 
 /* ---- a lesson that is open ------------------------------------------------------------------- */
 
-/* DESK_FORGETS: the lesson begins at its beginning, and no progress is saved. DESK_KEEPS: it goes
- * on where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
-typedef enum { DESK_FORGETS, DESK_KEEPS, DESK_RENEWS } DeskMemory;
+/* Where a lesson begins, and whether the learner's progress is saved. */
+typedef enum {
+    DESK_FORGETS, /* at the first page; no progress is saved */
+    DESK_KEEPS,   /* where the learner left the lesson; progress is saved */
+    DESK_RENEWS   /* at the first page; progress is saved */
+} DeskMemory;
 
 typedef struct {
     bool open;
@@ -52,11 +56,11 @@ typedef struct {
     Lesson *lesson; /* owned; NULL: none */
     LessonRun run;
     int saved_page;  /* the page that progress was saved with; -1: not yet */
-    int saved_asked; /* the number of questions answered when it was saved */
-    bool waits;      /* the lesson waits for figures that only repeats can bring */
-    double waits_ms; /* the time when that wait began */
-    double pause_ms; /* the time of the next frame of its animation */
-    Quiz quiz;       /* whose question the lesson is opened for; without questions: for none */
+    int saved_asked; /* the number of answered questions in the saved progress */
+    bool waits;      /* the lesson waits for figures that only more launches can bring */
+    double waits_ms; /* the time when this wait began */
+    double pause_ms; /* the time of the next frame of the lesson's animation */
+    Quiz quiz;       /* the lesson is open for a question of this quiz; count 0: for no quiz */
 } LessonDesk;
 
 /* ---- undo ------------------------------------------------------------------------------------ */
@@ -65,20 +69,20 @@ enum { UNDO_STEPS = 50 };
 
 typedef struct {
     struct {
-        State *before;   /* the change; owned */
-        Action change;   /* the control that made it */
+        State *before;   /* the state before the change; owned */
+        Action change;   /* the control that made the change */
     } steps[UNDO_STEPS]; /* the newest last */
     int count;
     Action last;
     const State *lesson; /* the state before the lesson that is open; NULL: none is */
 } Undo;
 
-/* Keeps a copy of `before` and returns it; NULL: the change belongs to the last one, or there is no
- * memory. */
+/* Keeps a copy of `before` as an undo step, and returns the copy. NULL: the change continues the
+ * last change of the same control, or there is no memory. */
 State *undo_push(Undo *undo, const State *before, Action action);
 
-/* Returns the number of changes since the lesson was opened, its opening among them; 0: no lesson
- * is open. */
+/* Returns the number of changes since a lesson was opened, with the opening. 0: no lesson is
+ * open. */
 int undo_lesson_steps(const Undo *undo);
 
 void undo_free(Undo *undo);
@@ -138,11 +142,12 @@ typedef struct {
     char error_text[sizeof((LiveData *)0)->error_text];
 } App;
 
-/* Adds a control to the options, "dtype fp8", unless `value` is NULL or `given` false. */
+/* Adds the word of a control to the options, such as "dtype fp8". `value` NULL: adds nothing. */
 void app_word(AppOptions *options, const char *control, const char *value);
 
-/* Opens state and engine, uses the words and opens the lesson. With a script engine the first frame
- * is there, else it is asked for. Close it with app_close, also after a failure. */
+/* Opens state and engine, uses the words of the options and opens the lesson. An engine of a script
+ * has then computed the first frame. Any other engine was asked for this frame. Close the App with
+ * app_close, also after a failure. */
 bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, Err *err);
 
 /* Saves the lesson's progress and closes the engine, if it ends within `patience_ms`. False: a
@@ -158,19 +163,19 @@ void app_request(App *app);
 /* Uses a key: the open lesson takes it, or it is a control. False: the key means nothing. */
 bool app_key(App *app, int32_t key);
 
-/* Takes back so many changes. A lesson that was opened since is closed; with more than UNDO_STEPS
- * changes, help and page, too. */
+/* Takes back the last `steps` changes. If the opening of a lesson is one of them, the lesson is
+ * closed. More than UNDO_STEPS also closes help and page. */
 void app_undo(App *app, int steps);
 
-/* Returns the state that screens draw. Until a new scene's first frame is there, the state names
- * the scene of the last frame, whose figures are on screen. */
+/* Returns the state that screens draw. Before the first frame of a new scene, this state has the
+ * scene of the last frame, because the screens still show its figures. */
 State app_drawn(const App *app);
 
 /* Carries out a line as in a script: a control and its argument. */
 bool app_words(App *app, const char *line, Err *err);
 
-/* Takes the newest frame, if there is one, and hands it to the state, with the answer times
- * measured so far (NULL: none). */
+/* Takes the newest frame and gives it to the state. Returns false if there is no new frame. `pace`
+ * has the measured times of answers to keys; NULL: none are measured. */
 bool app_take_frame(App *app, const Pace *pace);
 
 /* Log a line. An error ends a script, a warning does not. */
@@ -178,9 +183,8 @@ void app_note(App *app, const char *text);
 void app_note_warning(App *app, const Err *err);
 void app_note_error(App *app, const Err *err);
 
-/* Returns the bits of state_step() since the last call. STEP_RUN or STEP_LOOK: a frame was asked
- * for, and the next drawing is that of a key's or tick's frame. STEP_REDRAW: draw before that frame
- * comes. */
+/* Returns the bits of state_step() since the last call. STEP_RUN or STEP_LOOK: the engine was asked
+ * for a frame, and the next drawing shows it. STEP_REDRAW: draw at once, before a frame comes. */
 unsigned app_todo(App *app);
 
 const LiveData *app_live(const App *app);
@@ -197,14 +201,13 @@ void app_lesson_turn(App *app, bool pause_over);
 
 void app_lesson_input(App *app, const LessonInput *input);
 
-/* Gives a key to the open lesson. False: the lesson leaves it, and the key is a control as always.
- */
+/* Gives a key to the open lesson. False: the lesson does not use this key. */
 bool app_lesson_key(App *app, int32_t key);
 
 /* Carries out the state's request to the lesson: STEP_LESSON. */
 void app_lesson_wish(App *app);
 
-/* Milliseconds until its animation goes on; INFINITY: there is none. */
+/* Milliseconds until the lesson's animation goes on; INFINITY: no animation runs. */
 double app_lesson_in_ms(const App *app);
 
 /* Writes the page of the workflow anew for the newest frame. */
@@ -223,8 +226,8 @@ bool app_parse_tick(const char *arguments, double *seconds, int *count);
 bool app_open_tour(App *app, Err *err);
 void app_close_tour(App *app);
 
-/* Continues as far as possible now. */
+/* Continues the tour as far as is possible now. */
 void app_tour_turn(App *app);
 
-/* Milliseconds until its next line; INFINITY: there is none, or its picture is not there yet. */
+/* Milliseconds until the tour's next line. INFINITY: no tour, or its picture has not come yet. */
 double app_tour_in_ms(const App *app);

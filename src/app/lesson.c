@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lessons: the App brings a lesson what it wants. Figures are waited for without stopping the keys;
- * in a script they are there at once. A question of the quiz is its lesson, taken without stops to
- * the page of the question. The four steps of the workflow are a page of text in its place. */
+/* Lessons in the App. The App gives a lesson its figures, controls and pauses. The keys work while
+ * a lesson waits for figures; a script has the figures at once. For a question of the quiz the App
+ * runs the lesson of the question, without stops, to the question's page. The workflow is a page of
+ * text in the place of a lesson. */
 #include "src/app/app.h"
 
 #include "src/base/clock.h"
@@ -11,8 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a lesson waits for figures after all were taken once. Figures that are still unknown
- * then count as unknown. */
+/* How long a lesson waits for a figure that a complete frame lacks, until it counts as unknown. */
 enum { PATIENCE_MS = 12000 };
 
 /* A script draws the same questions every time. */
@@ -70,11 +70,12 @@ static bool open_page(App *app, Err *err) {
 
 /* ---- what lies on the desk ------------------------------------------------------------------- */
 
-/* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
+/* Goes on where the learner left the lesson. A lesson whose file has changed begins anew. */
 static void resume_lesson(LessonDesk *desk) {
     CourseProgressRow row = course_progress(desk->lesson->name);
-    if (desk->memory != DESK_KEEPS || row.pages != desk->lesson->page_count ||
-        row.page == row.pages || row.page == 0)
+    const bool is_same_lesson = row.pages == desk->lesson->page_count;
+    const bool in_the_middle = row.page > 0 && row.page != row.pages;
+    if (desk->memory != DESK_KEEPS || !is_same_lesson || !in_the_middle)
         row = (CourseProgressRow){.page = 0};
     lesson_run_init(&desk->run, desk->lesson, row.page);
     desk->run.answered = row.answered;
@@ -107,24 +108,27 @@ static void show_lesson(App *app) {
     app->todo |= STEP_REDRAW;
 }
 
-/* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; "" is the next lesson.
- * *page: of the mark, or -1. */
+/* Reads the lesson that `word` names: "whose-bytes", or "whose-bytes:l2" with the mark of a page.
+ * "" is the next lesson. `*page` is the page of the mark; -1: `word` has no mark. */
 static Lesson *read_lesson(App *app, const char *word, int *page, Err *err) {
     const Course *course = &app->menu.course;
-    const char *mark = strrchr(word, ':'), *next = word[0] ? word : course_next(course);
+    const char *mark = strrchr(word, ':'), *wanted = word[0] ? word : course_next(course);
+    const int name_length = mark ? (int)(mark - word) : COURSE_PATH - 1;
     char name[COURSE_PATH], path[COURSE_PATH];
-    Lesson *lesson = NULL;
     *page = -1;
-    snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1,
-             next ? next : "");
-    if (!next)
+    if (!wanted) {
         err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
                 "no lesson is installed");
-    else if (course_find(course, name, path, sizeof path, err))
-        lesson = lesson_load(path, err);
-    if (lesson && mark)
-        *page = lesson_page(lesson, mark + 1);
-    if (!lesson || !mark || *page >= 0)
+        return NULL;
+    }
+    snprintf(name, sizeof name, "%.*s", name_length, wanted);
+    if (!course_find(course, name, path, sizeof path, err))
+        return NULL;
+    Lesson *lesson = lesson_load(path, err);
+    if (!lesson || !mark)
+        return lesson;
+    *page = lesson_page(lesson, mark + 1);
+    if (*page >= 0)
         return lesson;
     lesson_free(lesson);
     err_set(err, ERR_USAGE, word, "leave the mark out", "no page of this lesson is called \"%s\"",
@@ -171,15 +175,17 @@ static bool open_quiz(App *app, DeskMemory memory, Err *err) {
     return open_question(app, err);
 }
 
-static bool quiz_goes_on(App *app, Err *err) {
+/* Opens the next question of the quiz, if the question that is open has ended. */
+static bool open_next_question(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     Quiz *quiz = &desk->quiz;
-    if (!desk->quiz.count || desk->run.phase != PHASE_END)
+    if (!quiz->count || desk->run.phase != PHASE_END)
         return true;
-    QuizItem *item = &quiz->items[quiz->at];
-    if (item->verdict == VERDICT_VOID && !desk->run.void_count)
+    QuizItem *item = &quiz->items[quiz->at++];
+    const bool was_judged = item->verdict != VERDICT_VOID || desk->run.void_count;
+    if (!was_judged) /* the learner skipped the question */
         item->verdict = VERDICT_NONE;
-    return ++quiz->at == quiz->count || open_question(app, err);
+    return quiz->at == quiz->count || open_question(app, err);
 }
 
 /* ---- a lesson -------------------------------------------------------------------------------- */
@@ -206,19 +212,19 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     return true;
 }
 
-/* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves
- * no trace. */
+/* Saves where the learner stands, if this has changed. If the learner has only looked at the first
+ * page, nothing is saved. */
 static bool save_progress(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
-    /* Its end, or its last page, read: there is nothing more to ask or to tell. */
     bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
-    bool ended = run->phase == PHASE_END ||
-                 (run->page + 1 == run->lesson->page_count && (judged || run->phase == PHASE_TEXT));
+    bool on_last_page = run->page + 1 == run->lesson->page_count;
+    bool page_is_done = judged || run->phase == PHASE_TEXT; /* nothing more is asked or told */
+    bool ended = run->phase == PHASE_END || (on_last_page && page_is_done);
     int page = ended ? run->lesson->page_count : run->page;
-    bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
-    bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
-    if (desk->memory == DESK_FORGETS || desk->quiz.count || looked || saved ||
-        run->page < run->target)
+    bool only_looked = page == 0 && desk->saved_page <= 0 && !run->asked;
+    bool is_saved = page == desk->saved_page && run->asked == desk->saved_asked;
+    bool returns = run->page < run->target; /* runs without stops to the learner's page */
+    if (desk->memory == DESK_FORGETS || desk->quiz.count || only_looked || is_saved || returns)
         return true;
     CourseProgressRow row = {.page = ended ? 0 : page,
                              .pages = desk->lesson->page_count,
@@ -232,15 +238,17 @@ static bool save_progress(LessonDesk *desk, Err *err) {
     return course_progress_save(&row, err);
 }
 
-/* Notes a question that was missed, so that a quiz asks it again. Only the first answer counts:
- * `asked` has grown since progress was saved. */
+/* Notes whether the learner missed the question, so that a quiz asks a missed question again. Only
+ * the first answer to a question counts. */
 static bool note_answer(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     const LessonQuestion *question = lesson_run_question(run);
-    bool judged = run->phase == PHASE_VERDICT && question;
-    if (desk->quiz.count && judged)
+    const bool is_first_answer = run->asked != desk->saved_asked;
+    if (run->phase != PHASE_VERDICT || !question)
+        return true;
+    if (desk->quiz.count)
         desk->quiz.items[desk->quiz.at].verdict = run->verdict;
-    return !judged || run->asked == desk->saved_asked || desk->memory == DESK_FORGETS ||
+    return !is_first_answer || desk->memory == DESK_FORGETS ||
            quiz_missed_note(desk->lesson, question, run->verdict == VERDICT_RIGHT, err);
 }
 
@@ -260,8 +268,8 @@ bool app_close_lesson(App *app, Err *err) {
 
 /* ---- serving it ------------------------------------------------------------------------------ */
 
-/* Begins the lesson and changes to its first scene in one step, so that no figures of another scene
- * are shown in between. The lesson may wish for another scene later. */
+/* Begins the lesson and changes to its first scene in one step. In two steps the screen would show
+ * figures of another scene in between. */
 static void begin_lesson(App *app) {
     const Menu *scenes = &app->state.menu.scenes;
     const Lesson *lesson = app->desk.lesson;
@@ -291,10 +299,10 @@ static bool use_control(App *app) {
     return true;
 }
 
-/* Takes the figures that the lesson needs. False: some of them are missing, or not of the newest
- * job. A draft waits for its finer frame, which does not come while the world moves, unless the
- * learner does not want to wait. A figure that a script does not know, or that took too long,
- * counts as unknown. */
+/* Gives the lesson the figures of the newest frame. False: the lesson needs a newer frame, because
+ * this frame is of an earlier job or lacks a figure. After a draft a finer frame comes, unless the
+ * world moves or the learner does not want to wait. In a script, and after PATIENCE_MS, a missing
+ * figure counts as unknown. */
 static bool take_figures(App *app) {
     LessonDesk *desk = &app->desk;
     const EngineFrame *frame = app->frame;
@@ -373,7 +381,7 @@ void app_lesson_input(App *app, const LessonInput *input) {
     }
     if (!lesson_run_input(&desk->run, input))
         return;
-    bool ok = quiz_goes_on(app, &err);
+    bool ok = open_next_question(app, &err);
     show_lesson(app);
     app_lesson_turn(app, false);
     if (!ok)
@@ -400,10 +408,12 @@ void app_lesson_wish(App *app) {
     Err err = {.kind = ERR_FAILED};
     const Action wish = state->lesson_wish;
     bool ok = true;
-    if (wish == ACTION_NEXT || wish == ACTION_BACK || wish == ACTION_SKIP)
-        app_lesson_input(app, &(LessonInput){.kind = wish == ACTION_NEXT   ? INPUT_NEXT
-                                                     : wish == ACTION_BACK ? INPUT_BACK
-                                                                           : INPUT_SKIP});
+    if (wish == ACTION_NEXT)
+        app_lesson_input(app, &(LessonInput){.kind = INPUT_NEXT});
+    else if (wish == ACTION_BACK)
+        app_lesson_input(app, &(LessonInput){.kind = INPUT_BACK});
+    else if (wish == ACTION_SKIP)
+        app_lesson_input(app, &(LessonInput){.kind = INPUT_SKIP});
     else if (wish == ACTION_ESCAPE) {
         int changes = undo_lesson_steps(&app->undo);
         ok = app_close_lesson(app, &err);
@@ -423,8 +433,8 @@ void app_lesson_wish(App *app) {
         app_note_error(app, &err);
 }
 
-/* In a lesson a digit answers, also where nothing is asked: a kernel chosen by mistake would empty
- * the lesson's panel. */
+/* Finds the input that a key is in a lesson. A digit is an answer, also where nothing is asked: as
+ * a control it would choose another kernel and empty the lesson's panel. */
 static bool input_of_key(const LessonPane *pane, int32_t key, LessonInput *input) {
     bool digit = key >= '0' && key <= '9';
     if (digit || (pane->asks == ASKS_NUMBER && (key == '.' || key == '-')))

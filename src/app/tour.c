@@ -22,8 +22,9 @@ bool app_parse_tick(const char *arguments, double *seconds, int *count) {
         return false;
     *seconds = strtod(first, &end);
     *count = (int)strtol(second, &count_end, 10);
-    return !*end && !*count_end && isfinite(*seconds) && *seconds >= 0 && *count >= 1 &&
-           *count <= MAX_TICKS;
+    const bool right_seconds = !*end && isfinite(*seconds) && *seconds >= 0;
+    const bool right_count = !*count_end && *count >= 1 && *count <= MAX_TICKS;
+    return right_seconds && right_count;
 }
 
 bool app_open_tour(App *app, Err *err) {
@@ -57,7 +58,7 @@ void app_close_tour(App *app) {
     app->todo |= STEP_REDRAW;
 }
 
-/* Whether all figures of the page are there: captions speak of them. The picture is there. */
+/* Whether the frame has all figures of the page. A caption that speaks of them must wait. */
 static bool page_is_complete(const App *app) {
     const State *state = &app->state;
     const LiveData *live = &app->frame->live;
@@ -65,7 +66,9 @@ static bool page_is_complete(const App *app) {
     bool judged = accuracy->source && !accuracy->stale;
     bool predicted =
         live->model && model_of_kernel(live->model, state->job.config.kernel, &gpus[state->gpu]);
-    return state->race ? live->race != NULL : state->page == PAGE_BEV ? true : judged && predicted;
+    if (state->race)
+        return live->race != NULL;
+    return state->page == PAGE_BEV || (judged && predicted); /* the BEV alone has no figures */
 }
 
 /* Whether a line may be used now. Pages of schedules open when the schedules are there. */
@@ -77,7 +80,7 @@ static bool line_may_begin(const App *app, const char *line) {
            app->frame->live.race;
 }
 
-/* Carries out a line of the script, but does not write its pictures or end. */
+/* Carries out a line of the script. The lines that write pictures or end a script are left out. */
 static void use_tour_line(App *app, const char *line) {
     Tour *tour = &app->tour;
     double seconds;

@@ -96,8 +96,7 @@ static bool open_map(StepBench *bench, BevAlign align, Err *err) {
                         err);
 }
 
-/* Makes the plan of a direction, and the call with its arrays. Inputs are copied from the problem.
- */
+/* Makes the plan of a direction, and the call with its arrays. Copies the problem's inputs. */
 static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direction, Err *err) {
     BevpoolCall *call = &bench->calls[direction];
     const void *const inputs[BEVPOOL_ROLES] = {[BEVPOOL_DEPTH] = p->depth.data,
@@ -218,40 +217,33 @@ static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing t
 #endif
 }
 
-/* Runs one step on the CPU, and returns the latency of each part and of the whole step. */
-static bool clock_step(StepBench *bench, double latency_us[PARTS], Err *err) {
-    const double begun_us = clock_us();
-    double before_us = begun_us;
-    bool ok = make_poses(bench, err);
-    for (Part part = 0; ok && part < PART_STEP; part++) {
-        ok = run_part(bench, part, NULL, err);
-        const double after_us = clock_us();
-        latency_us[part] = after_us - before_us;
-        before_us = after_us;
-    }
-    latency_us[PART_STEP] = before_us - begun_us;
-    return ok;
-}
-
 static bool time_on_cpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
                         Err *err) {
     enum { LEAST_SAMPLES = 5 };
     const double settles = 0.15; /* the noise that other launches on the CPU may have */
-    const double end_us = clock_us() + options->max_s * 1e6;
     const int most = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES;
+    const double end_us = clock_us() + options->max_s * 1e6;
     static double samples[PARTS][MOST_SAMPLES];
-    double latency_us[PARTS];
-    bool ok = clock_step(bench, latency_us, err); /* warms up: its latencies do not count */
-    int count = 0;
-    while (ok && (count < LEAST_SAMPLES || (count < most && clock_us() < end_us))) {
-        ok = clock_step(bench, latency_us, err);
-        for (int part = 0; ok && part < PARTS; part++)
-            samples[part][count] = latency_us[part];
-        count++;
+    int count = 0; /* the first step warms up: the second step takes its place in `samples` */
+    for (bool warm = false; count < LEAST_SAMPLES || (count < most && clock_us() < end_us);) {
+        const double begun_us = clock_us();
+        double before_us = begun_us;
+        if (!make_poses(bench, err))
+            return false;
+        for (Part part = 0; part < PART_STEP; part++) {
+            if (!run_part(bench, part, NULL, err))
+                return false;
+            const double after_us = clock_us();
+            samples[part][count] = after_us - before_us;
+            before_us = after_us;
+        }
+        samples[PART_STEP][count] = before_us - begun_us;
+        count += warm;
+        warm = true;
     }
-    for (int part = 0; ok && part < PARTS; part++)
+    for (int part = 0; part < PARTS; part++)
         timing_summarize(samples[part], count, settles, &timings[part]);
-    return ok;
+    return true;
 }
 
 /* ---- the tables ------------------------------------------------------------------------------ */

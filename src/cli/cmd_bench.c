@@ -71,8 +71,7 @@ static bool load_old_rows(Against *against, const char *path, Err *err) {
 }
 
 /* Refuses to compare latencies of two machines, or single launches with launches in a row. The new
- * latencies are of `machine` and its devices `where`. `against` NULL: --against is not given, and
- * all is accepted. */
+ * latencies are of `machine` and its devices `where`. `against` NULL: all is accepted. */
 static bool against_check(const Against *against, const json_t *machine, unsigned where,
                           bool single, Err *err) {
     if (!against)
@@ -99,21 +98,13 @@ static bool against_check(const Against *against, const json_t *machine, unsigne
                    "no latency of this device in it");
 }
 
-/* Parses the percentage of --fail, "5%" or "5", as a share: 0.05. False: this is no percentage from
- * 0 to 1000. */
-static bool parse_fail(const char *text, double *share) {
-    char *end;
-    *share = strtod(text, &end) / 100;
-    const bool is_number = end != text && (!*end || !strcmp(end, "%"));
-    return is_number && *share >= 0 && *share <= 10;
-}
-
 /* Opens the file of --against, which bench wrote. `*against` is NULL without this option. */
 static bool against_open(const Options *options, Against **against, Err *err) {
+    const char *fail = options->fail;
     static Against opened;
     *against = NULL;
-    if (!options->against && (options->fail || options->png))
-        return err_set(err, ERR_USAGE, options->fail ? "--fail" : "--png", "add --against OLD.json",
+    if (!options->against && (fail || options->png))
+        return err_set(err, ERR_USAGE, fail ? "--fail" : "--png", "add --against OLD.json",
                        "there is nothing to compare with");
     if (!options->against)
         return true;
@@ -121,9 +112,13 @@ static bool against_open(const Options *options, Against **against, Err *err) {
     opened.options = options;
     opened.rows = json_object();
     opened.fail = INFINITY;
-    if (options->fail && !parse_fail(options->fail, &opened.fail))
-        return err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage",
-                       options->fail);
+    if (fail) {
+        char *end;
+        opened.fail = strtod(fail, &end) / 100;
+        const bool is_number = end != fail && (!*end || !strcmp(end, "%"));
+        if (!is_number || !(opened.fail >= 0 && opened.fail <= 10))
+            return err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", fail);
+    }
     return load_old_rows(&opened, options->against, err);
 }
 
@@ -261,8 +256,7 @@ static bool list_has(const char *list, const char *value) {
 
 typedef char SceneLabel[128];
 
-/* Writes the names of the chosen scenes as recordings have them: "histogram, skew 2", "canonical,
- * load balance 0.5". */
+/* Writes the names of the chosen scenes as recordings have them, such as "histogram, skew 2". */
 static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err *err) {
     Job workload = select_job(options);
     const OperatorChange asked = workload.sizes;
@@ -573,11 +567,8 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
            against_judge(bench->against, err) && records_judge(records, err);
 }
 
-/* Returns how this run times launches, as the head of its records says. */
 static const char *timing_word(const Options *options) {
-    if (options->once)
-        return "none";
-    return options->single ? "single" : "in a row";
+    return options->once ? "none" : options->single ? "single" : "in a row";
 }
 
 static bool measure_rows(Bench *bench, Err *err) {

@@ -156,8 +156,7 @@ typedef struct {
     BevDtype element;
 } Tensor;
 
-/* Lists the tensors. Warns on standard error of values that are not finite, and are thus in no
- * histogram. */
+/* Lists the tensors. Warns on standard error of values that are NaN or infinite. */
 static bool list_tensors(const TensorHistograms *histograms, const char *scenes, BevDtype dtype,
                          Tensor tensors[TENSORS], Err *err) {
     static Histogram feat; /* of all channels */

@@ -42,8 +42,7 @@ static bool choose_kernels(Export *export, BevAlign align, Err *err) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Writes a tensor as float32 in NumPy's format 1.0, and begins the line about the file on standard
- * output. */
+/* Writes a tensor as float32 in NumPy's format 1.0, and begins the printed line about the file. */
 static bool write_npy(const char *path, const BevTensor *tensor, int rank, const int64_t *shape,
                       Err *err) {
     NpyArray array = {.type = NPY_F4, .rank = rank, .count = tensor->rows * tensor->row_len};
@@ -63,8 +62,7 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
     return ok;
 }
 
-/* Lists the axes of a grid: (ny, nx, c), or (nz, ny, nx, c) if there are slices. Returns their
- * number. */
+/* Lists the axes of a grid: (ny, nx, c), or (nz, ny, nx, c) with slices. Returns their number. */
 static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     Slice whole = slice_of(shape, SLICE_MAX);
     const int64_t all[4] = {whole.slices, whole.rows, shape->nx, shape->channels};

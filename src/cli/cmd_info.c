@@ -82,8 +82,7 @@ static void add_origin(Report *report, const Scene *scene) {
 }
 
 /* Adds the intervals of the map, and the points that it leaves out. Points outside of the grid are
- * unknown for operators, which have no frustum, and for pruned maps, which have lost other points.
- */
+ * unknown for operators, which have no frustum, and for pruned maps. */
 static void add_map(Report *report, const Scene *scene, const BevProblem *problem,
                     const BuiltMap *built, double prune_change) {
     const ScatterStats stats = built->intervals.stats;

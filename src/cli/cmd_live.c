@@ -17,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Runs the display to its end. The function does not return after a signal, or if a thread still
- * works at the end. */
+/* Runs the display to its end. Does not return after a signal, or if a thread still works. */
 static bool run_display(const LoopOptions *options, Err *err) {
     enum { LARGE = 256 << 10 };
     LoopEnd end;
@@ -37,8 +36,7 @@ static bool run_display(const LoopOptions *options, Err *err) {
     return ok;
 }
 
-/* Runs the display. The memory model begins with the GPU of this machine, if the table of GPUs has
- * this GPU. */
+/* Runs the display. The memory model begins with this machine's GPU, if the table has it. */
 static bool run_display_here(LoopOptions *loop, Err *err) {
     Machine machine;
     if (loop->where & 1u << BEV_CUDA) {

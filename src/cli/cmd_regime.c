@@ -122,8 +122,7 @@ static void print_finding(const Finding *finding, const char *before, FILE *out)
     fprintf(out, " (learn %s)\n", finding->lesson);
 }
 
-/* Prints the latency of a kernel by the model, and its first finding. `all`: every finding, with
- * the evidence. */
+/* Prints the model's latency of a kernel, and the first finding, or `all` with their evidence. */
 static void print_kernel(const SceneModel *scene, const Finding *findings, int count,
                          const PredictedKernel *kernel, int gpu, bool all, FILE *out) {
     const Prediction prediction = kernel->predicted[gpu];
@@ -540,8 +539,7 @@ static const char latency_text[] =
     "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, L2, "
     "issue and dependent loads, and then the launch with its clear and encoding.\n";
 
-/* Prints which GPUs have an L2 of two parts. This is why hits stay below 100 % without DRAM reads.
- */
+/* Names the GPUs with an L2 of two parts, where hits stay below 100 % without DRAM reads. */
 static void print_split_caches(const ChosenGpus *chosen, FILE *out) {
     const char *before = " The L2 of ";
     for (int i = 0; i < chosen->count; i++)

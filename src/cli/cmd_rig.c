@@ -140,8 +140,7 @@ static bool change_rig(json_t *rig, const Options *options, Err *err) {
     return set_grid(grid, options->reach_m, options->cell_m, err);
 }
 
-/* Makes the JSON text of the rig of --from, changed by all other options. The text is a valid
- * scene. */
+/* Makes the JSON text of the rig of --from with all changes. The text is a valid scene. */
 static bool make_rig_text(const Options *options, char **text, Err *err) {
     static json_t *rig;
     static Scene scene;

@@ -87,11 +87,9 @@ static bool choose_slice(Snapshot *snapshot, Err *err) {
     Slice whole = slice_of(&snapshot->a.workload.seen->shape, SLICE_MAX);
     int *slice = &snapshot->state.job.slice;
     *slice = SLICE_MAX;
-    if (!word)
-        return true;
-    const bool known = slice_parse(word, whole.slices, slice);
+    const bool known = !word || slice_parse(word, whole.slices, slice);
     const bool only_slice = known && *slice == 0;
-    if (whole.slices == 1 && !only_slice)
+    if (word && whole.slices == 1 && !only_slice)
         return err_set(err, ERR_USAGE, "--slice", "leave it out",
                        "'%s': this grid is flat, nz is 1", word);
     return known || err_set(err, ERR_USAGE, "--slice", "max, side or a number",
@@ -125,9 +123,8 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     return choose_slice(snapshot, err) && choose_channels(snapshot, err);
 }
 
-/* Chooses `*forward`, which pools, and the kernel of the figure. With --backward the figure is of
- * the backward kernel. The default is the best kernel that runs here, in FP16, the format of
- * deployed networks. */
+/* Chooses `*forward`, which pools, and the kernel of the figure, with --backward the backward
+ * kernel. The default is the best kernel that runs here, in FP16, as networks are deployed. */
 static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     const Options *options = snapshot->options;
     KernelConfig *config = &snapshot->state.job.config;
@@ -216,8 +213,7 @@ static bool pool_comparison(Snapshot *snapshot, KernelConfig config, Err *err) {
 
 /* ---- the backward pass ----------------------------------------------------------------------- */
 
-/* Makes the loss whose gradient is in a file: sum(pooled * grad_out), over the cells where grad_out
- * is not 0. */
+/* Makes the loss of --grad-out: sum(pooled * grad_out) over the cells where grad_out is not 0. */
 static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss, Err *err) {
     const BevShape *shape = &workload->seen->shape;
     int64_t cells = shape->nx * shape->ny, channels = shape->channels;
@@ -239,32 +235,28 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
     return true;
 }
 
-/* Makes the loss on the cell of --cell, or on a cell with strong features. `*reason` says why this
- * cell was chosen. */
+/* Makes the loss on --cell, or on a cell with strong features. `*reason`: why on this cell. */
 static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **reason, Err *err) {
     static const double usual_distance_m = 15;
     const Options *options = snapshot->options;
     const GridContent content = inputs_content(&snapshot->a.inputs);
     const LossKind kind = (LossKind)choices_or(CHOICE_LOSS, options->loss, LOSS_CELL);
-    int64_t cell;
-    *reason = "";
-    if (options->cell) {
-        if (!select_cell(options->cell, &snapshot->a.workload.seen->shape, &cell, err))
-            return false;
-    } else {
-        bool at_distance = true;
-        cell = grid_strongest(&content, usual_distance_m, &at_distance);
-        *reason = at_distance ? " (chosen: the strongest features about 15 m away)"
-                              : " (chosen: the strongest features of all)";
-    }
+    bool at_distance = true;
+    int64_t cell = options->cell ? 0 : grid_strongest(&content, usual_distance_m, &at_distance);
+    *reason = at_distance ? " (chosen: the strongest features about 15 m away)"
+                          : " (chosen: the strongest features of all)";
+    if (options->cell)
+        *reason = "";
     if (cell < 0)
         return err_set(err, ERR_USAGE, "--backward", "choose another scene",
                        "nothing is pooled into any cell, so there is no gradient");
-    return grid_loss_make(loss, &content, kind, cell, err);
+    return (!options->cell ||
+            select_cell(options->cell, &snapshot->a.workload.seen->shape, &cell, err)) &&
+           grid_loss_make(loss, &content, kind, cell, err);
 }
 
-/* Writes the cells of a loss: "cell 128,100, 15.1 m away, and the cells of its object (car): 34",
- * or "14 cells". */
+/* Writes the cells of a loss: "cell 128,100, 15.1 m away, and the cells of its object (car):
+ * 34". */
 static void name_cells(const GridLoss *loss, const Scene *scene, char *text, size_t size) {
     const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
     if (loss->kind == LOSS_COUNT) {
@@ -362,8 +354,7 @@ static bool time_kernel(Session *session, LiveKernel *row, Err *err) {
     return true;
 }
 
-/* Times the kernels of both sides, and for the table all other kernels on the inputs of the first
- * side. */
+/* Times the kernels of both sides, and for the table all kernels on the inputs of the first. */
 static bool time_all_kernels(Snapshot *snapshot, Err *err) {
     LiveData *live = &snapshot->live;
     const KernelConfig *shown = &snapshot->state.job.config;

@@ -124,8 +124,7 @@ static bool read_step_range(StepsCommand *command, Err *err) {
                    most_in_picture);
 }
 
-/* Prints all parts. Each part is drawn on an empty page, because one page could not hold all steps.
- */
+/* Prints each part from an empty page, because one page could not hold all steps. */
 static void print_text(const StepsCommand *command, Cells *cells) {
     cells->ascii = true;
     for (int part = PART_HEAD; part <= command->count; part++) {
@@ -149,8 +148,7 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
     cells->color = true;
     for (int part = PART_HEAD; part <= command->count; part++) {
         const int rows = draw_part(command, cells, y, part);
-        const bool blank_row = rows > 0 && part < command->count; /* between two parts */
-        y += rows + blank_row;
+        y += rows + (rows > 0 && part < command->count); /* a blank row between two parts */
     }
     cells->rows = y < cells->rows ? y : cells->rows; /* the other rows are blank */
     return cells_image(cells, 1, &image, err) &&

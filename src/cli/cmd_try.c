@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope try: judges a kernel of the learner, and compares its time with the kernels of this
- * program. */
+/* bevscope try: judges a learner's kernel, and times it beside the kernels of this program. */
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/cli/report.h"
@@ -128,8 +127,7 @@ typedef struct {
     Timing timing;
 } TimedRow;
 
-/* Whether the learner's kernel is compared with this kernel: a correct kernel of the same device.
- */
+/* Whether the learner's kernel is compared with this one: it is correct, on the same device. */
 static bool is_compared(const TryKernel *own, const BevKernel *kernel, const BevProblem *problem) {
     const BevWhere device = own->cuda ? BEV_CUDA : BEV_CPU;
     if (kernel->where != device || (device == BEV_CPU && !kernel->counterpart))
@@ -137,9 +135,8 @@ static bool is_compared(const TryKernel *own, const BevKernel *kernel, const Bev
     return bev_is_listed(kernel) && !kernel->wrong_on_purpose && !bev_unsupported(kernel, problem);
 }
 
-/* Times the learner's kernel and the kernels of the same device. Each kernel runs in a process of
- * its own. No launch of the learner's kernel may take longer than the limit. Returns the number of
- * kernels; 0: failed. */
+/* Times the learner's kernel and the kernels of the same device, each in a process of its own. No
+ * launch of the learner's kernel may exceed the limit. Returns their number; 0: failed. */
 static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow rows[LADDER],
                        Err *err) {
     const double launches = 8; /* the fewest launches of a timing, warm-up included */

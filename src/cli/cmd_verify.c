@@ -175,9 +175,8 @@ static void add_verify_row(const VerifyRow *row, void *context) {
 
 /* ---- the rows of all moments ----------------------------------------------------------------- */
 
-/* Whether the figures are within the limits of --cosine and --max-abs. NaN is within every limit.
- */
-static bool is_within_limits(const Options *options, double max_abs, double cosine) {
+/* Whether the figures are within --cosine and --max-abs. NaN is within every limit. */
+static bool is_within(const Options *options, double max_abs, double cosine) {
     return !(cosine < options->cosine) && !(options->max_abs > 0 && max_abs > options->max_abs);
 }
 
@@ -226,7 +225,7 @@ static RowVerdict judge_verify_row(void *context, json_t *row) {
         return ROW_SKIPPED;
     double max_abs = row_number(row, "max_abs"), cosine = row_number(row, "lowest_cosine");
     bool passed = json_is_true(json_object_get(row, "passed"));
-    if (passed && !is_within_limits(options, max_abs, cosine)) {
+    if (passed && !is_within(options, max_abs, cosine)) {
         json_t *failures = json_object_get(row, "failures");
         if (cosine < options->cosine)
             add_failure(failures, "cosine %.6g is below the line %g", cosine, options->cosine);
@@ -242,8 +241,7 @@ static RowVerdict judge_verify_row(void *context, json_t *row) {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Adds a row for each class of a scene, format and align. The row shows the kernel with the largest
- * error. */
+/* Adds a row for each class of a scene, format and align: the kernel with the largest error. */
 static void report_classes(Report *report, const Verified *verified) {
     static const ReportColumn columns[] = {
         {"class", "class", 0},          {"scene", "scene", 0},
@@ -267,8 +265,7 @@ static void report_classes(Report *report, const Verified *verified) {
     }
     json_object_foreach(largest, key, error) {
         double error2 = row_number(error, "error2"), want2 = row_number(error, "want2");
-        bool within =
-            is_within_limits(options, row_number(error, "max_abs"), row_number(error, "cosine"));
+        bool within = is_within(options, row_number(error, "max_abs"), row_number(error, "cosine"));
         json_object_set_new(error, "rel_l2", cell_real(error2 == 0 ? 0 : sqrt(error2 / want2)));
         json_object_set_new(error, "within_lines", json_boolean(within));
         report_add_object(report, error);
@@ -276,8 +273,7 @@ static void report_classes(Report *report, const Verified *verified) {
     json_decref(largest);
 }
 
-/* Sorts selections: failed selections first, selections without a run last, and otherwise by the
- * largest error. */
+/* Sorts selections: failed ones first, those without a run last, then by the largest error. */
 static int compare_worst(const void *a, const void *b) {
     const Selection *first = a, *second = b;
     const bool first_ran = first->moments > 0, second_ran = second->moments > 0;
@@ -286,9 +282,8 @@ static int compare_worst(const void *a, const void *b) {
     const bool first_failed = first->failed > 0, second_failed = second->failed > 0;
     if (first_failed != second_failed)
         return second_failed ? 1 : -1;
-    double first_error = row_number(first->most, "max_abs");
-    double second_error = row_number(second->most, "max_abs");
-    return (first_error < second_error) - (first_error > second_error);
+    double x = row_number(first->most, "max_abs"), y = row_number(second->most, "max_abs");
+    return (x < y) - (x > y);
 }
 
 /* The keys that a row of several moments copies from the moment of the largest max abs. */

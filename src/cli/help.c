@@ -366,21 +366,18 @@ bool help_list(FILE *out, Err *err) {
 
 /* ---- bevscope glossary ----------------------------------------------------------------------- */
 
-/* Prints the meaning of a word in the glossary, or the idea of the first kernel with this title.
- * False: the word is neither. */
+/* Prints the meaning of a word, or the idea of the kernel with this title. False: neither. */
 static bool print_meaning(const char *word) {
     const GlossaryRow *row = glossary_find(word);
-    if (row) {
-        glossary_print(row, stdout);
-        return true;
-    }
-    for (int i = 0; bev_kernels[i]; i++)
+    GlossaryRow of_kernel;
+    for (int i = 0; !row && bev_kernels[i]; i++)
         if (!strcasecmp(bev_kernels[i]->title, word)) {
-            const GlossaryRow kernel = {bev_kernels[i]->title, "", bev_kernels[i]->idea};
-            glossary_print(&kernel, stdout);
-            return true;
+            of_kernel = (GlossaryRow){bev_kernels[i]->title, "", bev_kernels[i]->idea};
+            row = &of_kernel;
         }
-    return false;
+    if (row)
+        glossary_print(row, stdout);
+    return row;
 }
 
 bool cmd_glossary(const Options *options, Err *err) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by regime, plot, rig and info: the memory model on a scene, the chosen GPUs, and the
- * tables of objects. */
+/* Shared by regime, plot, rig and info: the memory model, the chosen GPUs, tables of objects. */
 #pragma once
 
 #include "kernels/regime.h"
@@ -27,9 +26,8 @@ typedef struct {
     RecordedSet recorded; /* all recordings */
 } ChosenGpus;
 
-/* Lists the GPUs of --gpu and --gpu-file, or else the GPUs of the mask `fallback` (a bit is a row
- * of gpus[]). --l2-mb, --dram-gb-s, --sms and --clock-ghz change these GPUs. Reads --stores and all
- * recordings. */
+/* Lists the GPUs of --gpu and --gpu-file, or else those of the mask `fallback` (a bit is a row of
+ * gpus[]), as --l2-mb, --dram-gb-s, --sms and --clock-ghz change them. Reads all recordings. */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 
 /* Whether a recording was taken on this GPU, and no figure of the GPU was changed. */
@@ -51,8 +49,7 @@ bool scene_model_open(SceneModel *model, const char *scene, const Options *optio
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
-/* Replays these kernels on the scene's problem in another number format, and adds their recorded
- * latencies. */
+/* Replays these kernels on the problem in another format, and adds their recorded latencies. */
 bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
                         unsigned kernels, Err *err);
 
@@ -79,8 +76,7 @@ typedef struct {
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: `chart` is drawn */
 } PlotKind;
 
-/* Returns the place of value `i` if the values were sorted, the largest first. Equal values keep
- * their order. */
+/* Returns the place of value `i` in descending order. Equal values keep their order. */
 int plot_rank(const double *values, int count, int i);
 
 extern const PlotKind plot_kinds[];

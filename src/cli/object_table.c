@@ -65,8 +65,7 @@ static bool find_objects(const Workload *workload, ObjectTable *table, Err *err)
                             workload->seen->time_s, &table->objects, err);
 }
 
-/* Finds the objects of a workload, measures the baseline, then puts the fault into the workload's
- * rig. */
+/* Finds the objects, measures the baseline, then puts the fault into the rig of the workload. */
 static bool open_objects(const Options *options, Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
     table->scales = workload->features->scales;

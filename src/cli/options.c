@@ -336,9 +336,8 @@ const OptionRow *options_next(CommandId command, const OptionRow *row) {
 
 void option_help(const OptionRow *row, char text[OPTION_HELP]) {
     snprintf(text, OPTION_HELP, "%s", row->help);
-    if (!sets[row->choices].listed)
-        return;
-    for (int i = 0; choices_name(row->choices, i); i++)
+    const bool listed = sets[row->choices].listed;
+    for (int i = 0; listed && choices_name(row->choices, i); i++)
         text_add(text, OPTION_HELP, "%s%s", i ? ", " : ": ", choices_name(row->choices, i));
 }
 
@@ -414,17 +413,12 @@ static bool store_option(Options *options, const OptionRow *row, const char *val
     return true;
 }
 
-/* Finds the row of an option by the first `length` characters of `name`. */
-static const OptionRow *row_of_name(CommandId command, const char *name, size_t length) {
+/* Finds an option by its letter. NO_LETTER: by the first `length` characters of `name`. */
+enum { NO_LETTER = '\0' };
+static const OptionRow *find_row(CommandId command, const char *name, size_t length, char letter) {
     for (const OptionRow *row = NULL; (row = options_next(command, row));)
-        if (strlen(row->name) == length && !strncmp(row->name, name, length))
-            return row;
-    return NULL;
-}
-
-static const OptionRow *row_of_letter(CommandId command, char letter) {
-    for (const OptionRow *row = NULL; (row = options_next(command, row));)
-        if (row->letter == letter)
+        if (letter != NO_LETTER ? row->letter == letter
+                                : strlen(row->name) == length && !strncmp(row->name, name, length))
             return row;
     return NULL;
 }
@@ -451,8 +445,7 @@ static bool parse_option(Options *options, int argc, char **argv, int *i, Err *e
     const bool is_long = word[1] == '-';
     for (const char *at = is_long ? word + 2 : word + 1; *at;) {
         size_t length = is_long ? strcspn(at, "=") : 1;
-        const OptionRow *row = is_long ? row_of_name(options->command, at, length)
-                                       : row_of_letter(options->command, *at);
+        const OptionRow *row = find_row(options->command, at, length, is_long ? NO_LETTER : *at);
         if (!row)
             return refuse_unknown_option(word, is_long ? at : "", length, options->command, err);
         at += length;
@@ -544,7 +537,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
 bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
                     Err *err) {
     for (char name[CHOICE_ITEM]; choices_item(&names, name);) {
-        const OptionRow *row = row_of_name(options->command, name, strlen(name));
+        const OptionRow *row = find_row(options->command, name, strlen(name), NO_LETTER);
         if (row && options->given[row->number])
             return err_set(err, ERR_USAGE, short_text("--%s", name).text, hint, "%s", what);
     }

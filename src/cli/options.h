@@ -82,9 +82,8 @@ CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_exp
     cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,
     cmd_sensitivity, cmd_merge;
 
-/* Sets the defaults, then parses the command, its options and its arguments. Without a command the
- * command is live. The arguments move to the front in `argv`, and options->arguments points there.
- */
+/* Sets the defaults, then parses the command, its options and its arguments. Without a command it
+ * is live. The arguments move to the front in `argv`, and options->arguments points there. */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
 /* Refuses the options `names`, such as "cell,loss": the first one that was given is the error.
@@ -130,8 +129,7 @@ void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
 bool help_man(const char *command, FILE *out, Err *err);
 
-/* Prints the possible values of the last word behind "bevscope". Each line has a value, a tab and
- * its help. */
+/* Prints the values that the last word may have, each with a tab and its help. */
 void help_complete(int count, char **words, FILE *out);
 
 /* bevscope --list: prints every name that the program accepts. False: a sample could not be loaded.
@@ -149,8 +147,7 @@ int choices_find(ChoiceSet set, const char *name);
 /* Returns the position of a name in its table; `fallback` for NULL. */
 int choices_or(ChoiceSet set, const char *name, int fallback);
 
-/* Checks one name, or a comma-separated list of names, which may be "all". The error suggests the
- * nearest known name. */
+/* Checks a name, or a list of names with commas or "all". The error suggests a known name. */
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err);
 
 /* Copies the first item of a comma-separated list, at most 63 bytes, and moves `*list` to the next

@@ -8,8 +8,7 @@
 #include "src/cli/report.h"
 #include "src/run/bench.h"
 
-/* A table of at most RECORDS_SCENES_LISTED scenes has rows for each scene. In a longer table a row
- * stands for all scenes. */
+/* With at most RECORDS_SCENES_LISTED scenes each scene has rows. Else a row has all scenes. */
 enum { RECORDS_SCENES_LISTED = 32, RECORDS_MAX_SHARDS = 10000 };
 
 typedef enum { ROW_SKIPPED, ROW_PASSED, ROW_FAILED } RowVerdict;
@@ -110,6 +109,5 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
 /* Begins the records with those of the files, in place of records_open. */
 bool records_open_files(Records *records, RecordFile *files, int count, Err *err);
 
-/* Times a training step with a new map each time (bench --stage step), or prints the recorded
- * steps. */
+/* Times a training step with a new map each time (--stage step), or prints recorded steps. */
 bool bench_step(const Options *options, Err *err);

@@ -151,18 +151,6 @@ static int room_of(int width) {
     return width ? width + BETWEEN : 0;
 }
 
-/* Returns the characters of the longest cell or heading of a column. */
-static int column_width(const Report *report, int column) {
-    int width = 0;
-    for (int row = HEADINGS; row < report->row_count; row++) {
-        char text[256];
-        report_cell(report, row, column, text, sizeof text);
-        const int characters = text_characters(text, strlen(text));
-        width = characters > width ? characters : width;
-    }
-    return width;
-}
-
 /* Measures the columns. `folds`: a value that all rows share is folded. A table of one row folds
  * only the column `group`. */
 static Layout lay_out(const Report *report, bool folds) {
@@ -172,17 +160,22 @@ static Layout lay_out(const Report *report, bool folds) {
         const json_t *first = cell_at(report, 0, column), *known = NULL; /* a cell with a value */
         const bool groups = report->group && !strcmp(head->key, report->group);
         bool same = folds && (report->row_count > 1 || groups) && !json_is_number(first);
-        if (!head->heading)
-            continue;
-        for (int row = 0; row < report->row_count; row++) {
+        int width = 0;
+        for (int row = HEADINGS; head->heading && row < report->row_count; row++) {
+            char text[256];
+            report_cell(report, row, column, text, sizeof text);
+            const int characters = text_characters(text, strlen(text));
+            width = characters > width ? characters : width;
+            if (row == HEADINGS)
+                continue;
             const json_t *cell = cell_at(report, row, column);
             same = same && json_equal(cell, first);
             if (!known && !json_is_null(cell))
                 known = cell;
         }
         layout.words[column] = !known || json_is_string(known);
-        layout.folded[column] = same;
-        layout.widths[column] = same ? 0 : column_width(report, column);
+        layout.folded[column] = same && head->heading;
+        layout.widths[column] = same ? 0 : width;
         layout.width += room_of(layout.widths[column]);
     }
     return layout;
@@ -248,9 +241,8 @@ static int count_name_columns(const Report *report, const Layout *layout) {
     return names;
 }
 
-/* Chooses the columns of the next part of a split table: the first `names` columns, then all
- * columns from `*next` on that fit the screen. The part has at least one visible column besides the
- * names. */
+/* Chooses the columns of the next part of a split table: the first `names` columns, and all from
+ * `*next` on that fit the screen. A part has at least one visible column besides the names. */
 static Layout take_part(const Report *report, const Layout *layout, int names, int screen,
                         int *next) {
     Layout part = *layout;
@@ -313,8 +305,7 @@ static void print_groups(const Report *report, FILE *out) {
     }
 }
 
-/* Prints a table. A table that is wider than the screen is printed by its groups. Without groups
- * its columns fold. */
+/* Prints a table. A table that is too wide is printed by its groups; without groups it folds. */
 static void print_table(const Report *report, bool markdown, FILE *out) {
     bool too_wide = !markdown && report_screen_columns &&
                     lay_out(report, report->folds).width > report_screen_columns;
@@ -413,27 +404,22 @@ static int hanging_indent(const char *line, size_t length) {
     return indent;
 }
 
-/* Prints a line on a terminal, without the blanks at its end. A line that is too long is broken,
- * unless the line is a command to paste. */
-static bool print_screen_line(const char *line, size_t length) {
-    const bool is_command = !strncmp(line, output_command, strlen(output_command));
-    while (length && line[length - 1] == ' ')
-        length--;
-    if (is_command)
-        return text_wrap(line, length, 0, 0, INT_MAX, stdout);
-    return text_wrap(line, length, 0, hanging_indent(line, length), report_screen_columns, stdout);
-}
-
+/* Prints a result. A terminal gets its lines without the blanks at their ends, and long lines are
+ * broken, except commands to paste. */
 static bool print_result(const MemoryStream *output) {
-    bool ok = true;
-    if (report_screen_columns) {
-        for (const char *line = output->bytes; ok && *line;) {
-            const size_t length = strcspn(line, "\n");
-            ok = print_screen_line(line, length);
-            line += length + (line[length] == '\n');
-        }
-    } else
-        ok = fwrite(output->bytes, 1, output->length, stdout) == output->length;
+    const char *line = output->bytes;
+    bool ok = report_screen_columns || fwrite(line, 1, output->length, stdout) == output->length;
+    while (report_screen_columns && ok && *line) {
+        const size_t end = strcspn(line, "\n");
+        const bool is_command = !strncmp(line, output_command, strlen(output_command));
+        size_t length = end;
+        while (length && line[length - 1] == ' ')
+            length--;
+        const int indent = is_command ? 0 : hanging_indent(line, length);
+        const int columns = is_command ? INT_MAX : report_screen_columns;
+        ok = text_wrap(line, length, 0, indent, columns, stdout);
+        line += end + (line[end] == '\n');
+    }
     return fflush(stdout) == 0 && ok;
 }
 
@@ -501,8 +487,7 @@ bool output_report(const Options *options, const Report *report, json_t *root, E
     return output_tables(options, &(OutputTable){.report = report}, 1, root, err);
 }
 
-/* Reads a length in units of a page, 1/96 inch. A PNG whose length is in mm, pt or in has 300
- * pixels an inch. */
+/* Reads a length in 1/96 inch. A PNG whose length is in mm, pt or in has 300 pixels an inch. */
 static bool read_width(const char *text, PictureFile *file) {
     static const struct {
         const char *unit;

@@ -39,17 +39,14 @@ typedef struct {
     int column_count, row_count;
     bool unknown; /* until the next row, every cell that is added is empty */
     bool folds;   /* a value that all rows share is printed once, before the table */
-    /* Keys of columns, for a terminal that is too narrow: the last column that identifies a row,
-     * and the column whose values stand above their rows. NULL: the columns of words at the start
-     * identify a row; no column stands above its rows. */
+    /* Keys of columns, for a terminal that is too narrow: the last column that identifies a row
+     * (NULL: the words at the start do), and the column whose values stand above rows. */
     const char *names_to, *group;
 } Report;
 
-/* Begins a row. Then call report_add, or a function below, for each column. */
+/* Begins a row. Then call report_add, or a function below, for each column. report_add owns the
+ * cell afterwards. `key` and `heading` must live as long as the report. */
 void report_row(Report *report);
-
-/* Adds a cell to the row, and owns the cell afterwards. `key` and `heading` must live as long as
- * the report. */
 void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell);
 void add_text(Report *report, const char *key, const char *heading, const char *text);
 void add_int(Report *report, const char *key, const char *heading, long long value);

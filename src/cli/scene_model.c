@@ -67,15 +67,13 @@ bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevPr
     BevDtype dtype = problem->dtype;
     if (!model_replay(model->memory, problem, kernels, err))
         return false;
-    for (int i = 0; (kernel = traced_kernel(i)); i++) {
-        const bool replayed = kernels >> i & 1;
-        for (int g = 0; replayed && g < chosen->count; g++) {
+    for (int i = 0; (kernel = traced_kernel(i)); i++)
+        for (int g = 0; kernels >> i & 1 && g < chosen->count; g++) {
             const Gpu *gpu = &chosen->gpus[g];
             model_set_recorded(model->memory, kernel, dtype, g,
                                recorded_us(model, chosen, gpu, kernel, dtype, CACHE_WARM),
                                recorded_us(model, chosen, gpu, kernel, dtype, CACHE_COLD));
         }
-    }
     return true;
 }
 
@@ -98,9 +96,7 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
             return false;
         chosen->gpus[chosen->count++] = chosen->file.gpu;
     }
-    /* The title of a GPU names the changes. It leaves out the L2, whose size tables and charts
-     * show.
-     */
+    /* The title names all changes but the L2's, whose size tables and charts show. */
     const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
                          options->clock_ghz};
     GpuEdit named = all;

@@ -175,9 +175,7 @@ bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *er
         return err_set(err, ERR_USAGE, "--cell", tall ? "such as 64,70,3" : "such as 64,70",
                        "'%s' is not X,Y%s", text, tall ? " or X,Y,Z" : "");
     ShortText last = cell_place(shape, shape->nx * shape->ny - 1, ",");
-    const bool inside_x = x >= 0 && x < whole.cells_x, inside_y = y >= 0 && y < whole.rows;
-    const bool inside_z = z >= 0 && z < whole.slices;
-    if (!inside_x || !inside_y || !inside_z)
+    if (x < 0 || y < 0 || z < 0 || x >= whole.cells_x || y >= whole.rows || z >= whole.slices)
         return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0%s to %s", text,
                        tall ? ",0" : "", last.text);
     *cell = (z * whole.rows + y) * whole.cells_x + x;
@@ -328,8 +326,7 @@ Job select_job(const Options *options) {
 }
 
 /* Finds the kernels of a list in these directions. `directions` 0: a name is searched in the
- * direction of its kernel, and a title forward. "all" and NULL give 0, which stands for every
- * kernel. */
+ * direction of its kernel, a title forward. "all" and NULL give 0: every kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
                            KernelSet *kernels, Err *err) {
     *kernels = 0;

@@ -58,8 +58,7 @@ bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *er
  * Without the option `file` stays empty. Free with grad_out_free. */
 bool select_grad_out(const Options *options, GradOutFile *file, Err *err);
 
-/* Reads "CAMERA,X,Y", a pixel of the feature map, as its number. CAMERA: name or number. `rig` may
- * be NULL. */
+/* Reads "CAMERA,X,Y", a pixel of the feature map. CAMERA: name or number. `rig` may be NULL. */
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
                   Err *err);
 
@@ -85,6 +84,5 @@ typedef struct {
     void *codes; /* the output, or both gradients, in the stored format */
 } Pooled;
 
-/* Makes the problem of pooled->config from the workload, and runs the forward or backward kernel.
- */
+/* Makes the problem of pooled->config, forward or backward, and runs its kernel. */
 bool pool_workload(Workload *workload, Pooled *pooled, Err *err);

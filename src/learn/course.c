@@ -37,7 +37,9 @@ void course_read(Course *course) {
     struct dirent **files = NULL;
     bool there = data_path("samples/lessons", path, sizeof path, NULL);
     int count = there ? scandir(path, &files, is_lesson, alphasort) : -1;
-    *course = (Course){.count = count < 0 ? 0 : count < COURSE_LESSONS ? count : COURSE_LESSONS};
+    *course = (Course){.count = count < COURSE_LESSONS ? count : COURSE_LESSONS};
+    if (count < 0)
+        course->count = 0;
     for (int i = 0; i < course->count; i++) {
         data_stem(files[i]->d_name, course->names[i], COURSE_NAME);
         read_idea(path, course->names[i], course->ideas[i]);
@@ -51,9 +53,11 @@ void course_read(Course *course) {
 static bool names_lesson(const char *name, const char *word) {
     char *end, *word_end;
     long number = strtol(name, &end, 10), asked = strtol(word, &word_end, 10);
-    bool numbered = end != name && *end == '-';
-    return !strcmp(name, word) || (numbered && !strcmp(end + 1, word)) ||
-           (numbered && word_end != word && !*word_end && number == asked);
+    const bool numbered = end != name && *end == '-';
+    const bool is_number = word_end != word && !*word_end;
+    if (numbered && is_number && number == asked)
+        return true;
+    return !strcmp(name, word) || (numbered && !strcmp(end + 1, word));
 }
 
 bool course_find(const Course *course, const char *word, char *path, size_t size, Err *err) {
@@ -92,7 +96,8 @@ const char *course_next(const Course *course) {
         if (!fresh && !row.done)
             fresh = course->names[i];
     }
-    return fresh ? fresh : course->count ? course->names[0] : NULL;
+    const char *first = course->count ? course->names[0] : NULL;
+    return fresh ? fresh : first;
 }
 
 /* ---- what is remembered: files of lines ------------------------------------------------------ */
@@ -112,8 +117,9 @@ static char *read_file(const char *name) {
     char path[COURSE_PATH], *text;
     size_t length;
     Err unread;
-    return state_path(name, path) && data_read(path, MOST_BYTES, &text, &length, &unread) ? text
-                                                                                          : NULL;
+    if (!state_path(name, path) || !data_read(path, MOST_BYTES, &text, &length, &unread))
+        return NULL;
+    return text;
 }
 
 static bool make_folders(const char *path, Err *err) {
@@ -129,15 +135,16 @@ static bool make_folders(const char *path, Err *err) {
     return true;
 }
 
+/* Whether the text has the line. `text` NULL: there is no text. */
 static bool has_line(const char *text, const char *line) {
-    for (const char *at = text; at && (at = strstr(at, line)); at++)
-        if (at == text || at[-1] == '\n')
-            return true;
-    return false;
+    const char *found = text ? strstr(text, line) : NULL;
+    while (found && found > text && found[-1] != '\n')
+        found = strstr(found + 1, line);
+    return found;
 }
 
-/* Replaces the lines that begin with `key` by `line` (""; by nothing) at the end of the file. Of a
- * file that grows too long the oldest lines go. */
+/* Removes the lines that begin with `key` from the file, and adds `line` at its end; "": adds
+ * nothing. A file of more than MOST_LINES lines loses its oldest lines. */
 static bool put_line(const char *name, const char *key, const char *line, Err *err) {
     enum { MOST_LINES = 256 };
     char path[COURSE_PATH];
@@ -170,11 +177,13 @@ static const char progress_file[] = "progress";
 static bool read_progress_line(const char *line, CourseProgressRow *row) {
     int done;
     char more[2];
-    return sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
-                  &row->answered, &row->right, &row->asked, &done, more) == 7 &&
-           (row->done = done == 1, done == 0 || done == 1) && row->page >= 0 &&
-           row->page <= row->pages && row->answered >= 0 && row->answered <= row->pages &&
-           row->right >= 0 && row->right <= row->asked;
+    if (sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
+               &row->answered, &row->right, &row->asked, &done, more) != 7)
+        return false;
+    row->done = done == 1;
+    return (done == 0 || done == 1) && row->page >= 0 && row->page <= row->pages &&
+           row->answered >= 0 && row->answered <= row->pages && row->right >= 0 &&
+           row->right <= row->asked;
 }
 
 CourseProgressRow course_progress(const char *name) {
@@ -291,8 +300,7 @@ typedef struct {
     int right, asked;
 } Score;
 
-/* Returns the score of a topic; NULL: of all topics. Questions that this machine cannot judge do
- * not count. */
+/* Returns the score of a topic; NULL: of all. What this machine cannot judge does not count. */
 static Score score_of(const Quiz *quiz, const char *topic) {
     Score score = {0};
     for (int i = 0; i < quiz->count; i++) {
@@ -344,6 +352,8 @@ void quiz_show(const Quiz *quiz, LessonPane *pane) {
     pane->steps = quiz->count;
     pane->right = score.right;
     pane->asked = score.asked;
-    snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", over ? "" : ": ",
-             over ? "" : item->topic);
+    if (over)
+        snprintf(pane->title, sizeof pane->title, "Quiz");
+    else
+        snprintf(pane->title, sizeof pane->title, "Quiz: %.60s", item->topic);
 }

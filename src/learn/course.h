@@ -27,7 +27,7 @@ const char *course_after(const Course *course, const char *name);
 typedef struct {
     char name[COURSE_NAME];
     int page, pages; /* the page to go on with, from 0; pages of the lesson when it was saved */
-    int answered;    /* questions on the pages in front of this one were counted */
+    int answered;    /* the questions of the first `answered` pages were counted */
     int right, asked;
     bool done; /* was taken to its end at least once */
 } CourseProgressRow;
@@ -39,14 +39,15 @@ CourseProgressRow course_progress(const char *name);
 /* Replaces the lesson's line in the file of progress. */
 bool course_progress_save(const CourseProgressRow *row, Err *err);
 
-/* Returns the lesson to take next: one that was begun, else the first that is not done. Where all
- * are done, returns the first lesson. NULL: there are no lessons. */
+/* Returns the lesson to take next: a lesson that was begun, or else the first lesson that is not
+ * done. If all lessons are done, this is the first lesson. NULL: there are no lessons. */
 const char *course_next(const Course *course);
 
 /* ---- the quiz -------------------------------------------------------------------------------- */
 
-/* Ten questions, drawn from the files of the lessons. At most half of them are questions that the
- * learner missed before. A right answer removes a question from the missed ones. */
+/* A quiz has QUIZ_QUESTIONS questions, drawn from the files of the lessons. At most
+ * QUIZ_MISSED_MOST questions are questions that the learner has missed before. After a right answer
+ * a question no longer counts as missed. */
 
 enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5 };
 
@@ -60,8 +61,7 @@ typedef struct {
     char lesson[COURSE_NAME], topic[80]; /* topic: the lesson's title */
     int page;                            /* the page of the question */
     bool missed;                         /* whether the learner missed it before */
-    LessonVerdict
-        verdict; /* VERDICT_NONE: it was left out; VERDICT_VOID: it does not count (yet) */
+    LessonVerdict verdict; /* VERDICT_NONE: skipped; VERDICT_VOID: not judged, or not yet asked */
 } QuizItem;
 
 typedef struct {

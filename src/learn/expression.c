@@ -13,7 +13,8 @@
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-/* Levels of precedence, from operators that bind loosest to single values; functions of two. */
+/* The levels of precedence. Operators of the first level bind loosest. LEVEL_VALUE is a number, a
+ * name or a figure. LEVEL_FUNCTION is min() or max(), which the parser reads as a value. */
 /* clang-format off */
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE,
        LEVEL_FUNCTION };
@@ -46,7 +47,8 @@ static const struct {
 } operators[] = {OPERATORS(TOKEN)};
 /* clang-format on */
 
-/* Returns the unit of a result. A count beside another unit has none: points * bytes is bytes. */
+/* Returns the unit of a result. A count times another unit has this unit: points * bytes is
+ * bytes. */
 static Measure measure_of(OpKind kind, Measure a, Measure b) {
     bool product = operators[kind].level == LEVEL_PRODUCT;
     if (operators[kind].level <= LEVEL_COMPARISON)
@@ -76,9 +78,9 @@ FigureSource weaker_source(FigureSource a, FigureSource b) {
     return weakness[a] > weakness[b] ? a : b;
 }
 
-/* Writes a number with three significant digits, without an exponent and trailing zeros. Four
- * digits are kept where they are exact (0.3125). A number below 1, such as a cosine, may take six
- * decimals, so that it is not rounded to 1. */
+/* Writes a number with three significant digits, without an exponent and trailing zeros. A number
+ * that has exactly four digits keeps all four (0.3125). A cosine just below 1 would be rounded to
+ * 1, and gets six decimals. */
 static void plain_text(double number, char *text, size_t size) {
     double magnitude = fabs(number);
     snprintf(text, size, "%.4g", magnitude);
@@ -99,22 +101,23 @@ ShortText value_text(const Value *value, const char *unit) {
     } measures[] = {MEASURES(MEASURE)};
 #undef MEASURE
     const Measure measure = value->measure;
-    const char *own = measures[measure].suffix;
+    const char *suffix = measures[measure].suffix; /* NULL: text_of_unit() writes the unit */
     ShortText text;
     char number[48];
     double magnitude = fabs(value->number);
     if (measure == MEASURE_TRUTH)
         snprintf(number, sizeof number, "%s", value->number ? "yes" : "no");
-    else if (own)
+    else if (suffix)
         plain_text(magnitude / measures[measure].divisor, number, sizeof number);
     else
         snprintf(number, sizeof number, "%s", text_of_unit(measures[measure].unit, magnitude).text);
-    bool named = value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED;
-    if (!own || measure == MEASURE_NONE)
-        own = measure == MEASURE_NONE || measure == MEASURE_COUNT ? unit : "";
+    if (measure == MEASURE_NONE || measure == MEASURE_COUNT)
+        suffix = unit; /* the value has no unit of its own */
+    else if (!suffix)
+        suffix = "";
     snprintf(text.text, sizeof text.text, "%s%s%s%s", value->number < 0 ? "-" : "", number,
-             *own ? " " : "", own);
-    if (named)
+             *suffix ? " " : "", suffix);
+    if (value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED)
         text_add(text.text, sizeof text.text, " (%s)", source_names[value->source]);
     return text;
 }
@@ -234,16 +237,19 @@ static void read_number(Evaluation *evaluation) {
     evaluation->at = end;
 }
 
-/* Reads the arguments that the figure takes, from the front. All are optional but a number alone.
- */
+/* Reads the arguments that the figure takes, separated by commas. Arguments may be missing from the
+ * end, except a number that is the only argument. */
 static void read_arguments(Evaluation *evaluation, const FigureRow *row) {
     static void (*const readers[])(Evaluation *) = {read_kernel, read_array, read_format,
                                                     read_number};
     if (!take_token(evaluation, "(") || take_token(evaluation, ")"))
         return;
-    for (int i = 0, read = 0; i < (int)(sizeof readers / sizeof *readers); i++)
-        if (row->takes & 1u << i && (!read++ || take_token(evaluation, ",")))
+    for (int i = 0, read = 0; i < (int)(sizeof readers / sizeof *readers); i++) {
+        if (!(row->takes & 1u << i))
+            continue;
+        if (read++ == 0 || take_token(evaluation, ","))
             readers[i](evaluation);
+    }
     if (!take_token(evaluation, ")"))
         refuse_expression(evaluation, "%s() has too many arguments, or its ) is missing",
                           row->name);
@@ -335,17 +341,27 @@ static Value parse_value(Evaluation *evaluation) {
     return value;
 }
 
-/* Parses operators of this level on operands of the next. Two comparisons in a row are refused. */
+/* Takes an operator of this level, if it comes next. OP_COUNT: no such operator comes next. */
+static OpKind take_operator(Evaluation *evaluation, int level) {
+    OpKind kind = 0;
+    while (kind < OP_COUNT && (evaluation->wrong || operators[kind].level != level ||
+                               !take_token(evaluation, operators[kind].token)))
+        kind++;
+    return kind;
+}
+
+/* Parses operators of this level, whose operands are of the next level. After one comparison the
+ * level ends, so that a < b < c is refused. */
 static Value parse_level(Evaluation *evaluation, int level) {
     bool negated = level == LEVEL_NOT && take_token(evaluation, "not");
+    bool ended = false;
     if (level == LEVEL_VALUE)
         return parse_value(evaluation);
     Value value = parse_level(evaluation, level + 1);
-    for (int i = 0; i < OP_COUNT && !evaluation->wrong; i++)
-        if (operators[i].level == level && take_token(evaluation, operators[i].token)) {
-            value = result_of((OpKind)i, value, parse_level(evaluation, level + 1));
-            i = level == LEVEL_COMPARISON ? OP_COUNT : -1;
-        }
+    for (OpKind kind; !ended && (kind = take_operator(evaluation, level)) < OP_COUNT;) {
+        value = result_of(kind, value, parse_level(evaluation, level + 1));
+        ended = level == LEVEL_COMPARISON;
+    }
     return negated ? (Value){!value.number, MEASURE_TRUTH, value.source} : value;
 }
 
@@ -359,8 +375,9 @@ bool expression_value(const char *text, Evaluation *evaluation, Value *value) {
     if (*evaluation->at)
         refuse_expression(evaluation, "\"%.20s\" does not belong to the expression",
                           evaluation->at);
-    bool checks = !evaluation->live && evaluation->varies;
-    if (!evaluation->wrong && !evaluation->unknown && !isfinite(value->number) && !checks)
+    const bool checks = !evaluation->live && evaluation->varies; /* figures count as 0 */
+    const bool known = !evaluation->wrong && !evaluation->unknown;
+    if (known && !isfinite(value->number) && !checks)
         refuse_expression(evaluation, "a division by zero");
     return !evaluation->wrong && !evaluation->unknown;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions of lessons: figures, numbers and named values, combined by + - * / < <= > >= = != and
- * or not, parentheses, min() and max(). An expression is text, and is computed while it is read.
- * A new row in figures.inc adds a figure. */
+/* Expressions of lessons. The operands are figures, numbers and named values. The operators are
+ * + - * / < <= > >= = != and or not, parentheses, min() and max(). An expression is text, and its
+ * value is computed while the text is read. A new row in figures.inc adds a figure. */
 #pragma once
 
 #include "src/state/live_data.h"
@@ -70,7 +70,7 @@ typedef struct {
 /* Returns the index of a name; -1: the name is not defined. */
 int name_find(const NameTable *names, const char *name);
 
-/* What an expression reads, and what is learned about the expression. A figure reads it, too. */
+/* The inputs of an expression, and what reading the expression finds out. A figure gets both. */
 typedef struct {
     const State *state;
     const LiveData *live; /* NULL: the text is checked, and its figures and names count as 0 */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of figures that lessons can ask for. Exact arithmetic over shapes and the map has
- * SOURCE_COMPUTED, a result of the memory model SOURCE_MODEL. A latency has the source that the
- * question asks for. */
+/* The table of figures that lessons can ask for. Exact arithmetic over shapes and the map is
+ * SOURCE_COMPUTED. The memory model is SOURCE_MODEL. A question chooses the source of latencies. */
 #include "src/learn/expression.h"
 
 #include "kernels/codec.h"
@@ -160,8 +159,8 @@ static Reading atomics(Evaluation *query) {
     return computed(bev_traffic(kernel_of(query), &problem).atomics);
 }
 
-/* Counts the additions that are left where blocks of so many points add up their cells first: one
- * a channel for each cell that a block touches. */
+/* Counts the atomic additions of a kernel whose blocks add up the points of a cell first: one for
+ * each channel of each cell that a block touches. The query's number is the points of a block. */
 static Reading block_atomics(Evaluation *query) {
     const BevMap *map = query->live->frame.map;
     int64_t block = (int64_t)query->number, cells = 0;
@@ -250,6 +249,9 @@ static Reading differing_cells(Evaluation *query) {
 
 /* ---- the adjoint identity -------------------------------------------------------------------- */
 
+#define SHAPE  (query->live->frame.shape)
+#define PIXELS (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
+
 static Reading inner_product(Evaluation *query, const float *a, const float *b, int64_t count) {
     const LiveGradients *gradients = &query->live->frame.gradients;
     if (!gradients->grad_depth || !a || !b)
@@ -262,8 +264,7 @@ static Reading inner_product(Evaluation *query, const float *a, const float *b, 
     return computed(sum);
 }
 
-/* Returns the adjoint sum over the grid. Without a loss on some cells, the grid holds the gradient
- * of all cells. */
+/* Returns the adjoint sum over the grid. Without a loss it has the gradient of all cells. */
 static Reading adjoint_grid(Evaluation *query) {
     const LiveFrame *frame = &query->live->frame;
     const GridLoss *loss = frame->gradients.loss;
@@ -271,16 +272,17 @@ static Reading adjoint_grid(Evaluation *query) {
     return inner_product(query, frame->pooled, grad_out, frame->nx * frame->ny * frame->channels);
 }
 
-static Reading adjoint_inputs(Evaluation *query, bool depth) {
+/* Return the adjoint sums over the depths and over the features. */
+static Reading adjoint_depth(Evaluation *query) {
     const LiveFrame *frame = &query->live->frame;
-    const LiveGradients *gradients = &frame->gradients;
-    const BevShape *s = &frame->shape;
-    const float *inputs = !frame->features ? NULL
-                          : depth          ? frame->features->depth
-                                           : frame->features->feat;
-    return inner_product(query, inputs, depth ? gradients->grad_depth : gradients->grad_feat,
-                         s->cameras * s->feat_h * s->feat_w *
-                             (depth ? s->depth_bins : s->channels));
+    const float *depth = frame->features ? frame->features->depth : NULL;
+    return inner_product(query, depth, frame->gradients.grad_depth, PIXELS * SHAPE.depth_bins);
+}
+
+static Reading adjoint_features(Evaluation *query) {
+    const LiveFrame *frame = &query->live->frame;
+    const float *feat = frame->features ? frame->features->feat : NULL;
+    return inner_product(query, feat, frame->gradients.grad_feat, PIXELS * SHAPE.channels);
 }
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
@@ -300,9 +302,8 @@ static Reading of_gate(Evaluation *query, LiveVerdict gate) {
     return gate == LIVE_UNKNOWN ? unchecked(query) : of_accuracy(query, gate == LIVE_PASS);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table: words for the rows of figures.inc, whose head explains them ------------------ */
 
-/* The words that rows of figures.inc use; its head explains them. */
 #define TIMED    true, true
 #define MODELLED false, true
 #define PLAIN    false, false
@@ -311,8 +312,6 @@ static Reading of_gate(Evaluation *query, LiveVerdict gate) {
 #define PUBLISHED(field, what)                                                                     \
     figure_of_row(query, offsetof(LiveKernel, field), what, source_names[SOURCE_PUBLISHED])
 #define STATS        (query->live->intervals.stats)
-#define SHAPE        (query->live->frame.shape)
-#define PIXELS       (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
 #define ACCURACY     (query->live->accuracy[dtype_of(query)])
 #define PASSES(gate) of_gate(query, ACCURACY.gate)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A lesson is one text file. The file is read and checked as a whole before the lesson begins.
- * samples/lessons/README.md explains its format. A lesson is a list of steps in pages; the learner
- * sees one page at a time. Steps only go forward, so no file can loop for ever. */
+/* A lesson is a text file, whose format samples/lessons/README.md explains. The whole file is read
+ * and checked before the lesson begins. A lesson is a list of steps in pages, and the learner sees
+ * one page at a time. Steps only go forward, so no file can loop for ever. */
 #pragma once
 
 #include "src/learn/expression.h"
@@ -34,7 +34,7 @@ typedef enum {
     LESSON_RUN       /* as LESSON_CONTROL, behind the answer to the question of the page */
 } LessonKind;
 
-/* What a lesson draws of a scene of one camera and a few pixels. */
+/* The drawings of a lesson. The scene must have one camera and a few pixels. */
 typedef enum {
     DRAW_RAYS,   /* rays from the camera, cut by the planes of depth bins */
     DRAW_POINTS, /* the grid over them: pairs inside are filled, those outside hollow */

@@ -96,8 +96,7 @@ static int reader_place(Reader *reader, const char *what, const char *const *nam
     return -1;
 }
 
-/* Appends a step. There is room: a row adds one step at most, and read_row() refuses a full
- * lesson. */
+/* Appends a step. A row adds at most one step, and read_row() refuses a full lesson. */
 static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
     LessonStep *step = &reader->lesson->steps[reader->lesson->step_count++];
     *step = (LessonStep){.kind = kind, .text = text};
@@ -111,19 +110,21 @@ enum { SOURCE_BYTES = 1 << 20 };
 /* Copies `code->lines` lines of `source`, from the first line that contains `first`. */
 static bool take_lines(LessonCode *code, const char *source, const char *first) {
     const char *begin = strstr(source, first), *end = begin;
-    for (int i = 0; begin && i < code->lines && *end; i++)
-        end += (i > 0) + strcspn(end + (i > 0), "\n");
-    while (begin && begin > source && begin[-1] != '\n')
+    if (!begin)
+        return false;
+    while (begin > source && begin[-1] != '\n')
         begin--;
+    end += strcspn(end, "\n");
+    for (int i = 1; i < code->lines && *end; i++)
+        end += 1 + strcspn(end + 1, "\n");
     code->line = 1;
-    for (const char *at = source; begin && at < begin; at++)
+    for (const char *at = source; at < begin; at++)
         code->line += *at == '\n';
-    code->text = begin ? strndup(begin, (size_t)(end - begin)) : NULL;
+    code->text = strndup(begin, (size_t)(end - begin));
     return code->text;
 }
 
-/* Reads a row `FILE "TEXT" LINES`, which shows lines of source, for the open question or as a step.
- */
+/* Reads `FILE "TEXT" LINES`: lines of source, for the open question or as a step. */
 static bool read_source(Reader *reader, char *rest) {
     static const char form[] = "for example: source kernels/cuda/v2.cu \"for (int\" 6";
     Lesson *lesson = reader->lesson;
@@ -325,7 +326,7 @@ static bool check_conditions(Reader *reader) {
                                        "%d of the conditions are true, not one", right);
 }
 
-/* Checks the question that is open, if one is, now that all its rows were read. */
+/* Checks the open question after its last row, and closes it. True, too, if no question is open. */
 static bool close_question(Reader *reader) {
     const LessonQuestion *question = reader->open;
     int line = reader->line;
@@ -480,8 +481,7 @@ static bool read_ask(Reader *reader, char *rest) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The words of lessons, of steps and of an open question, and what reads the rest of their lines.
- */
+/* The words of lessons and of open questions, and what reads the rest of their lines. */
 static const struct LessonRow {
     const char *word;
     enum { OF_LESSON = 1, OF_QUESTION = 2, OF_BOTH = OF_LESSON | OF_QUESTION } of;
@@ -541,7 +541,8 @@ static bool read_row(Reader *reader, char *line) {
             reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS));
 }
 
-/* Cuts off the comment and the blanks at the end. A comment begins the line or follows a blank. */
+/* Cuts off the comment, and the blanks at the end. A comment is a # that begins the line or follows
+ * a blank, and all characters behind it. */
 static void trim_comment(char *line) {
     for (char *at = line; *at; at++)
         if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t')) {
@@ -589,23 +590,30 @@ static bool read_rows(Reader *reader, char *text) {
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
+/* Whether the page that begins with step `first` ends before step `at`. */
 static bool page_ends(const Lesson *lesson, int first, int at) {
     const LessonStep *next = &lesson->steps[at];
-    int characters = 0, pointed = 0;
+    enum { TERM_CHARACTERS = 120 }; /* a term or source takes as much room */
+    int characters = 0;             /* the text of the page so far */
+    bool pointed = false;
     for (int i = first; i < at; i++) {
         const LessonStep *step = &lesson->steps[i];
-        characters += step->kind == LESSON_SAY ? (int)strlen(step->text) : 0;
-        characters += step->kind == LESSON_TERM || step->kind == LESSON_SOURCE ? 120 : 0;
+        if (step->kind == LESSON_SAY)
+            characters += (int)strlen(step->text);
+        else if (step->kind == LESSON_TERM || step->kind == LESSON_SOURCE)
+            characters += TERM_CHARACTERS;
         pointed |= step->kind == LESSON_POINT;
         if (step->kind == LESSON_QUESTION)
             return next->kind != LESSON_RUN;
         if (step->kind == LESSON_ANIMATE || step->frames > 1)
             return true;
     }
-    return characters &&
-           (next->kind == LESSON_CONTROL || next->kind == LESSON_LET || next->kind == LESSON_MARK ||
-            (next->kind == LESSON_POINT && pointed) ||
-            (next->kind == LESSON_SAY && characters + (int)strlen(next->text) > PAGE_CHARACTERS));
+    if (!characters)
+        return false;
+    if (next->kind == LESSON_SAY)
+        return characters + (int)strlen(next->text) > PAGE_CHARACTERS;
+    return next->kind == LESSON_CONTROL || next->kind == LESSON_LET || next->kind == LESSON_MARK ||
+           (next->kind == LESSON_POINT && pointed);
 }
 
 static void make_pages(Lesson *lesson) {
@@ -637,9 +645,10 @@ int lesson_page(const Lesson *lesson, const char *mark) {
 static int binary_line(const char *text, size_t length) {
     int line = 1;
     for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)text[i];
+        const char byte = text[i];
+        const bool is_blank = byte == '\n' || byte == '\t' || byte == '\r';
         line += byte == '\n';
-        if ((byte < 0x20 && byte != '\n' && byte != '\t' && byte != '\r') || byte >= 0x7f)
+        if (!is_blank && (byte < ' ' || byte > '~')) /* also bytes that are negative as a char */
             return line;
     }
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that takes a lesson: its steps, the answers and their verdicts. */
+/* The machine that runs a lesson: it carries out steps, reads answers and judges answers. */
 #include "src/learn/lesson_run.h"
 
 #include <math.h>
@@ -51,8 +51,8 @@ static void enter_page(LessonRun *run, int page) {
 
 /* Takes the lesson again from its beginning, without stops, up to page `target`. */
 static void restart_to_page(LessonRun *run, int target) {
-    int pages = run->lesson->page_count;
-    run->target = target < 0 ? 0 : target < pages ? target : pages - 1;
+    const int last = run->lesson->page_count - 1, page = target < last ? target : last;
+    run->target = page > 0 ? page : 0;
     run->point = PANEL_NONE;
     run->explained = 0;
     enter_page(run, 0);
@@ -84,8 +84,8 @@ static void name_source_once(char *text) {
         memmove(at, at + length, strlen(at + length) + 1);
 }
 
-/* Writes a text with the values of the expressions in its braces, "n/a" for an unknown one. Returns
- * false where one is unknown; `evaluation->why` has the reason. */
+/* Writes a text with the values of the expressions in its braces. An unknown value is "n/a".
+ * Returns false if a value is unknown, and `evaluation->why` has the reason. */
 static bool fill_braces(const char *text, Evaluation *evaluation, char out[EXPANDED]) {
     bool all_known = true;
     out[0] = '\0';
@@ -129,7 +129,8 @@ static void add_code(PaneText *pane, const LessonCode *code) {
 
 /* ---- reading an answer ----------------------------------------------------------------------- */
 
-/* Reads an answer of digits such as "2 1 3": one choice, or all choices in order. */
+/* Reads an answer of digits: one choice ("2"), or all choices in order ("2 1 3"). An answer that
+ * cannot be read leaves run->typed as it is, and a note says what is missing. */
 static bool read_choices(LessonRun *run, const char *text) {
     const LessonQuestion *question = lesson_run_question(run);
     const bool order = question->asks == ASKS_ORDER;
@@ -159,8 +160,9 @@ static bool read_number(LessonRun *run, const char *text) {
     text += strspn(text, " \t");
     double number = strtod(text, &end);
     const char *unit = end + strspn(end, " %");
-    if (end == text || (*unit && strcmp(unit, question->unit)) || !(number >= question->lo) ||
-        number > question->hi) {
+    const bool is_number = end != text && (!*unit || !strcmp(unit, question->unit));
+    const bool in_range = number >= question->lo && number <= question->hi;
+    if (!is_number || !in_range) {
         snprintf(run->note, sizeof run->note, "A number from %.9g to %.9g%s%s, please.",
                  question->lo, question->hi, *question->unit ? " " : "", question->unit);
         return false;
@@ -189,7 +191,7 @@ static bool evaluate_choices(const LessonQuestion *question, Evaluation *evaluat
 static LessonVerdict judge_choice(LessonRun *run, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
     Value values[LESSON_CHOICES];
-    int found = 0, right = 0;
+    int found = 0, right = 0; /* the number of right choices, and the last of them */
     if (!evaluate_choices(question, evaluation, values))
         return VERDICT_VOID;
     for (int i = 0; i < question->choice_count; i++)
@@ -198,8 +200,9 @@ static LessonVerdict judge_choice(LessonRun *run, Evaluation *evaluation) {
             right = i;
         }
     if (found != 1) {
-        snprintf(evaluation->why, sizeof evaluation->why, "%s of its answers %s right here",
-                 found ? "more than one" : "none", found ? "are" : "is");
+        snprintf(evaluation->why, sizeof evaluation->why,
+                 found ? "more than one of its answers are right here"
+                       : "none of its answers is right here");
         return VERDICT_VOID;
     }
     snprintf(run->right_answer, sizeof run->right_answer, "%d", right + 1);
@@ -220,7 +223,8 @@ static LessonVerdict judge_number(LessonRun *run, Evaluation *evaluation) {
     return error <= slack * (1 + 1e-9) + 1e-12 ? VERDICT_RIGHT : VERDICT_WRONG;
 }
 
-/* Sorts the choices by their figures. Writes their order, and each of them with its figure. */
+/* Sorts the choices by their figures. Writes the right order as an answer, and as a solution that
+ * has the figure of each choice. */
 static void tell_order(LessonRun *run, const Value *values) {
     const LessonQuestion *question = lesson_run_question(run);
     int order[LESSON_ORDER];
@@ -253,6 +257,7 @@ static LessonVerdict judge_order(LessonRun *run, Evaluation *evaluation) {
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
+/* Adds the line "Right" or "No" with the solution, and the tolerance of a number. */
 static void add_verdict(LessonRun *run, LessonVerdict verdict) {
     const LessonQuestion *question = lesson_run_question(run);
     bool right = verdict == VERDICT_RIGHT;
@@ -264,7 +269,8 @@ static void add_verdict(LessonRun *run, LessonVerdict verdict) {
              right ? "Right: " : "No. The answer: ", run->solution, taken);
 }
 
-/* Adds `before` and `text` (NULL: nothing) as a reason. Returns false where a figure is unknown. */
+/* Adds a row of the words `before` and `text`. `text` NULL: adds nothing. Returns false if a figure
+ * in the text is unknown. */
 static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
                        Evaluation *evaluation) {
     char row[EXPANDED];
@@ -307,8 +313,8 @@ static Evaluation evaluation_of(const LessonRun *run, const State *state, const 
                         .timings = SOURCE_MEASURED};
 }
 
-/* Where a latency was missing, takes all latencies from the next source: measured, recorded, model.
- * Returns false where that would change nothing. */
+/* If a latency was missing, chooses the next source for all latencies: measured, recorded, model.
+ * Returns false if no latency was missing, or no source is left. */
 static bool take_next_source(Evaluation *evaluation) {
     bool next = evaluation->timing_missing && evaluation->timings < SOURCE_MODEL;
     evaluation->timings = (FigureSource)(evaluation->timings + next);
@@ -323,7 +329,7 @@ static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *l
         [ASKS_CHOICE] = judge_choice, [ASKS_NUMBER] = judge_number, [ASKS_ORDER] = judge_order};
     Evaluation evaluation = evaluation_of(run, state, live);
     LessonVerdict verdict;
-    do
+    do /* until a source has all latencies */
         verdict = judges[lesson_run_question(run)->asks](run, &evaluation);
     while (verdict == VERDICT_VOID && take_next_source(&evaluation));
     if (verdict == VERDICT_VOID && !final)
@@ -349,17 +355,18 @@ static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *l
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Whether a step needs measured or modelled figures: a LET always does, a text does where it has a
- * figure in braces to fill in. A quiet run shows no texts. */
+/* Whether a step needs figures of the newest frame. A LET does, and so does a drawing, or a text
+ * with an expression in braces. A quiet run shows neither drawings nor texts. */
 static bool needs_figures(const LessonRun *run, const LessonStep *step) {
-    return step->kind == LESSON_LET || (!is_quiet(run) && step->kind == LESSON_DRAW) ||
-           (!is_quiet(run) && (step->kind == LESSON_SAY || step->kind == LESSON_QUESTION) &&
-            strchr(step->text, '{'));
+    const bool is_text = step->kind == LESSON_SAY || step->kind == LESSON_QUESTION;
+    if (step->kind == LESSON_LET || is_quiet(run))
+        return step->kind == LESSON_LET;
+    return step->kind == LESSON_DRAW || (is_text && strchr(step->text, '{'));
 }
 
-/* Puts a step onto the page; `text` has its figures filled in already. Steps that use a control
- * and LETs are carried out elsewhere. A question is the last line, after its sources, and stops the
- * run. Only the question is seen when it is asked again. */
+/* Puts a step onto the page, where `text` is the step's text with all figures. Steps with a control
+ * and LETs put nothing there. A question stops the run: it is the last line of the page, after the
+ * lines about its sources. A question that is asked again has no such lines. */
 static void show_step(LessonRun *run, const LessonStep *step, const char *text) {
     if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, "%s", text);
@@ -459,8 +466,8 @@ void lesson_run_done(LessonRun *run) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* Carries out a step with figures of the best source that knows all of them. A frame of a drawing
- * takes the place of the frame before. */
+/* Carries out a step with figures of the first source that knows all of them. A frame of a drawing
+ * replaces the previous frame. */
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
     const LessonStep *step = current_step(run);
     const bool let = step->kind == LESSON_LET;
@@ -509,7 +516,7 @@ static void ask_again(LessonRun *run) {
     run->phase = PHASE_AGAIN;
 }
 
-/* Takes the answer if it can be read; what is wrong with it is noted else. */
+/* Takes an answer. If the answer cannot be read, a note says why. */
 static void give_answer(LessonRun *run, const char *text) {
     const bool number = lesson_run_question(run)->asks == ASKS_NUMBER;
     if (!(number ? read_number : read_choices)(run, text))
@@ -519,10 +526,11 @@ static void give_answer(LessonRun *run, const char *text) {
     run_steps(run);
 }
 
+/* Marks the next choice (`by` 1) or the last one (-1). Without a mark, the first or the last. */
 static void move_choice(LessonRun *run, int by) {
-    int count = lesson_run_question(run)->choice_count;
-    int now = run->typed[0] ? run->typed[0] - '1' : by > 0 ? -1 : 0;
-    snprintf(run->typed, sizeof run->typed, "%d", (now + by + count) % count + 1);
+    const int count = lesson_run_question(run)->choice_count;
+    const int unmarked = by > 0 ? -1 : 0, marked = run->typed[0] ? run->typed[0] - '1' : unmarked;
+    snprintf(run->typed, sizeof run->typed, "%d", (marked + by + count) % count + 1);
 }
 
 static void type_key(LessonRun *run, char key) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a lesson: a state machine without clock, I/O and heap. The loop of the screens, or a script,
- * asks what the machine wants and brings it:
+/* Runs a lesson by a state machine without clock, I/O and heap. Its caller, the loop of the screens
+ * or a script, asks what the machine wants, and does it:
  *
  *     while (run.phase != PHASE_END)
  *         switch (lesson_run_wants(&run)) {
@@ -25,7 +25,7 @@ typedef enum {
 } LessonWants;
 
 typedef enum {
-    INPUT_ANSWER, /* `text`: a whole answer, as scripts give it: "3", "2 1 4 3" */
+    INPUT_ANSWER, /* `text`: the full answer of a script, "3" or "2 1 4 3" */
     INPUT_TYPE,   /* `key`: a digit, a point or a minus sign */
     INPUT_ERASE,
     INPUT_UP, /* the choice above or below */
@@ -74,8 +74,8 @@ typedef struct {
     int skipped, void_count;
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
-    /* The answer so far, or the one that was given: a number, the digit of the marked choice from
-     * 1, or an order as "2 1 3". */
+    /* The answer that is typed or was given: a number, an order such as "2 1 3", or the digit of
+     * the marked choice, from 1. */
     char typed[ANSWER_TYPED];
     LessonVerdict verdict;
     /* The right answer to the question judged last, in words, and as a learner types it. */
@@ -93,9 +93,8 @@ LessonWants lesson_run_wants(const LessonRun *run);
 void lesson_run_control(const LessonRun *run, char *line, size_t size);
 void lesson_run_done(LessonRun *run);
 
-/* Gives the machine the figures of the newest job. `final`: figures that are still unknown stay
- * unknown. Returns false where needed figures are missing and `final` is false: call again with
- * newer ones. */
+/* Gives the machine the figures of the newest job. `final`: unknown figures stay unknown. False:
+ * needed figures are missing, and the machine waits for newer ones. */
 bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final);
 
 /* Gives the machine an input. Returns false where the input means nothing now. */
@@ -112,5 +111,5 @@ bool lesson_run_asks_again(const LessonRun *run); /* behind the wrong answer, af
 void lesson_add_drawing(PaneText *pane, LessonDrawing what, int frame, const LiveData *live);
 int lesson_drawing_frames(LessonDrawing what);
 
-/* Explains each source of figures that `text` names, such as "(model)", once in a lesson. */
+/* Explains each source of figures in `text`, such as "(model)", once in a lesson. */
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);

@@ -25,17 +25,18 @@ static void add_input(const LessonRun *run, PaneText *pane) {
     const char *typed = run->typed[0] ? run->typed : "_";
     char range[80] = "";
     bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
-    for (int i = 0; i < question->choice_count; i++)
-        pane_add(pane, PANE_CHOICE, question->asks == ASKS_CHOICE && run->typed[0] == '1' + i,
-                 "%d  %.300s", i + 1, question->choices[i].text);
+    for (int i = 0; i < question->choice_count; i++) {
+        const bool marked = question->asks == ASKS_CHOICE && run->typed[0] == '1' + i;
+        pane_add(pane, PANE_CHOICE, marked, "%d  %.300s", i + 1, question->choices[i].text);
+    }
     if (asks && number)
         snprintf(range, sizeof range, "   (%.9g to %.9g)", question->lo, question->hi);
     else if (asks)
         snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
                  question->choice_count);
+    const char *unit = number ? question->unit : "";
     if (question->asks != ASKS_CHOICE)
-        pane_add(pane, PANE_INPUT, false, "%s%s%.40s%s", typed,
-                 number && *question->unit ? " " : "", number ? question->unit : "", range);
+        pane_add(pane, PANE_INPUT, false, "%s%s%.40s%s", typed, *unit ? " " : "", unit, range);
 }
 
 /* Writes what Enter does now, or what the learner must do before Enter. */
@@ -94,14 +95,16 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     int step = run->page + 1, steps = run->lesson->page_count;
     LessonWants wants = lesson_run_wants(run);
     bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
+    bool covers = run->page + judged < run->lesson->asking_pages; /* figures tell answers */
+    if (run->alone)
+        covers = run->phase == PHASE_ASK;
     *pane = (LessonPane){.open = true,
                          .step = step < steps ? step : steps,
                          .steps = steps,
                          .right = run->right,
                          .asked = run->asked,
                          .point = run->point,
-                         .covers = run->alone ? run->phase == PHASE_ASK
-                                              : run->page + judged < run->lesson->asking_pages,
+                         .covers = covers,
                          .model_kernels = run->lesson->model_kernels,
                          .ended = run->phase == PHASE_END};
     const LessonQuestion *question = lesson_run_question(run);
@@ -168,9 +171,10 @@ typedef struct {
 } Plan;
 
 static void put_text(Plan *plan, int row, int column, const char *text) {
-    for (int i = 0; text[i]; i++)
-        if (row >= 0 && row < plan->rows && column + i >= 0 && column + i < WIDTH)
-            plan->text[row][column + i] = text[i];
+    const bool is_row = row >= 0 && row < plan->rows;
+    for (int x = column; is_row && *text; x++, text++)
+        if (x >= 0 && x < WIDTH)
+            plan->text[row][x] = *text;
 }
 
 /* Returns the row of the drawing at so many metres ahead of the camera. */
@@ -212,8 +216,8 @@ static void draw_plane(Plan *plan, const Pair *of) {
     put_text(plan, row, 0, label);
 }
 
-/* Draws a pair of dots in each cell, the upper image row first: two image rows see the same ground.
- */
+/* Draws a dot for each pair. Two image rows see the same ground: the dot of the lower row stands to
+ * the right of the other. `judged`: a pair inside of the grid is drawn as a star. */
 static void draw_dots(Plan *plan, const Pairs *pairs, bool judged) {
     for (int i = 0; i < pairs->count; i++) {
         const Pair *pair = &pairs->pairs[i];
@@ -286,8 +290,8 @@ static void add_table_row(PaneText *pane, const char *name, const Pairs *points,
     pane_add(pane, PANE_DRAWING, false, "%s", text);
 }
 
-/* Draws the table after `steps` points were brought to their places, a line below the sorted ones,
- * cut where a cell ends. */
+/* Draws the table with the first `steps` points sorted. The line "interval" below these points has
+ * a bracket where a cell begins. */
 static void draw_table(PaneText *pane, const Pairs *pairs, int steps) {
     Pairs points = {.count = 0};
     char text[WIDTH + 16];

@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 20, NO_EXEC = 127 };
+enum { TICK_MS = 20, NO_WAIT = 0, MOST_READS = 64, NO_EXEC = 127 };
 
-/* Makes this process, a child of `parent`, the other program. */
+/* Turns this process, a child of `parent`, into the other program. The program ends with its
+ * parent, and both of its output streams go to `output`. */
 static void become_program(const char *program, const char *const *words, int output,
                            pid_t parent) {
     sigset_t none;
@@ -46,11 +47,13 @@ static bool read_output(int fd, size_t limit, ChildEnd *end) {
 
 static void watch_child(pid_t pid, int output, double limit_s, size_t output_limit, ChildEnd *end) {
     double start = clock_us();
-    bool open = true;
-    siginfo_t info = {.si_pid = 0};
-    /* A child that has ended stays a zombie: no other process gets its number. */
-    while (!end->timed_out && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           !info.si_pid) {
+    bool open = true; /* the pipe */
+    while (!end->timed_out) {
+        siginfo_t info = {.si_pid = 0};
+        /* WNOWAIT keeps a child that has ended as a zombie: no other process gets its number. */
+        int failed = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+        if (failed || info.si_pid)
+            break;
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
         if (poll(&ready, 1, open ? TICK_MS : 1) > 0)
             open = read_output(output, output_limit, end);
@@ -60,19 +63,21 @@ static void watch_child(pid_t pid, int output, double limit_s, size_t output_lim
     kill(pid, SIGKILL);
     while (waitpid(pid, &end->status, 0) < 0 && errno == EINTR)
         ;
-    /* Reads the rest of the pipe. A process that escaped may hold the pipe open for ever. */
+    /* Reads the rest of the pipe, but not for ever: a process that escaped may keep writing. */
     fcntl(output, F_SETFL, O_NONBLOCK);
-    for (int i = 0; open && i < 64; i++) {
+    for (int i = 0; open && i < MOST_READS; i++) {
         struct pollfd ready = {.fd = output, .events = POLLIN};
-        open = poll(&ready, 1, 0) > 0 && read_output(output, output_limit, end);
+        open = poll(&ready, 1, NO_WAIT) > 0 && read_output(output, output_limit, end);
     }
 }
 
 /* Replaces control characters, which could reach the terminal. Newlines stay. */
 static void clean_output(ChildEnd *end) {
     for (size_t i = 0; i < end->length; i++)
-        if (end->output[i] == '\0' || end->output[i] == '\t')
-            end->output[i] = end->output[i] ? ' ' : '?';
+        if (end->output[i] == '\0')
+            end->output[i] = '?';
+        else if (end->output[i] == '\t')
+            end->output[i] = ' ';
     for (char *line = end->output, *newline; line; line = newline) {
         newline = strchr(line, '\n');
         if (newline)

@@ -19,16 +19,17 @@ static bool is_in_first_line(const char *text, const char *word) {
     return found && found < text + strcspn(text, "\n");
 }
 
-/* Writes the place of the first error in the file, "file:12". Without such an error: "file". */
+/* Writes the place of the first error: "pool.c:12"; "pool.c" if no error is in the file. */
 static void find_first_error(const char *file, const char *messages, char *place, size_t size) {
     size_t length = strlen(file);
     snprintf(place, size, "%s", file);
     for (const char *at = messages; (at = strstr(at, file)); at += length) {
-        if (at[length] != ':' && at[length] != '(') /* gcc and NVRTC write these */
+        if (at[length] != ':' && at[length] != '(') /* gcc writes "file:12:", NVRTC "file(12)" */
             continue;
         const char *number = at + length + 1;
         int digits = (int)strspn(number, "0123456789");
-        if (digits > 0 && (number[digits] == ':' || number[digits] == ')') &&
+        bool is_line = digits > 0 && (number[digits] == ':' || number[digits] == ')');
+        if (is_line &&
             (is_in_first_line(number, "error") || is_in_first_line(number, "undefined"))) {
             snprintf(place, size, "%s:%.*s", file, digits, number);
             return;
@@ -55,8 +56,8 @@ static bool has_compiled(const TryKernel *kernel, const char *file, const ChildE
            err_set(err, ERR_FAILED, place, "the compiler's words stand above", "does not compile");
 }
 
-/* Runs the compiler in another process, which writes the machine code to kernel->library. It may
- * crash, and CUDA must not start here. In C a shell cuts $CC and $CFLAGS into words. */
+/* Runs the compiler in another process: a compiler may crash, and CUDA must not start here. The
+ * machine code goes to kernel->library. For C a shell cuts $CC and $CFLAGS into words. */
 static bool run_compiler(TryKernel *kernel, const char *file, ChildEnd *end, Err *err) {
     static const char command[] =
         "exec ${CC:-cc} -std=gnu11 -O2 -g -Wall -fPIC -shared -fopenmp -pipe -I \"$0\" $CFLAGS "
@@ -77,7 +78,7 @@ bool try_compile(const char *file, TryKernel *kernel, Err *err) {
     const char *compiler = getenv("CC"), *flags = getenv("CFLAGS");
     ChildEnd end = {0};
     *kernel = (TryKernel){.file = file, .cuda = data_has_suffix(file, ".cu"), .library = -1};
-    snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file);
+    snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file); /* no option of cc */
     char *source = NULL;
     size_t length;
     if ((kernel->cuda && !gpu_possible(err)) || !data_read(file, MAX_SOURCE, &source, &length, err))

@@ -46,8 +46,7 @@ static size_t place_arrays(JobHeader *header) {
     return at;
 }
 
-/* Fills the mapped file, and poisons the outputs. The bytes before an input are all ones: NaN as a
- * value, -1 as an index. */
+/* Fills the file and poisons the outputs. Before an input all bits are 1: a NaN, or index -1. */
 static void fill_file(Job *job) {
     const BevProblem *problem = &job->header.problem;
     const BevMap *map = &problem->map;

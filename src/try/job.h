@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A job is one kernel on one problem in one process. Its report, problem and outputs lie in a file
- * in memory. This header defines the file's layout for both processes. The runner maps the file so
- * that each array ends where forbidden pages begin. An access past an end, or a write to an input,
- * stops the kernel at that access. */
+/* A job runs one kernel on one problem in one process. A file in memory has the report, the problem
+ * and the outputs of the job. This header defines the layout of the file for both processes. The
+ * runner maps the file so that each array ends where forbidden pages begin. A kernel that accesses
+ * bytes past the end of an array, or writes to an input, stops at this access. */
 #pragma once
 
 #include "src/run/session.h"
@@ -24,10 +24,10 @@ typedef struct {
     uint64_t output_length; /* bytes that were printed in all */
 } ChildEnd;
 
-/* Runs another program to its end, for at most limit_s. `words` are its arguments, the name first;
- * NULL ends them. The first `output_limit` bytes of its output are kept. It runs in a session of
- * its own, without terminal and input, and has the open files that exec does not close. All
- * processes of that session end with the program. If this program dies, the child does too. */
+/* Runs another program to its end, for at most limit_s. `words` are the name and the arguments,
+ * with NULL at the end. The first `output_limit` bytes of the output are kept. The program has no
+ * terminal and no input, but the open files that exec does not close. All processes of its session
+ * end with the program. The program ends if this process ends. */
 bool child_run(const char *program, const char *const *words, double limit_s, size_t output_limit,
                ChildEnd *end, Err *err);
 
@@ -80,7 +80,7 @@ typedef struct {
     JobReport report;
     BevProblem problem; /* FP32; its pointers are valid in the process of the judge alone */
     bool cuda;          /* the learner's kernel is for a GPU */
-    int calls; /* number of calls, each with a poisoned output of its own; 0: time the kernel */
+    int calls;          /* number of calls, each with its own poisoned output; 0: time the kernel */
     char instead[32]; /* name of the kernel of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* used when calls is 0 */
     double limit_s;
@@ -99,14 +99,14 @@ typedef struct {
     ChildEnd end;
 } Job;
 
-/* Writes the file of job->header, whose arrays are set here, and runs the job in a process of its
- * own. `library`: the learner's kernel; -1: header.instead. Close the job also after a failure. */
+/* Writes the file of job->header, whose arrays are set here, and runs the job in another process.
+ * `library`: the learner's kernel; -1: header.instead. Close the job also after a failure. */
 bool job_run(Job *job, int library, Err *err);
 void job_close(Job *job);
 
 const void *job_output(const Job *job, int call); /* (nx * ny, channels), as the kernel left it */
 
-/* Returns how many values before a call's output its band was changed. 0: it is unchanged. */
+/* Returns how far before a call's output its band was changed, in values. 0: it is unchanged. */
 int64_t job_band_broken(const Job *job, int call);
 
 /* ---- the runner's process, runner.c ---------------------------------------------------------- */

@@ -130,7 +130,8 @@ static bool passes_gate(const Job *job, int call, const double *reference, const
     const BevProblem *problem = &job->header.problem;
     const GateResult gate =
         gate_kernel(problem, BEV_FP32, job_output(job, call), reference, abs_sum, points, bad);
-    result->nan_both += call || !abs_sum ? 0 : gate.nan_both;
+    if (call == 0 && abs_sum) /* once for a case */
+        result->nan_both += gate.nan_both;
     if (gate_passes(&gate, &problem->map))
         return true;
     describe_gate(result, abs_sum ? 'A' : 'C', &gate, call ? ", second run" : "");
@@ -139,8 +140,8 @@ static bool passes_gate(const Job *job, int call, const double *reference, const
     return false;
 }
 
-/* Judges a job that ran: the band, the gate and the bits of all calls. The FP64 result is computed
- * here, after the run, so that no kernel can read it. */
+/* Judges the outputs of all calls. The band before an output must be unchanged, and the output must
+ * pass its gate. FP64 is computed here, after the run, so that no kernel can read the result. */
 static bool judge_job(const Job *job, bool exact, TryResult *result, Err *err) {
     const BevProblem *problem = &job->header.problem;
     const int64_t cells = problem->out.rows, values = cells * problem->out.row_len;
@@ -166,8 +167,8 @@ static bool judge_job(const Job *job, bool exact, TryResult *result, Err *err) {
     return ok;
 }
 
-/* Runs the kernel on one problem, so often, and judges it. A correct kernel leaves the result
- * unchanged. */
+/* Runs the kernel `calls` times on one problem. A single call is judged by gate C, more calls by
+ * gate A. A correct kernel leaves the result unchanged. */
 static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, double limit_s,
                           int calls, TryResult *result, Err *err) {
     Job job = {

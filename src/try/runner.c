@@ -62,7 +62,8 @@ static bool end_run(JobState state, const char *text) {
 
 /* Finds the array near an address that faulted. Distances are in elements of four bytes. */
 static void explain_address(JobReport *report, uintptr_t address) {
-    report->access = address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
+    enum { NULL_ZONE = 65536 }; /* the system maps nothing below this address */
+    report->access = address < NULL_ZONE ? ACCESS_NULL : ACCESS_OTHER;
     for (int i = 0; i < runner.array_count; i++) {
         uintptr_t start = (uintptr_t)runner.arrays[i];
         uintptr_t end = start + runner.header->arrays[i].bytes;
@@ -110,15 +111,15 @@ static void watch_signals(void) {
 /* Maps array `i` of the file between two forbidden zones. NULL: no memory. */
 static void *map_array(int file, int i) {
     const JobArray *array = &runner.header->arrays[i];
-    const bool input = i < JOB_INPUTS;
+    const bool input = i < JOB_INPUTS; /* inputs are read only, and a write stops the kernel */
+    const int access = input ? PROT_READ : PROT_READ | PROT_WRITE;
+    const int flags = (input ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED;
     char *zone = mmap(NULL, array->pages_bytes + 2 * ZONE, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (zone == MAP_FAILED)
         return NULL;
-    if (array->pages_bytes > 0 &&
-        mmap(zone + ZONE, array->pages_bytes, input ? PROT_READ : PROT_READ | PROT_WRITE,
-             (input ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, file,
-             (off_t)array->offset) == MAP_FAILED)
+    if (array->pages_bytes > 0 && mmap(zone + ZONE, array->pages_bytes, access, flags, file,
+                                       (off_t)array->offset) == MAP_FAILED)
         return NULL;
     return zone + ZONE + array->lead;
 }
@@ -213,11 +214,11 @@ static bool time_kernel(void) {
     float *out = malloc((size_t)(like->rows * like->row_len) * sizeof *out);
     Session *session = NULL;
     Err err;
-    bool whole = out != NULL;
-    for (int i = 0; whole && i < JOB_INPUTS; i++)
-        if ((whole = (inputs[i] = malloc(header->arrays[i].bytes + 1))))
+    bool has_memory = out != NULL;
+    for (int i = 0; has_memory && i < JOB_INPUTS; i++)
+        if ((has_memory = (inputs[i] = malloc(header->arrays[i].bytes + 1))))
             memcpy(inputs[i], runner.arrays[i], header->arrays[i].bytes);
-    if (!whole)
+    if (!has_memory)
         return end_run(JOB_FAILED, "out of memory");
     const BevProblem problem = make_problem(inputs, out);
     bool ok =
@@ -242,11 +243,11 @@ static void set_limit(int resource, rlim_t soft, rlim_t hard) {
 }
 
 /* Limits this process before it loads the learner's kernel. CPU seconds count over all threads.
- * The limit of address space is three times the arrays, and the threads' stacks and heaps.
- * AddressSanitizer reserves more than a limit allows. The limit of processes counts all threads of
- * the user. It is higher than the number of threads in the system. */
+ * RLIMIT_NPROC counts all threads of the user, so that its limit must be above the number of
+ * threads in the system. AddressSanitizer reserves more address space than a limit allows. */
 static void limit_process(void) {
     rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
+    /* 4 GiB, a stack and a heap for each thread, and three times the arrays. */
     rlim_t bytes = ((rlim_t)4 << 30) + cores * ((rlim_t)80 << 20);
     for (int i = 0; i < runner.array_count; i++)
         bytes += 3 * runner.header->arrays[i].bytes;
@@ -257,8 +258,10 @@ static void limit_process(void) {
         set_limit(RLIMIT_AS, bytes, bytes);
     set_limit(RLIMIT_CORE, 0, 0);
     set_limit(RLIMIT_FSIZE, 0, 0);
-    if (sysinfo(&info) == 0)
-        set_limit(RLIMIT_NPROC, info.procs + 2 * cores + 32, info.procs + 2 * cores + 32);
+    if (sysinfo(&info) != 0)
+        return;
+    rlim_t threads = info.procs + 2 * cores + 32;
+    set_limit(RLIMIT_NPROC, threads, threads);
 }
 
 /* Loads the learner's function from an open file. False: the report says why. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A learner's own kernel is a file with one function. It is compiled here and runs in a process of
- * its own. The cases of checkbev judge it, and it is timed as bench does.
+/* A learner's own kernel is a file with one function. The kernel is compiled, judged on the cases
+ * of checkbev, and timed as bench does.
  *
- * A run ends at a time limit. Its process has no terminal, limits of time, memory and processes,
- * and an output that is cut. The process has the rights of the user. It can write to all of its own
- * memory, and so to the report about it. Therefore the outputs alone are judged, by values that are
- * computed after the run. */
+ * Each run of the kernel is a process with limits of time, memory and processes. The process has no
+ * terminal, and its output is cut. It has the rights of the user, and can write to all of its own
+ * memory, also to the report of the run. A report can thus be false: only the outputs are judged,
+ * by values that are computed after the run. */
 #pragma once
 
 #include "src/accuracy/cases.h"
