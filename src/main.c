@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope: options and subcommands. Only this file decides the exit status. */
 #include "config.h"
-#include "src/cli/options.h"
 #include "src/cli/report.h"
 #include "src/try/try.h"
 

@@ -3,8 +3,6 @@
 
 #include "kernels/threads.h"
 #include "src/accuracy/fp64.h"
-#include "src/scene/grid_loss.h"
-#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/app/app.h"
 
-#include "src/scene/scatter.h"
 #include "src/state/palette.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "src/app/app.h"
 
 #include "src/base/clock.h"
-#include "src/base/data.h"
 
 #include <math.h>
 #include <stdio.h>

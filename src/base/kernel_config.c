@@ -2,7 +2,6 @@
 #include "src/base/kernel_config.h"
 
 #include "kernels/clean.h"
-#include "src/base/units.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "src/cachesim/findings.h"
 
 #include "kernels/clean.h"
-#include "kernels/regime.h"
 #include "src/base/kernel_config.h"
 #include "src/cachesim/metrics.h"
 

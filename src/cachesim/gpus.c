@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/gpus.h"
 
-#include "src/base/data.h"
 #include "src/base/json_fields.h"
 
 #include <math.h>

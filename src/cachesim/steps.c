@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/trace_internal.h"
 
-#include "kernels/cuda/v4/choices.h"
 #include "kernels/regime.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
  * pooling and the gradients. On a GPU each part is a CUDA graph, and so is the whole step. */
 #include "config.h"
 #include "src/base/clock.h"
-#include "src/base/data.h"
 #include "src/base/random.h"
 #include "src/cli/records.h"
 #include "src/cli/selection.h"

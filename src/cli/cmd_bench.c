@@ -5,8 +5,6 @@
 #include "src/base/load.h"
 #include "src/cli/records.h"
 #include "src/cli/selection.h"
-#include "src/run/recorded.h"
-#include "src/scene/scene.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"

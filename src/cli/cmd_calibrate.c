@@ -2,13 +2,10 @@
 /* bevscope calibrate: counts histograms of all moments of all scenes. Shows where each method cuts
  * a histogram off, and the error that follows. Writes a file of ranges for --scales. */
 #include "kernels/clean.h"
-#include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
-#include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/scales/ranges.h"
 
 #include <math.h>
 #include <string.h>

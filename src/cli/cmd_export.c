@@ -4,9 +4,6 @@
 #include "kernels/codec.h"
 #include "src/base/data.h"
 #include "src/cli/selection.h"
-#include "src/run/session.h"
-#include "src/scene/npz.h"
-#include "src/scene/slice.h"
 
 #include <limits.h>
 #include <stdlib.h>

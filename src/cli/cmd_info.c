@@ -4,9 +4,7 @@
 #include "config.h"
 #include "src/accuracy/fp64.h"
 #include "src/cli/model.h"
-#include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/scene/scatter.h"
 
 #include <math.h>
 

@@ -3,13 +3,8 @@
  * also be listed, run as a script or as plain text, and written as Markdown. */
 #include "src/base/progress.h"
 #include "src/base/rescue.h"
-#include "src/cachesim/gpus.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/learn/course.h"
-#include "src/learn/lesson.h"
-#include "src/run/machine.h"
-#include "src/scene/scene.h"
 #include "src/ui/script.h"
 #include "src/ui/loop.h"
 

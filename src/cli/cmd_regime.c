@@ -4,11 +4,9 @@
 #include "kernels/clean.h"
 #include "kernels/cuda/v4/choices.h"
 #include "src/base/progress.h"
-#include "src/base/units.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope rig: shows how large a problem a rig is, on each GPU. A rig is a scene of an empty
  * world, in JSON. The options change some of its fields. */
-#include "src/base/data.h"
 #include "src/base/json_fields.h"
 #include "src/base/progress.h"
-#include "src/base/units.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/scene/scene.h"
 
 #include <errno.h>
 #include <limits.h>

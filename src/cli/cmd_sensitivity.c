@@ -4,12 +4,10 @@
 #include "src/accuracy/sensitivity.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/run/recorded.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Returns the relative L2 error of a tensor or a group of channels. The norm of the whole grid
  * divides both errors, so that they can be compared. NaN: no value was compared. */

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope snapshot: one frame of the display, without its threads, drawn as a figure. */
-#include "src/accuracy/verify.h"
-#include "src/base/data.h"
 #include "src/base/ref.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/live/timed_kernel.h"
-#include "src/run/machine.h"
-#include "src/view/bev/picture.h"
 #include "src/view/bev/strip.h"
 #include "src/view/figure/figure.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope steps: shows warps of one or two kernels step by step, as text or as a picture. */
-#include "src/base/data.h"
 #include "src/cli/selection.h"
 #include "src/view/term/dashboard.h"
 

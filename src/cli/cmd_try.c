@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope try: judges a learner's kernel, and times it beside the kernels of this program. */
 #include "kernels/clean.h"
-#include "src/base/data.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/try/try.h"

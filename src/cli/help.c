@@ -4,12 +4,7 @@
 #include "kernels/clean.h"
 #include "kernels/injected_bugs.h"
 #include "src/cli/model.h"
-#include "src/cli/options.h"
-#include "src/run/bench.h"
-#include "src/scene/scene.h"
-#include "src/state/keys.h"
 #include "src/view/bev/decode.h"
-#include "src/view/draw/color.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "src/cli/selection.h"
 
 #include "src/base/progress.h"
-#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <string.h>

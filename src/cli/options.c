@@ -2,16 +2,8 @@
 /* The command line: the tables of commands, options and their values, and how words are parsed. */
 #include "src/cli/options.h"
 #include "src/base/nearest.h"
-#include "src/base/units.h"
-#include "src/cachesim/gpus.h"
 #include "src/cli/model.h"
-#include "src/scales/cuts.h"
-#include "src/scene/grid_loss.h"
-#include "src/scene/photos.h"
-#include "src/scene/scene.h"
-#include "src/state/keys.h"
 #include "src/view/bev/decode.h"
-#include "src/view/draw/color.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,13 +3,9 @@
 #include "src/base/progress.h"
 #include "src/accuracy/fp64.h"
 #include "src/app/app.h"
-#include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/scene/scatter.h"
-#include "src/scene/scene.h"
-#include "src/view/bev/picture.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

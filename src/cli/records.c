@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cli/records.h"
-#include "kernels/clean.h"
-#include "src/base/data.h"
 #include "src/base/json_fields.h"
 #include "src/run/recorded.h"
 

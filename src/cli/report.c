@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 #include "kernels/clean.h"
-#include "src/base/data.h"
 #include "src/base/json_fields.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
-#include "src/run/bench.h"
 
 #include <assert.h>
 #include <errno.h>

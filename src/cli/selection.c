@@ -4,9 +4,7 @@
 #include "config.h"
 #include "kernels/clean.h"
 #include "src/app/app.h"
-#include "src/base/data.h"
 #include "src/base/progress.h"
-#include "src/scene/scatter.h"
 
 #include <stdlib.h>
 #include <string.h>

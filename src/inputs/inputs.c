@@ -8,7 +8,6 @@
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
-#include "src/base/units.h"
 #include "src/scene/slice.h"
 
 #include <limits.h>

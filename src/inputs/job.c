@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/inputs/job.h"
 
-#include "src/base/units.h"
 #include "src/scene/slice.h"
 
 #include <stdio.h>

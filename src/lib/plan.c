@@ -5,7 +5,6 @@
 #include "kernels/codec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const LibRole lib_roles[BEVPOOL_ROLES] = {
     [BEVPOOL_DEPTH] = {"depth", offsetof(BevProblem, depth), BEVPOOL_DEPTH, true, true, false},

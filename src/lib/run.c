@@ -2,7 +2,6 @@
 /* Launches: cheap checks, copies of arrays with another layout, and the kernel. */
 #include "src/lib/lib_internal.h"
 
-#include "kernels/codec.h"
 #include "src/scene/problem.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "src/accuracy/fp64.h"
 #include "src/base/omp_wait.h"
 #include "src/base/ref.h"
-#include "src/base/worker.h"
 
 #include <assert.h>
 #include <math.h>

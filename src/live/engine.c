@@ -4,7 +4,6 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "src/live/timed_kernel.h"
 #include "src/run/backend.h"
 #include "src/run/machine.h"
 

@@ -6,8 +6,6 @@
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 
-#include <math.h>
-
 enum { IDLE_MS = 200 };             /* so long after the last request longer tasks may begin */
 enum { REST_MS = 30000 };           /* so long after the last request settled figures stay */
 static const double LOOK_MS = 1000; /* the time between two looks at the load */

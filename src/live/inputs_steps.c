@@ -3,9 +3,7 @@
  * those of the pinned cell, of the cell under the cursor, or of steps_heaviest_cell(). */
 #include "src/live/inputs.h"
 
-#include "kernels/regime.h"
 #include "src/base/ref.h"
-#include "src/cachesim/gpus.h"
 
 #include <string.h>
 

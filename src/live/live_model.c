@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/live/live_model.h"
 
-#include "kernels/regime.h"
 #include "src/base/ref.h"
-#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <stdlib.h>

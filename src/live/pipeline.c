@@ -3,7 +3,6 @@
  * the pipeline keeps maps and grids, for the runs that follow. */
 #include "src/live/pipeline.h"
 
-#include "kernels/regime.h"
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"

@@ -2,10 +2,8 @@
 #include "src/run/recorded.h"
 
 #include "kernels/clean.h"
-#include "kernels/regime.h"
 #include "src/base/json_fields.h"
 #include "src/run/machine.h"
-#include "src/scene/scene.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 
 #include "kernels/clean.h"
 #include "kernels/threads.h"
-#include "src/base/data.h"
 #include "src/base/json_fields.h"
 
 #include <float.h>

@@ -3,8 +3,6 @@
  * other convention explains a difference. */
 #include "src/scene/scene_internal.h"
 
-#include "src/base/units.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { RIGHT, DOWN, FORWARD }; /* columns of a camera's rotation */

@@ -4,7 +4,6 @@
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "src/base/data.h"
-#include "src/base/units.h"
 
 #include <ctype.h>
 #include <errno.h>

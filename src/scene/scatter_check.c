@@ -2,11 +2,9 @@
 /* Checks scatter maps from files, because kernels use their ranks as addresses. */
 #include "kernels/threads.h"
 #include "src/base/data.h"
-#include "src/base/units.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A map, what its ranks must be smaller than, and where errors are reported. */

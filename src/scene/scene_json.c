@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads scenes from JSON. The tables list each object's fields. Rules about several fields
  * follow. */
-#include "src/base/json_fields.h"
-#include "src/scene/features.h"
 #include "src/scene/scene_internal.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads scenes by name, from files and from folders; a folder of files is a clip. */
-#include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "src/scene/scene_internal.h"
 

@@ -4,7 +4,6 @@
 #include "src/scene/scene_internal.h"
 
 #include "src/base/nearest.h"
-#include "src/base/units.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "src/base/data.h"
 
 #include "kernels/clean.h"
-#include "src/base/units.h"
 #include "src/try/job.h"
 
 #include <limits.h>

@@ -2,7 +2,6 @@
 #include "src/try/job.h"
 
 #include "kernels/clean.h"
-#include "src/base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
 #include "src/try/job.h"
 
 #include "kernels/cpu/cpu.h"
-#include "src/base/units.h"
 
 #include <inttypes.h>
 #include <math.h>

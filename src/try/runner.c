@@ -7,7 +7,6 @@
 #include "src/try/job.h"
 
 #include "src/base/data.h"
-#include "src/base/units.h"
 #include "src/run/cuda/driver.h"
 #include "src/run/cuda/nvrtc.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/ui/script.h"
 
-#include "src/base/data.h"
 #include "src/base/progress.h"
 #include "src/view/term/dashboard.h"
 

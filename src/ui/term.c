@@ -3,7 +3,6 @@
 #include "src/ui/term_internal.h"
 
 #include "src/base/clock.h"
-#include "src/base/data.h"
 #include "src/base/rescue.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
  * Text erases pictures of sixel and iTerm2. Pictures of kitty lie above the text. */
 #include "src/ui/term_internal.h"
 
-#include "src/base/data.h"
 #include "src/view/term/dashboard.h"
 #include "src/view/window/window_image.h"
 

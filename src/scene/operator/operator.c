@@ -3,7 +3,6 @@
 
 #include "kernels/threads.h"
 #include "src/base/random.h"
-#include "src/base/units.h"
 #include "src/scene/scatter.h"
 #include "src/scene/scene_internal.h"
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From decoded cells to the pixels of a picture: the range of the colours, the smoothing, the BEV,
  * and the whole picture of a frame. */
-#include "src/view/bev/picture.h"
 
 #include "kernels/threads.h"
-#include "kernels/vector.h"
 #include "src/base/ref.h"
-#include "src/scene/slice.h"
 #include "src/view/bev/strip.h"
 
 #include <assert.h>

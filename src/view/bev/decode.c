@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/bev/decode.h"
 
-#include "kernels/codec.h"
 #include "kernels/threads.h"
 #include "kernels/vector.h"
 #include "src/base/ref.h"

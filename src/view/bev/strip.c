@@ -4,7 +4,6 @@
 #include "kernels/threads.h"
 #include "src/base/ref.h"
 #include "src/scene/splat.h"
-#include "src/view/bev/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,6 @@
 /* How far faults move the ground-truth objects: by range, of the selection and of a baseline. */
 #include "src/view/panel/panel.h"
 
-#include <math.h>
-#include <stdio.h>
-
 bool objects_shown(const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     int objects_now = 0;

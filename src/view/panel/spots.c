@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a figure comes from, the places of a drawing for the mouse, and tooltips. */
-#include "src/view/bev/picture.h"
 #include "src/view/bev/strip.h"
 #include "src/view/panel/sheet.h"
 

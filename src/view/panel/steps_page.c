@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The registers of a warp's lanes after a step, and how their sums meet. */
-#include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"
 
 #include <math.h>

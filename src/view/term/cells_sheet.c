@@ -3,7 +3,6 @@
 #include "src/view/term/dashboard.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include "src/view/bev/strip.h"
 #include "src/view/figure/figure.h"
-#include "src/view/panel/panel.h"
 
 #include <math.h>
 #include <stdio.h>
