@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From decoded cells to the pixels of a picture: the range of the colours, the smoothing, the BEV,
- * and the whole picture of a frame. */
+/* Draws decoded cells as pixels: the range of the colours, the smoothing, the BEV of a frame, and
+ * the whole picture of a frame. */
 
 #include "kernels/threads.h"
 #include "src/base/ref.h"
@@ -107,15 +107,16 @@ int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
 
 /* ---- smoothing ------------------------------------------------------------------------------- */
 
-/* Far from a camera one cell in four is hit, and near it the masses of neighbours differ by chance.
- * A window around each pixel, weighted by nearness, tells both. */
+/* Far from a camera only one cell in four has a point. Near a camera the masses of neighbours
+ * differ by chance. A window around each pixel, weighted by nearness, smooths both. */
 enum { REACH = 4 };
 
 static float weight_at(int64_t offset) {
     return (float)(REACH + 1 - llabs(offset)) / ((REACH + 1) * (REACH + 1));
 }
 
-/* Sums over a window: colour times mass, mass, cells with a value, and the offsets of those. */
+/* Sums over a window: colour times mass, mass, cells with a value, and the offsets of these cells.
+ */
 enum { RED, GREEN, BLUE, MASS, CELLS, RIGHT, DOWN, SUMS = 8 };
 typedef struct {
     float of[SUMS];
@@ -126,19 +127,19 @@ CPU_INLINE void add_around(Around *sum, const Around *one, float weight) {
         sum->of[k] += weight * one->of[k];
 }
 
-/* Returns the mass of a cell: a colour has its share of the full depth weight, all numbers have the
- * same. */
+/* Returns the mass of a cell: for a colour the square of its strength, for a number 1. */
 static float mass_of(const CellField *field, int64_t cell) {
-    return field->state[cell] != CELL_VALUE ? 0
-           : field->color                   ? field->value[cell] * field->value[cell]
-                                            : 1;
+    if (field->state[cell] != CELL_VALUE)
+        return 0;
+    return field->color ? field->value[cell] * field->value[cell] : 1;
 }
 
-static Around around_of(const CellField *field, const RasterStyle *style, int64_t cell) {
-    float mass = mass_of(field, cell);
-    Rgb color = !(mass > 0)    ? ground_of(style)
-                : field->color ? field->color[cell]
-                               : cell_color(field, style, cell);
+/* Returns the sums over a window that has only one cell. */
+static Around sums_of_cell(const CellField *field, const RasterStyle *style, int64_t cell) {
+    const float mass = mass_of(field, cell);
+    Rgb color = ground_of(style);
+    if (mass > 0)
+        color = field->color ? field->color[cell] : cell_color(field, style, cell);
     return (Around){{mass * color.r, mass * color.g, mass * color.b, mass, mass > 0}};
 }
 
@@ -146,8 +147,10 @@ static CPU_CLONES void sum_row(const CellField *field, const RasterStyle *style,
                                Around *sums) {
     int64_t w = field->ny;
     for (int64_t x = 0; x < w; x++) {
-        Around one = around_of(field, style, raster_cell(field->nx, w, x, row));
-        for (int64_t to = x - REACH; one.of[CELLS] > 0 && to <= x + REACH; to++) {
+        Around one = sums_of_cell(field, style, raster_cell(field->nx, w, x, row));
+        if (!(one.of[CELLS] > 0))
+            continue;
+        for (int64_t to = x - REACH; to <= x + REACH; to++) {
             one.of[RIGHT] = (float)(x - to);
             if (to >= 0 && to < w)
                 add_around(&sums[to], &one, weight_at(x - to));
@@ -155,7 +158,7 @@ static CPU_CLONES void sum_row(const CellField *field, const RasterStyle *style,
     }
 }
 
-/* Adds up along each row of pixels. NULL: no memory. */
+/* Sums along each row of pixels: the first half of the windows' sums. NULL: no memory. */
 static Around *sum_rows(const CellField *field, const RasterStyle *style) {
     int64_t w = field->ny, h = field->nx;
     Around *sums = calloc((size_t)(w * h), sizeof *sums);
@@ -177,8 +180,8 @@ CPU_INLINE Around sum_around(const CellField *field, const Around *rows, int64_t
     return sum;
 }
 
-/* Whether cells with values lie all around, so that their mean place is near, and not just one. */
-static bool surrounded(const Around *around) {
+/* Whether several cells with values lie all around a pixel. Their mean place is then near. */
+static bool is_surrounded(const Around *around) {
     const double far = 1.45, few = 0.03;
     double cells = around->of[CELLS];
     return cells > few && hypot(around->of[RIGHT], around->of[DOWN]) < far * cells;
@@ -190,8 +193,8 @@ static Rgb mean_color(const Around *around) {
                  (uint8_t)(around->of[BLUE] / mass)};
 }
 
-/* Brightness is the mean mass of the cells around. A cell with less mass than that is mixed with
- * their mean colour: its own share is its mass over the mean. */
+/* Returns the smoothed colour of a cell. The brightness is the mean mass of the window. A cell with
+ * less than the mean mass is mixed with the window's mean colour. */
 static Rgb smooth_color(const CellField *field, const RasterStyle *style, const Around *around,
                         int64_t cell) {
     float mass = around->of[MASS] / around->of[CELLS], own = mass_of(field, cell);
@@ -227,7 +230,7 @@ CPU_INLINE Rgb pixel_color(const CellField *field, const RasterStyle *style, con
     if (!empty && !(smooth && field->state[cell] == CELL_VALUE))
         return cell_color(field, style, cell);
     const Around around = sum_around(field, rows, column, row);
-    if (empty && !surrounded(&around))
+    if (empty && !is_surrounded(&around))
         return ground_of(style);
     if (smooth)
         return smooth_color(field, style, &around, cell);
@@ -355,9 +358,10 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
     return ok;
 }
 
-/* Turns `content`, of a whole grid, into that of the picture: nx and ny become the picture's, and
- * `shown` names each cell's cell of the grid. The caller frees content->shown. A content that has a
- * `shown` already keeps it: both sides of a comparison show the same cells. False: no memory. */
+/* Narrows `content` from a grid with height to the cells of the picture. content->shown then has
+ * the grid's cell for each cell of the picture; the caller frees the array. If `shown` is set
+ * before, it stays: both sides of a comparison show the same cells. Returns false without memory.
+ */
 static bool slice_content(const Slice *slice, BevContent *content, Err *err) {
     if (slice->slices <= 1)
         return true;
@@ -392,8 +396,8 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     return ok;
 }
 
-/* Chooses the range of the colours. In a wipe against a pinned baseline it is the baseline's,
- * whatever changes. */
+/* Chooses the range of the colours. A wipe against a pinned baseline has the baseline's range, so
+ * that changes of the selection are seen. */
 static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
     const CellField *fields[] = {&next->field, &next->other};
     int count = next->other.nx ? 2 : 1;
@@ -422,8 +426,8 @@ bool bev_picture_alike(const BevPicture *picture) {
     return picture->difference && !(picture->range.hi > 0);
 }
 
-/* Whether empty cells are filled: not while single cells are looked at, in a zoom, a pinned cell or
- * a lesson. */
+/* Whether empty cells are filled. They stay empty where the user looks at single cells: in a zoom,
+ * at a pinned cell, or in a lesson. */
 static bool fills_empty_cells(const State *state) {
     return state->fill && state->viewport.zoom <= 1 && !state->pinned && !state->lesson.open;
 }

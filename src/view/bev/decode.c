@@ -68,10 +68,9 @@ static CellState state_of(const float *vector, int64_t channels) {
         bits &= 0x7fffffff;
         largest = bits > largest ? bits : largest;
     }
-    return largest > infinity    ? CELL_NAN
-           : largest == infinity ? CELL_INF
-           : largest > 0         ? CELL_VALUE
-                                 : CELL_EMPTY;
+    if (largest >= infinity)
+        return largest > infinity ? CELL_NAN : CELL_INF;
+    return largest > 0 ? CELL_VALUE : CELL_EMPTY;
 }
 
 /* Decodes all cells from their vectors, on all cores. */
@@ -132,7 +131,7 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
 static void color_embedding(const BevContent *content, CellField *field, size_t cell,
                             const float *vector) {
     float parts[EMBED_DIMS];
-    double mass = 0; /* each sub-ray adds one unit to its class: their sum is the depth weight */
+    double mass = 0; /* the depth weight: each sub-ray adds one unit to its class */
     if (field->state[cell] != CELL_VALUE || !embedding_decode(content->embedding, vector, parts))
         return;
     for (int class = 0; class < CLASS_COUNT; class ++)
@@ -161,7 +160,7 @@ static float *decode_row_values(const BevContent *content, Err *err) {
     return values;
 }
 
-/* Counts the points, and takes away those of `other`. */
+/* Counts the points of each cell. The points of `other` are subtracted. */
 static bool decode_points(const BevContent *content, CellField *field, Err *err) {
     const BevContent *sides[] = {content, content->other};
     for (int side = 0; side < 2 && sides[side]; side++) {

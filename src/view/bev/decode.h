@@ -42,8 +42,8 @@ typedef struct BevContent {
     RgbChoice rgb;                  /* VIEW_RGB */
     const float *depth;             /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
                                        `map` */
-    const struct BevContent *other; /* VIEW_ERROR: its vectors stand for FP64; VIEW_POINTS: its
-                                       points are taken away; NULL: none */
+    const struct BevContent *other; /* the other side of a difference: its vectors replace FP64, its
+                                       points are subtracted; NULL: none */
     bool light;                     /* VIEW_RGB: the channels are linear light */
     /* Compared pictures must share these; otherwise each picture finds its own. */
     double full_mass; /* colour and class: depth weight drawn at full strength; 0: the median of
@@ -93,7 +93,7 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);
 /* Returns why `view` cannot be shown from `content`, or NULL. */
 const char *view_missing(ViewKind view, const BevContent *content);
 
-/* Decodes the cells of a view. Fails when inputs are missing (view_missing) or memory is. */
+/* Decodes the cells of a view. Fails without memory, or if inputs are missing (view_missing). */
 bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err);
 
 /* Finds for each cell a - b in the channel in which they differ most, with its sign; for
@@ -105,6 +105,6 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
 /* Returns how strongly a cell shows its colour, from its share (0..1) of the full depth weight. */
 double decode_strength(double share);
 
-/* Returns the field with one more owner, who frees it, too. */
+/* Returns one more reference to a field; free it with cell_field_free(), too. */
 CellField cell_field_keep(const CellField *field);
 void cell_field_free(CellField *field);

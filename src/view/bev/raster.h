@@ -11,21 +11,20 @@
 #define RANGE_SPAN   1e4
 #define RANGE_LINEAR (1 / 3.0)
 
-/* The numbers at the ends of a colour bar; `below` and `above`: some cells lie beyond them. */
+/* The numbers at the ends of a colour bar. `below`, `above`: some cells lie beyond that end. */
 typedef struct {
     double lo, hi;
     bool logarithmic; /* lo < 0: each sign has its own half, with zero between them */
     bool below, above;
 } ValueRange;
 
-/* The range for `count` scalar fields of one view. A few extreme cells must not wash out the rest:
- * linear ranges leave out the outermost 2 %, logarithmic ones span at most three
- * decades, symmetric ones reach to the largest magnitude.
- * lo == hi when all values are equal; both NaN without any value. */
+/* Chooses the range for `count` scalar fields of one view. A few extreme cells must not wash out
+ * the rest: a linear range leaves out the outermost 2 %, a logarithmic one spans at most three
+ * decades. A symmetric range reaches to the largest magnitude. If all values are equal, lo == hi;
+ * without any value both are NaN. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* Returns the range that is kept, the user's or the baseline's; finds whether values lie beyond
- * it. */
+/* Returns a range that is kept, and finds whether values lie beyond. */
 ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept);
 
 /* Returns the position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
@@ -44,5 +43,5 @@ bool raster_fills(const CellField *field, bool fill);
 /* Draws a picture of ny x nx pixels. Empty cells, NaN and Inf have the panel's colours. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
-/* Returns the cell under pixel (column, row) of that picture. */
+/* Returns the cell under pixel (column, row) of a picture of ny x nx pixels. */
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);

@@ -86,7 +86,7 @@ static double normalise(double *v, int64_t n) {
     return length;
 }
 
-/* Removes from `v` its parts along the `found` axes before it. */
+/* Makes `v` orthogonal to the first `found` axes. */
 static void orthogonalise(double *v, const double *axes, int found, int64_t n) {
     for (int k = 0; k < found; k++) {
         double along = dot(v, axes + k * n, n);
@@ -108,12 +108,12 @@ static void multiply(const double *symmetric, const double *v, int64_t n, double
     }
 }
 
-/* Finds by power iteration the direction of largest variance that is orthogonal to those found
- * before. Returns the variance along it, 0 when nothing is left. */
+/* Finds, by power iteration, the direction of largest variance that is orthogonal to the `found`
+ * axes. Returns the variance along this direction; 0: no variance is left. */
 static double leading_axis(const double *covariance, const double *axes, int found, int64_t n,
                            double *axis, double *next) {
     for (int64_t i = 0; i < n; i++)
-        axis[i] = 1 + 0.5 * sin(1.0 + (double)i); /* any start that is not orthogonal to it */
+        axis[i] = 1 + 0.5 * sin(1.0 + (double)i); /* a start that is orthogonal to no likely axis */
     orthogonalise(axis, axes, found, n);
     if (normalise(axis, n) == 0)
         return 0;

@@ -144,7 +144,7 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
     return fates;
 }
 
-/* ---- what screens say of them ---------------------------------------------------------------- */
+/* ---- what screens tell about dropped points -------------------------------------------------- */
 
 void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size) {
     static const char *const words[FATE_COUNT] = {"in",     "above",   "below",   "ahead of",
@@ -188,18 +188,18 @@ int64_t dropped_pixel(const State *state, const LiveData *live) {
     int64_t plane = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w;
     if (state->pixel >= 0 && state->pixel < rig->camera_count * plane)
         return state->pixel;
-    const LiveContribution *one = live->probe.contributions;
-    if (state->pinned && live->probe.contribution_count && one->camera < rig->camera_count)
-        return one->camera * plane + (int64_t)one->h * rig->frustum.feat_w + one->w;
-    return state->camera < rig->camera_count
-               ? worst_pixel(rig, frame->features->depth, state->camera)
-               : -1;
+    const LiveContribution *heaviest = live->probe.contributions;
+    if (state->pinned && live->probe.contribution_count && heaviest->camera < rig->camera_count)
+        return heaviest->camera * plane + (int64_t)heaviest->h * rig->frustum.feat_w + heaviest->w;
+    if (state->camera >= rig->camera_count)
+        return -1;
+    return worst_pixel(rig, frame->features->depth, state->camera);
 }
 
 /* ---- values of feature pixels ---------------------------------------------------------------- */
 
-/* Returns the value of a feature pixel (camera, h, w): the L2 norm of the features, the mean of the
- * depth distribution in metres, or the share of the distribution that lies outside of the grid. */
+/* Returns the value of a feature pixel (camera, h, w). The value is the L2 norm of the features,
+ * the mean of the depth distribution in metres, or the distribution's share outside of the grid. */
 static double pixel_value(const StripInput *input, Strip strip, int64_t pixel) {
     const Frustum *size = &input->rig->frustum;
     int64_t plane = (int64_t)size->feat_h * size->feat_w, bins = frustum_depth_bins(size);
@@ -257,8 +257,8 @@ Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range) {
                    value_color(strip, value, range), dropped ? 0.9 * sqrt(value) : share);
 }
 
-/* Returns the mean of a square of `side` pixels of a camera, less at the edges. Pixels that are not
- * finite are marked. */
+/* Returns the mean colour of a square of `side` pixels of a camera, which the picture's edges may
+ * cut. Pixels that are not finite are marked. */
 static Rgb mean_of(const CameraViews *seen, int64_t camera, int64_t y, int64_t x, int64_t side) {
     const int64_t bottom = y + side < seen->h ? y + side : seen->h;
     const int64_t right = x + side < seen->w ? x + side : seen->w, first = camera * seen->h;
@@ -275,7 +275,7 @@ static Rgb mean_of(const CameraViews *seen, int64_t camera, int64_t y, int64_t x
     return (Rgb){(uint8_t)(sum[0] / count), (uint8_t)(sum[1] / count), (uint8_t)(sum[2] / count)};
 }
 
-/* Draws a camera's view, as its features were made from it. A photograph becomes at most `most_w`
+/* Draws the view that a camera's features were made from. A photograph becomes at most `most_w`
  * wide. */
 static bool draw_seen(const CameraViews *seen, int64_t camera, int64_t most_w, Image *image,
                       Err *err) {
@@ -328,7 +328,7 @@ void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, in
     }
 }
 
-/* Draws the LiDAR points. A picture that is too small for points is enlarged. */
+/* Draws the LiDAR points, in a small picture after enlarging it, so that the points are seen. */
 static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err *err) {
     enum { LEAST_W = 300, PIXELS_A_SIDE = 400 };
     int scale = (LEAST_W + image->w - 1) / image->w;
@@ -355,7 +355,7 @@ static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err
     return true;
 }
 
-/* Draws the values of a camera alone, one pixel each. */
+/* Draws a camera's values without a picture below, a pixel for each value. */
 static bool draw_values(const Frustum *size, Strip strip, const float *values,
                         const ValueRange *range, Image *image, Err *err) {
     if (!image_init(image, size->feat_w, size->feat_h, err))

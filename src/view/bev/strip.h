@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The camera strip. It shows what the cameras saw, or one number for each feature pixel: the norm
- * of the features, the mean of the depth distribution, or the share of the distribution that is
- * dropped. Numbers have colours, which lie over the photograph where there is one. Backward it
- * shows which feature pixels feed a loss. */
+/* The camera strip: what the cameras saw, or a number for each feature pixel. The number is the
+ * norm of the features, the mean of the depth distribution, or the dropped share of the
+ * distribution. Its colour lies over the photograph, if there is one. Backward the strip shows
+ * which feature pixels feed a loss. */
 #pragma once
 
 #include "src/view/bev/picture.h"
@@ -11,9 +11,9 @@ typedef struct {
     const Rig *rig;
     const Features *features;
     int64_t channels;
-    const CameraViews *seen; /* NULL: nobody knows */
-    const Photos *lidar;     /* whose sweep is drawn over the pictures; NULL: none */
-    const Frustum *frustum;  /* of pictures with values: the rig's, or a pixel for each feature */
+    const CameraViews *seen; /* what the cameras saw; NULL: unknown */
+    const Photos *lidar;     /* the sweep that is drawn over the pictures; NULL: none */
+    const Frustum *frustum;  /* frame_frustum() */
 } StripInput;
 
 /* Projects a LiDAR sweep into a camera's picture of w x h pixels, with the rig's calibration
@@ -28,27 +28,27 @@ float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err
 
 const Colormap *strip_colormap(Strip strip);
 
-/* Returns the colour of a value over the grey of what the camera saw there. Pixels without dropped
- * points stay a dimmed picture. */
+/* Returns the colour of a value over the grey of the camera's picture. Without dropped points the
+ * picture stays dimmed. */
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range);
 
-/* Draws the picture of a camera with these values and the LiDAR points. STRIP_IMAGE has no values
- * (NULL), or the strengths of gradients: then the picture is dimmed and lit. A photograph becomes
- * at most `most_w` wide. A small picture with points becomes larger. */
+/* Draws the picture of a camera with values and LiDAR points. With STRIP_IMAGE, `values` is NULL or
+ * has strengths of gradients, by which a dimmed picture is lit. A photograph becomes at most
+ * `most_w` wide. A small picture becomes larger, so that LiDAR points are seen. */
 bool strip_camera(const StripInput *input, Strip strip, const float *values,
                   const ValueRange *range, int64_t camera, int64_t most_w, Image *image, Err *err);
 
 enum { STRIP_MOST_W = 360, STRIP_WHOLE_W = INT16_MAX }; /* columns of a photograph in the strip */
 
-/* Draws the strip of cameras into `picture`, or takes that of `previous` (may be NULL) where it
- * shows the same. */
+/* Draws the strip of cameras into `picture`. Where `previous` (may be NULL) shows the same strip,
+ * takes that strip. */
 bool strip_decode(const LiveFrame *frame, const Picture *previous, int64_t most_w, Picture *picture,
                   Err *err);
 
-/* ---- points of camera pixels outside of the BEV grid: pooling drops them, and what the camera saw
- * there is lost ------------------------------------------------------------------------------- */
+/* ---- points outside of the BEV grid: pooling drops these points, and what the camera saw is lost
+ */
 
-/* Where a point lies; the height is asked first, as a map's builder does. */
+/* Where a point lies. The height is tested first, as the builder of a map does. */
 typedef enum {
     FATE_INSIDE,
     FATE_ABOVE,
@@ -66,7 +66,7 @@ PointFate point_fate(const Grid *grid, const double ego_m[3]);
 typedef struct {
     int64_t points, dropped;
     int64_t of[FATE_COUNT];
-    double first_m[FATE_COUNT]; /* depth of the nearest such point; NaN: none */
+    double first_m[FATE_COUNT]; /* depth of the nearest point of that fate; NaN: no point */
     double lost; /* share of the depth's mass in dropped points, 0 to 1; NaN: no mass */
 } PixelFates;
 
@@ -77,32 +77,32 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel);
  * lost". */
 void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size);
 
-/* Returns the pixel that screens explain while the strip shows dropped points: the one under the
- * mouse, else that of the pinned cell's heaviest point, else the one of the selected camera that
- * loses most of its depth. -1: the strip shows something else, or there are no cameras. */
+/* Returns the feature pixel that screens explain while the strip shows dropped points. This is the
+ * pixel under the mouse, or the pixel of the pinned cell's heaviest point, or the selected camera's
+ * pixel that loses most of its depth. -1: the strip shows no dropped points, or has no cameras. */
 int64_t dropped_pixel(const State *state, const LiveData *live);
 
-/* ---- gradients: the size of those of each feature pixel, and camera pictures that show it. The
- * pictures are dimmed and grey; a pixel with a gradient shines in gradient_light, which
- * colour-blind readers tell from grey too, because it is also much brighter than any dimmed
- * picture -------------------------------------------------------------------------------------- */
+/* ---- gradients: the strength of each feature pixel's gradient, and camera pictures lit by it ----
+ */
 
+/* Pixels with a gradient shine in this colour over a dimmed grey picture. The colour is much
+ * brighter than the picture, so that colour-blind readers see it, too. */
 extern const Rgb gradient_light;
 
-/* Returns the strength of each pixel (camera, h, w): the norm over the channels of grad_feat
- * (camera, h, w, c), as a share of the largest norm. A pixel whose gradient holds NaN or Inf gets
- * NaN. The caller frees the array. NULL: no memory, or no pixel has a finite gradient. */
+/* Returns the strength of each pixel (camera, h, w): the norm of grad_feat (camera, h, w, c) over
+ * the channels, as a share of the largest norm. A gradient with NaN or Inf has the strength NaN.
+ * The caller frees the array. NULL: no memory, or no pixel has a finite gradient. */
 float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err);
 
 /* Returns how many pixels have a gradient that is not 0. */
 int64_t gradient_count(const BevShape *shape, const float *grad_feat);
 
-/* Returns the pixel to look at: `chosen`, or, where that is -1, the first of the largest strength.
+/* Returns the pixel to explain: `chosen`, or if that is -1 the first pixel of the largest strength.
  * -1: all strengths are 0 or NaN. */
 int64_t gradient_shown(const BevShape *shape, const float *strength, int64_t chosen);
 
-/* Returns the magnitude that at most `most` of the values exceed. There are `bins` values, `stride`
- * apart. 0: no more than `most` values are not 0. */
+/* Returns a magnitude that at most `most` of the values exceed; 0 if so few are not 0. There are
+ * `bins` values, `stride` apart. */
 double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int most);
 
 /* Returns the grey of a pixel, with that share of its brightness. */
@@ -113,6 +113,6 @@ Rgb gradient_grey(Rgb picture, double share);
  * colour of bad values for NaN. A square root makes weak gradients visible. */
 Rgb gradient_lit(Rgb picture, float strength);
 
-/* Returns the feature pixel, h * feat_w + w, whose footprint holds the centre of pixel (x, y) of a
- * picture of w x h pixels that shows the whole input of the network. */
+/* Returns the feature pixel, h * feat_w + w, under the centre of pixel (x, y). The pixel is one of
+ * a picture of w x h pixels that shows the whole input of the network. */
 int64_t gradient_pixel(const Frustum *frustum, int64_t w, int64_t h, int64_t x, int64_t y);

@@ -21,7 +21,7 @@ typedef struct {
     const char *title; /* with the unit */
     bool log;
     double lo, hi;    /* lo > 0 where log */
-    const char *unit; /* short form for cells, beside the last label; NULL: none */
+    const char *unit; /* beside the last label in character cells; NULL: none */
 } PlotAxis;
 
 typedef struct {
@@ -39,7 +39,7 @@ typedef struct {
 
 PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color);
 
-/* A vertical line through the whole chart with its label at the top. Marks ascend in x. */
+/* A vertical line through the whole chart, with a label at the top. Marks are sorted by x. */
 typedef struct {
     double x;
     const char *label;
@@ -74,7 +74,7 @@ typedef struct {
     int bar_count;
     const Ink *part_inks;  /* inks of parts with their names in them; NULL: plot_inks */
     const char *tick_name; /* the meaning of the hollow ticks; NULL: there are none */
-    bool zero;             /* the lower edge of y stands for 0, although the scale is a logarithm */
+    bool zero;             /* the lower edge of a logarithmic y axis has the label 0 */
     bool meets;            /* lines have a dot where they meet a strong mark */
     const PlotMark *marks;
     int mark_count;
@@ -83,7 +83,7 @@ typedef struct {
 
 void chart_sort_marks(PlotMark *marks, int count);
 
-/* Returns the bar's text, cut before piece `pieces`. Commas separate pieces. */
+/* Returns the first `pieces` pieces of a bar's text. Commas separate pieces. */
 ShortText chart_bar_text(const PlotBar *bar, int pieces);
 
 /* Returns where a bar ends: the sum of its parts, or the end of its last span. */
@@ -113,12 +113,12 @@ typedef struct {
     ChartRoom room;
     const char *scene;
     const MemoryModel *model;
-    int gpu;        /* for charts of one GPU: its place in the model, */
-    GpuEdit edit;   /* with the user's changes */
-    unsigned asked; /* bit i: GPU i of the model stands out, and a page has bars for it */
-    const BevKernel *kernel, *baseline; /* the selection and what it is compared with; or NULL */
+    int gpu;        /* the chosen GPU of the model */
+    GpuEdit edit;   /* the user's changes to that GPU */
+    unsigned asked; /* bit i: GPU i of the model stands out, and a page has bars for that GPU */
+    const BevKernel *kernel, *baseline; /* the selection and its baseline; or NULL */
     double rel_l2[BEV_DTYPE_COUNT];     /* error of each format; NaN: unknown */
-    const char *scales; /* by which formats with scales are scaled: ranges_label() */
+    const char *scales;                 /* where the scales of formats come from: ranges_label() */
     FigureTheme theme;
 } ChartInput;
 
@@ -133,22 +133,22 @@ enum { PLOT_COLORS = 5 };
 extern const Ink plot_inks[PLOT_COLORS];
 Rgb plot_color(int index, FigureTheme theme);
 
-/* Draws into a box of a larger page, in small type, with the text `aside` at the right of the
- * title. Where room is short, the note is left out first. */
+/* Draws a chart into a box of a larger page, in small type. `aside` stands at the right of the
+ * title. Where room is short, the note is left out. */
 void plot_draw(Pen *pen, Box box, const ChartSpec *spec, const char *aside);
 
-/* Draws lines and dots for a screen whose characters are 8 x 16 units: without title, axis titles
- * and note, with strong marks alone. The pen keeps the texts apart. */
+/* Draws lines and dots for a screen of characters, which are 8 x 16 units large. Title, axis
+ * titles, note and weak marks are left out. Texts are only noted in the layout of the pen. */
 void plot_cells(Pen *pen, Box box, const ChartSpec *spec);
 
-/* A file of a picture. Type keeps its size in pages of every width. */
+/* How a chart is written into a file. Type has the same size in pages of every width. */
 typedef struct {
     PictureFormat format;
     double w, scale; /* width in units of 1/96 inch, 0: PLOT_W; pixels per unit, 0: 1 */
 } PictureFile;
 enum { PLOT_W = 1200 };
 
-/* A chart as a page of its own; it borrows the spec. */
+/* A chart as a page of its own. The page borrows the spec. */
 typedef struct {
     PageSpec page;
     const ChartSpec *spec;

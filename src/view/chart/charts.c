@@ -10,17 +10,17 @@
 #include <string.h>
 
 enum { ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3, TEXTS = 16384, NOTE = 800 };
-enum { MRC_SIZES = 293 }; /* the last ones of what_if_l2: from 0.5 MiB on */
+enum { MRC_SIZES = 293 }; /* the model's sizes of an L2 from 0.5 MiB on */
 
-/* A spec with the room for its texts and values, so that one free() frees all. */
+/* A spec together with its texts and values, so that one free() frees all. */
 typedef struct {
-    ChartSpec spec; /* first: chart_make() returns its address */
+    ChartSpec spec; /* first: free() takes the address of the spec for that of the whole */
     const ChartInput *input;
     const MemoryModel *model;
-    Gpu gpu;                                  /* the chosen one, with the user's changes */
-    const PredictedKernel *kernel, *baseline; /* on that GPU; NULL: none, or none yet */
+    Gpu gpu;                                  /* the chosen GPU, with the user's changes */
+    const PredictedKernel *kernel, *baseline; /* on that GPU; NULL: not predicted */
     bool low;                                 /* the room is ROOM_LOW */
-    char texts[TEXTS];                        /* one after the other */
+    char texts[TEXTS];                        /* one behind the other */
     size_t texts_used;
     double x[MRC_SIZES], y[MODEL_KERNELS][MRC_SIZES];
     int roofs;
@@ -33,7 +33,7 @@ typedef struct {
 
 #define MIB 1048576.0
 
-/* Writes what snprintf would, into a text that lives as long as the spec. */
+/* Formats a text that lives as long as the spec. */
 __attribute__((format(printf, 2, 3))) static const char *add_text(ChartData *data,
                                                                   const char *format, ...) {
     char *text = data->texts + data->texts_used;
@@ -55,7 +55,7 @@ static const char *problem_text(ChartData *data) {
                     text_of_unit(UNIT_COUNT, (double)model->points).text);
 }
 
-/* Returns the changes to a GPU of the model: only the chosen one has any. NULL: none. */
+/* Returns the user's changes to a GPU. Only the chosen GPU can be changed. NULL: no changes. */
 static const GpuEdit *edit_of(const ChartData *data, int gpu) {
     return gpu == data->input->gpu ? &data->input->edit : NULL;
 }
@@ -64,7 +64,7 @@ static Gpu chart_gpu(const ChartData *data, int gpu) {
     return model_gpu(data->model, gpu, edit_of(data, gpu));
 }
 
-/* Returns the kernel after `kernel` (NULL: the first one) that charts of all kernels show. */
+/* Returns the next kernel that charts of all kernels show. `kernel` NULL: returns the first one. */
 static const PredictedKernel *next_shown(const ChartData *data, const PredictedKernel *kernel) {
     do
         kernel = model_next(data->model, kernel);
@@ -72,7 +72,6 @@ static const PredictedKernel *next_shown(const ChartData *data, const PredictedK
     return kernel;
 }
 
-/* Returns the prediction on the chosen GPU. */
 static Prediction chart_prediction(const ChartData *data, const PredictedKernel *kernel) {
     return model_predict(data->model, kernel, data->input->gpu, &data->input->edit);
 }
@@ -81,15 +80,11 @@ static double latency_us(const ChartData *data, const PredictedKernel *kernel) {
     return chart_prediction(data, kernel).latency_us;
 }
 
-/* Writes a figure that is derived from a kernel's prediction, a first estimate as "~402 us". */
+/* Writes a figure from a kernel's prediction. A first estimate is marked: "~402 us". */
 static ShortText chart_figure(Unit unit, const PredictedKernel *kernel, double value) {
-    return short_text("%s%s", kernel->estimate ? "~" : "",
-                      unit == UNIT_US ? text_of_figure(unit, value).text
-                                      : text_of_unit(unit, value).text);
-}
-
-static ShortText latency_text(const ChartData *data, const PredictedKernel *kernel) {
-    return chart_figure(UNIT_US, kernel, latency_us(data, kernel));
+    const ShortText text =
+        unit == UNIT_US ? text_of_figure(unit, value) : text_of_unit(unit, value);
+    return short_text("%s%s", kernel->estimate ? "~" : "", text.text);
 }
 
 /* Returns the end of an axis: the value, rounded up in its first digit. */
@@ -98,7 +93,7 @@ static double chart_round_up(double value) {
     return ceil(value / step) * step;
 }
 
-/* Returns the model's row for the kernel on a GPU. NULL: there is none yet. */
+/* Returns the model's row for a kernel on a GPU. NULL: the model has no such row yet. */
 static const PredictedKernel *chart_predicted(const ChartData *data, const BevKernel *kernel,
                                               const Gpu *gpu) {
     return kernel ? model_of_kernel(data->model, kernel, gpu) : NULL;
@@ -109,7 +104,7 @@ static bool is_row(const PredictedKernel *selected, const PredictedKernel *row) 
     return selected && !strcmp(selected->name, row->name);
 }
 
-/* Adds a series with the points of a kernel, in the colour of its row of the model. */
+/* Adds a series of a kernel. The kernel's row in the model chooses the colour. */
 static PlotSeries *add_series(ChartData *data, const PredictedKernel *row, const double *x,
                               const double *y, int points) {
     PlotSeries *series = &data->series[data->spec.series_count++];
@@ -192,8 +187,8 @@ static void fill_mrc(ChartData *data) {
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
-/* Draws a roof from (x0, y0) up to (x1, top), and flat from there on. All but the first are dashed.
- * The colour is that of `term`, the part of the latency that the roof limits. */
+/* Adds a roof from (x0, y0) up to (x1, top), and flat from there on. All roofs but the first are
+ * dashed. `term`, the part of the latency that the roof limits, chooses the colour. */
 static void add_roof(ChartData *data, const char *name, int term, double x0, double y0, double x1,
                      double top) {
     double *x = data->roof_x[data->roofs], *y = data->roof_y[data->roofs];
@@ -205,8 +200,8 @@ static void add_roof(ChartData *data, const char *name, int term, double x0, dou
     series->faint = data->roofs++ > 0;
 }
 
-/* Draws the roof of a memory: it rises by `gflops_a_flop` for each FLOP a byte, up to `gflops`, the
- * rate of the FP32 units. */
+/* Adds the roof of a memory. The roof rises by `gflops_a_flop` for each FLOP per byte, up to
+ * `gflops`, the rate of the FP32 units. */
 static void add_memory_roof(ChartData *data, const char *name, int term, double gflops_a_flop,
                             double gflops) {
     double lo = data->spec.x.lo, ridge = gflops / gflops_a_flop;
@@ -216,9 +211,9 @@ static void add_memory_roof(ChartData *data, const char *name, int term, double 
     data->spec.y.lo = fmin(data->spec.y.lo, 0.8 * y0);
 }
 
-/* Draws the roof of DRAM for the selection. The axis counts bytes of L2, of which only some come
- * from DRAM. Returns the note's sentence about the roof. "": there is no roof; it would lie above
- * the chart where few bytes come from DRAM. */
+/* Adds the roof of DRAM for the selection. The axis counts bytes of L2, of which only some come
+ * from DRAM. Returns the note's sentence about the roof. "": no roof, because so few bytes come
+ * from DRAM that the roof would lie above the chart. */
 static const char *add_dram_roof(ChartData *data, const ModelCeilings *ceilings) {
     const PredictedKernel *kernel = data->kernel;
     if (!kernel)
@@ -264,7 +259,7 @@ static const char *ceilings_text(ChartData *data, const ModelCeilings *ceilings)
                                                 : "an H200's, by multiprocessors and clock");
 }
 
-/* Adds a dot for each kernel, and widens the axes to them. */
+/* Adds a dot for each kernel, and widens the axes so that all dots lie within. */
 static void add_kernel_dots(ChartData *data, double flops) {
     PlotAxis *x = &data->spec.x, *y = &data->spec.y;
     for (const PredictedKernel *row = next_shown(data, NULL); row; row = next_shown(data, row)) {
@@ -310,7 +305,7 @@ static void fill_roofline(ChartData *data) {
 
 enum { WORKING_SET_MOST = 300 }; /* percent: the end of the axis at most */
 
-/* Adds the bar of a GPU: the footprint, and what the selection would take there. */
+/* Adds the bar of a GPU: the footprint as a share of the L2, and the selection's latency. */
 static void add_footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS],
                               double gathered) {
     const ChartInput *input = data->input;
@@ -387,8 +382,8 @@ static void fill_working_set(ChartData *data) {
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* Fills a bar with a kernel's latency. Its text has pieces, which are dropped from the end where
- * room is short: the latency, its reason, and the evidence. */
+/* Fills a bar with a kernel's latency. The text has three pieces: the latency, the reason, and the
+ * evidence. Where room is short, the last pieces are left out. */
 static void fill_latency_bar(const ChartData *data, const PredictedKernel *kernel, BevDtype dtype,
                              PlotBar *bar) {
     Prediction p = chart_prediction(data, kernel);
@@ -451,7 +446,7 @@ static void fill_dtype(ChartData *data) {
         "Where dependent loads or the issue of instructions limit a kernel, decoding counts, "
         "not the bytes: a smaller format can take longer.",
         input->scales);
-    if (!missing) /* a title compares only what is all there */
+    if (!missing) /* the title names the fastest format of all */
         formats_title(data, fastest);
     spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
     spec->part_count = 1;
@@ -473,14 +468,15 @@ static void terms_title(ChartData *data, const PredictedKernel *fastest) {
         data->spec.title =
             add_text(data, "%s is the fastest of %d", fastest->title, data->spec.bar_count);
     else
-        data->spec.title =
-            add_text(data, "%s is the fastest of %d kernels%s: %s", fastest->title,
-                     data->spec.bar_count, where.text, latency_text(data, fastest).text);
+        data->spec.title = add_text(data, "%s is the fastest of %d kernels%s: %s", fastest->title,
+                                    data->spec.bar_count, where.text,
+                                    chart_figure(UNIT_US, fastest, latency_us(data, fastest)).text);
 }
 
 static void fill_terms(ChartData *data) {
     ChartSpec *spec = &data->spec;
     const PredictedKernel *fastest = NULL;
+    double longest_us = 0;
     for (const PredictedKernel *row = next_shown(data, NULL); row; row = next_shown(data, row)) {
         PlotBar *bar = &data->bars[spec->bar_count++];
         *bar = (PlotBar){.label = row->title,
@@ -489,6 +485,7 @@ static void fill_terms(ChartData *data) {
         fill_latency_bar(data, row, data->model->dtype, bar);
         if (!fastest || bar->parts[0] < latency_us(data, fastest))
             fastest = row;
+        longest_us = fmax(longest_us, bar->parts[0]);
     }
     qsort(data->bars, (size_t)spec->bar_count, sizeof *data->bars, shorter_first);
     if (fastest)
@@ -498,15 +495,14 @@ static void fill_terms(ChartData *data) {
         "overlap: DRAM, L2, issue, dependent loads. A latency is the root of the sum of their "
         "squares (of grad_v4 the sum), and the launch. In brackets, where known: recorded on "
         "such a GPU.";
-    spec->x = (PlotAxis){"µs", false, 0,
-                         fastest ? 1.02 * data->bars[spec->bar_count - 1].parts[0] : 1, "µs"};
+    spec->x = (PlotAxis){"µs", false, 0, fastest ? 1.02 * longest_us : 1, "µs"};
     spec->part_count = 1;
 }
 
 /* ---- pooling within a network: Amdahl's law with published times ----------------------------- */
 
-/* Returns how many times as fast as the network's kernel the selection is, on the chosen GPU by the
- * model. NaN: unknown, or the selection goes backward, which no deployed network does. */
+/* Returns how many times as fast as the network's kernel the selection is, by the model of the
+ * chosen GPU. NaN: unknown, or the selection goes backward: no deployed network does so. */
 static double pooling_gain(const ChartData *data, const Network *network) {
     const PredictedKernel *from =
         chart_predicted(data, bev_kernel_find(network->kernel), &data->gpu);
@@ -527,8 +523,8 @@ static PlotBar *add_network_bar(ChartData *data, const Network *network, const c
     return bar;
 }
 
-/* Adds the bars of a network: as published, with the selection in V2's place, and if pooling took
- * no time. */
+/* Adds the bars of a network: as published, with the selection in place of V2, and with pooling
+ * that takes no time. */
 static void add_network_bars(ChartData *data, const Network *network, double gain) {
     double pooling = network->part_ms[NETWORK_POOLING];
     PlotBar *bar = add_network_bar(data, network, "as published", 1);
@@ -599,10 +595,10 @@ static void fill_network(ChartData *data) {
     spec->part_count = NETWORK_PARTS;
 }
 
-/* ---- launches over time: a lane for the host's calls, for copies and for kernels ------------- */
+/* ---- launches over time: lanes for the host's calls, for copies and for kernels -------------- */
 
-/* Adds the bars of one way to launch, one for each lane. In a low room only the lane of the kernels
- * has a bar. */
+/* Adds the bars of one way to launch: a bar for each lane, or in a low room only for the lane of
+ * the kernels. */
 static void add_way_bars(ChartData *data, const Timeline *t, int way) {
     const TimelineRun *run = &t->runs[way];
     const ShortText calls = text_of_figure(UNIT_US, run->calls_us);
@@ -616,7 +612,7 @@ static void add_way_bars(ChartData *data, const Timeline *t, int way) {
                          .spans = run->spans[lane],
                          .span_count = run->count[lane],
                          .span_part = lane};
-        group = NULL;
+        group = NULL; /* only the first bar of the group has the heading */
         if (lane == LANE_HOST)
             snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls.text);
         else if (lane == LANE_KERNEL)
@@ -645,9 +641,9 @@ static const char *timeline_note(ChartData *data, const Timeline *t) {
     return add_text(data, "%s", note);
 }
 
-/* Writes the texts about a time line, whose label is "NVIDIA H200, ..., 2026-11-20". The source is
- * "V2 CHW, recorded: H200, 2026-11-20"; an unknown GPU has the label's text up to the comma. The
- * finding is "8 launches: 105 us if each is waited for, 46.5 us in a graph". */
+/* Writes the texts about a time line with the label "NVIDIA H200, ..., 2026-11-20". The source is
+ * "V2 CHW, recorded: H200, 2026-11-20". An unknown GPU is called as in the label, up to the comma.
+ * The title is "8 launches: 105 us if each is waited for, 46.5 us in a graph". */
 static void describe_timeline(ChartData *data, const Timeline *t) {
     const Gpu *gpu = gpu_of_device(t->label);
     const BevKernel *row = bev_kernel_find(t->kernel);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From the live display's state to a chart of the memory model; for terminal and window alike. */
+/* Makes the input of a chart from the live display's state, for terminal and window. */
 #pragma once
 
 #include "src/state/live_data.h"
 #include "src/view/chart/chart.h"
 
-/* Returns the chart that the state asks for. The state's chart is not CHART_NONE, and live->model
- * is known. */
+/* Returns the input of the chart that the state asks for. `live->model` is known. If the state's
+ * chart is CHART_NONE, the caller sets `chart`. */
 ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
                             FigureTheme theme);

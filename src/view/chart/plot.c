@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts in pixels: the frame around lines and bars, both, and pages of their own. */
+/* Charts in pixels: axes, marks, legend and note; bars; lines with their names; whole pages. */
 #include "src/view/chart/chart.h"
 
 #include "src/view/draw/ticks.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Type sizes: of a wide page, or of a narrow one and of a box on a larger page. */
+/* Type sizes, in units of the page. */
 typedef struct {
     double title, body, small;
 } PlotType;
@@ -25,10 +25,10 @@ static const PlotType column_type = {13, 10.5, 10}; /* 7.5 pt and more */
 
 enum { MOST_TAKEN = 160, MARKS = 32, MARK_GAP = 4, MOST_ROWS = 8, NARROW_ROWS = 4, ROWS_W = 500 };
 
-/* Where a mark and its label stand. row -1: the label has no room, and the mark is left out. */
+/* The place of a mark: the line at `at`, and the label from `x` on. */
 typedef struct {
     double at, x, w;
-    int row;
+    int row; /* of the label, from the top; -1: without room for its label the mark is left out */
 } MarkPlace;
 
 /* A chart that is being drawn, and the places of its parts. */
@@ -44,9 +44,9 @@ typedef struct {
     double band;                    /* height of the marks' labels above the data */
     double label_w, end_w;          /* bars: widths of labels and of texts at the ends */
     double bar_h, step, group_step; /* bars stand closer together in a low box */
-    bool names_left;                /* lines: the side that has their names, */
-    double names_w;                 /* and the room there */
-    Box taken[MOST_TAKEN];          /* in which a text or a dot stands */
+    bool names_left;                /* the names of lines stand at the left side, else right */
+    double names_w;                 /* the room for these names */
+    Box taken[MOST_TAKEN];          /* boxes in which a text or a dot stands */
     int taken_count;
 } Plot;
 
@@ -129,12 +129,12 @@ static Rgb part_color(const Plot *plot, const PlotBar *bar, int part) {
                     spec->part_inks ? spec->part_inks[part] : chart_part_ink(spec, bar, part));
 }
 
-/* Whether a series is grey, because another one is to be looked at. */
+/* Whether a series is grey, because the reader shall look at a strong series. */
 static bool is_muted(const ChartSpec *spec, const PlotSeries *series) {
-    bool strong = false;
+    bool any_strong = false;
     for (int i = 0; i < spec->series_count; i++)
-        strong = strong || spec->series[i].strong;
-    return strong && series->peer && !series->strong && !series->baseline;
+        any_strong |= spec->series[i].strong;
+    return any_strong && series->peer && !series->strong && !series->baseline;
 }
 
 static Rgb series_color(const Plot *plot, const PlotSeries *series) {
@@ -179,7 +179,7 @@ static double y_at(const Plot *plot, double value) {
     return plot->chart.y + plot->chart.h * (1 - chart_along(&plot->spec->y, value));
 }
 
-/* Returns where a bar ends that goes up to a value: within the axis. */
+/* Returns where a bar of that value ends. Values beyond the axis end at the axis's end. */
 static double bar_x(const Plot *plot, double value) {
     return x_at(plot, fmax(fmin(value, plot->spec->x.hi), plot->spec->x.lo));
 }
@@ -242,8 +242,8 @@ static double y_labels_width(const Plot *plot) {
     return widest + gap_w;
 }
 
-/* Draws the y axis. Its labels stand at the side that the names leave free, the title above them.
- */
+/* Draws the y axis. The labels stand at the side that has no names of lines. The title stands above
+ * the labels. */
 static void draw_y_axis(const Plot *plot, double title_y) {
     const bool right = plot->names_left, zero = plot->spec->zero;
     const Box chart = plot->chart, whole = plot->whole;
@@ -273,7 +273,7 @@ static void draw_y_axis(const Plot *plot, double title_y) {
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* Moves the mark to the first row in which it touches no other. */
+/* Moves a mark down to the first row where the mark touches no other mark. */
 static void place_mark(Plot *plot, MarkPlace *place) {
     double from = fmin(place->x, place->at) - 4, to = fmax(place->x + place->w, place->at) + 4;
     place->row = 0;
@@ -285,7 +285,7 @@ static void place_mark(Plot *plot, MarkPlace *place) {
     }
 }
 
-/* Finds the rows of all marks, or of the strong ones. Returns the number of rows. */
+/* Finds the rows of all marks, or only of the strong marks. Returns the number of rows. */
 static int find_mark_rows(Plot *plot, bool only_strong) {
     const ChartSpec *spec = plot->spec;
     int count = spec->mark_count, rows = 0;
@@ -308,23 +308,22 @@ static double mark_step(const Plot *plot) {
     return plot->cells ? PLOT_CELL_H : plot->type->small + 5;
 }
 
-/* Places the labels of the marks above the data. A label stands right of its line where it has room
- * before `right`, else left. A label moves down until it touches no other label and no other line.
- * Where that takes too many rows, only strong marks stay. */
+/* Places the labels of the marks in rows above the data. A label stands at the right of its line if
+ * there is room before `right`, else at the left. Where the labels take too many rows, only strong
+ * marks stay. */
 static void place_marks(Plot *plot, double right) {
     const ChartSpec *spec = plot->spec;
     assert(spec->mark_count <= MARKS);
     for (int i = 0; i < spec->mark_count; i++) {
         const PlotMark *mark = &spec->marks[i];
         double w = small_width(plot, mark->strong, mark->label) + 1, at = x_at(plot, mark->x);
-        bool fits = at + MARK_GAP + w <= right;
-        plot->marks[i] =
-            (MarkPlace){.at = at,
-                        .x = fits ? at + MARK_GAP : fmax(at - MARK_GAP - w, plot->chart.x),
-                        .w = fmin(w, right - plot->chart.x)};
+        const bool fits = at + MARK_GAP + w <= right;
+        const double x = fits ? at + MARK_GAP : fmax(at - MARK_GAP - w, plot->chart.x);
+        plot->marks[i] = (MarkPlace){.at = at, .x = x, .w = fmin(w, right - plot->chart.x)};
     }
+    const int most_rows = plot->chart.w < ROWS_W ? NARROW_ROWS : MOST_ROWS;
     int rows = find_mark_rows(plot, plot->cells);
-    if (rows > (plot->chart.w < ROWS_W ? NARROW_ROWS : MOST_ROWS))
+    if (rows > most_rows)
         rows = find_mark_rows(plot, true);
     plot->band = rows ? rows * mark_step(plot) + (plot->cells ? 0 : 6) : 0;
 }
@@ -498,7 +497,7 @@ static void draw_bar(const Plot *plot, const PlotBar *bar, double y) {
         draw_tick(plot, bar->tick, y);
 }
 
-/* Draws the second piece of a text within a bar that is long enough for it. */
+/* Draws the second piece of a bar's text within the bar, if the bar is long enough. */
 static void text_within(const Plot *plot, double end, double baseline, const char *rest) {
     const TextStyle style = small_text(plot, plot->pen->theme->page, false, ALIGN_RIGHT);
     const double room = end - plot->chart.x;
@@ -507,7 +506,7 @@ static void text_within(const Plot *plot, double end, double baseline, const cha
         pen_text(plot->pen, end - 14, baseline, room, &style, text.text);
 }
 
-/* Draws heading and label of a bar, and as many pieces of its text as fit behind it. */
+/* Draws heading and label of a bar, and behind the bar as many pieces of its text as fit. */
 static void draw_bar_texts(const Plot *plot, const PlotBar *bar, double y) {
     const Theme *theme = plot->pen->theme;
     const double left = plot->chart.x, right = left + plot->chart.w + plot->end_w;
@@ -662,7 +661,7 @@ static Box box_beside(double x, double y, double w, double h, int side, int far)
 }
 
 /* Finds the best place for a name of w x h beside a point: on no text or dot, on the fewest lines,
- * near the point. False: there is none. */
+ * near the point. Returns false if every place is taken. */
 static bool place_name(const Plot *plot, double x, double y, double w, double h, Box *place) {
     int fewest = INT_MAX;
     for (int i = 0; i < DISTANCES * SIDES && fewest; i++) {
@@ -801,34 +800,39 @@ static int middle_point(const Plot *plot, const PlotSeries *series) {
     return point > 0 ? point - 1 : 0;
 }
 
-/* Draws names at the ends of lines, names of dots and of lines that end within the chart, and
- * labels of points. */
+/* Draws the labels of a series' points, and the name of a dot or of a line that ends early. */
+static void name_series(Plot *plot, const PlotSeries *series) {
+    double ignored;
+    for (int i = 0; series->labels && i < series->count; i++)
+        if (series->labels[i])
+            name_point(plot, series, i, series->labels[i]);
+    if (series->name && series->count == 1)
+        name_point(plot, series, 0, series->name);
+    if (series->name && !series->dots && !edge_point(plot, series, plot->names_left, &ignored))
+        name_point(plot, series, middle_point(plot, series), series->name);
+}
+
+/* Draws all names of lines and dots. Strong series choose their places first, then the baseline. */
 static void draw_names(Plot *plot) {
+    enum { PEER, BASELINE, STRONG };
     const ChartSpec *spec = plot->spec;
     double x, y;
     draw_ends(plot);
-    for (int i = 0; i < spec->series_count; i++)
-        for (int j = 0; j < spec->series[i].count && spec->series[i].dots; j++)
+    for (int i = 0; i < spec->series_count; i++) /* no name shall cover a dot */
+        for (int j = 0; spec->series[i].dots && j < spec->series[i].count; j++)
             if (find_point(plot, &spec->series[i], j, &x, &y))
                 take_box(plot, (Box){x - PLOT_DOT, y - PLOT_DOT, 2 * PLOT_DOT, 2 * PLOT_DOT});
-    for (int rank = 2; rank >= 0; rank--) /* strong ones have the first choice */
+    for (int rank = STRONG; rank >= PEER; rank--)
         for (int i = 0; i < spec->series_count; i++) {
             const PlotSeries *series = &spec->series[i];
-            if ((series->strong ? 2 : series->baseline) != rank)
-                continue;
-            for (int j = 0; j < series->count && series->labels; j++)
-                if (series->labels[j])
-                    name_point(plot, series, j, series->labels[j]);
-            if (series->name && series->count == 1)
-                name_point(plot, series, 0, series->name);
-            if (series->name && !series->dots && !edge_point(plot, series, plot->names_left, &y))
-                name_point(plot, series, middle_point(plot, series), series->name);
+            if ((series->strong ? STRONG : series->baseline ? BASELINE : PEER) == rank)
+                name_series(plot, series);
         }
 }
 
 /* ---- the data ------------------------------------------------------------------------------- */
 
-/* Draws a line, and dots where it meets strong marks. */
+/* Draws a line, and dots where the line meets strong marks. */
 static void draw_line(const Plot *plot, const PlotSeries *series) {
     static const double dashes[] = {6, 4};
     const ChartSpec *spec = plot->spec;

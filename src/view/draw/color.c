@@ -117,8 +117,8 @@ CellStyle cell_bold(Ink ink) {
     return (CellStyle){.ink = ink, .attributes = CELL_BOLD};
 }
 
-/* Inks of different meaning were searched to differ for deutan and protan readers as well, at a
- * contrast of 4.5 to the paper; test_color checks them. */
+/* Inks of different meaning differ for deutan and protan readers, too, and have a contrast of 4.5
+ * to the paper. A search found these colours, and test_color checks both. */
 static const uint32_t ink_colors[INK_COUNT][2] = {
     /*                 dark      light */
     [INK_DEFAULT] = {0xe4e8ee, 0x1b2027},  [INK_TEXT] = {0xe4e8ee, 0x1b2027},

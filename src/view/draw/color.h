@@ -12,10 +12,10 @@ typedef struct {
 
 Rgb rgb_hex(uint32_t hex); /* 0xRRGGBB */
 
-/* Converts linear light 0..1 (clamped; NaN counts as 0) to sRGB. */
+/* Converts linear light to sRGB. Light is clamped to 0..1; NaN counts as 0. */
 Rgb rgb_from_linear(double r, double g, double b);
 
-/* Mixes from a (t = 0) to b (t = 1) in sRGB, as screens and picture editors do; t is clamped. */
+/* Mixes a (t = 0) and b (t = 1) in sRGB, as picture editors do. t is clamped to 0..1. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
 
 /* Mixes as rgb_mix does, but as light: half of white is brighter. */
@@ -25,8 +25,8 @@ Rgb rgb_blend(Rgb a, Rgb b, double t);
 double rgb_luminance(Rgb color);
 double rgb_contrast(Rgb a, Rgb b);
 
-/* Returns the same hue with the square root of its luminance, as far as the hue allows: asphalt
- * becomes grey, white stays white. */
+/* Returns a brighter colour of the same hue: its luminance is the square root, as far as the hue
+ * allows. Dark asphalt becomes grey, and white stays white. */
 Rgb rgb_lifted(Rgb color);
 
 /* ---- colour maps ---------------------------------------------------------------------------- */
@@ -45,11 +45,11 @@ extern const int colormap_count;
 /* Returns the row of that name, or NULL. */
 const Colormap *colormap_find(const char *name);
 
-/* Returns the colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN.
- */
+/* Returns the colour of t. Values beyond [0, 1] have the colour of that end. t must not be NaN. */
 Rgb colormap_at(const Colormap *map, double t);
 
-/* Returns the colour on a light BEV, where the zero of signed values is light. */
+/* Returns the colour of t on a dark BEV, or on a light one, where zero of signed values is light.
+ */
 Rgb colormap_on(const Colormap *map, double t, bool light);
 
 /* ---- themes and type sizes ------------------------------------------------------------------ */
@@ -64,9 +64,9 @@ typedef struct {
 
 extern const Theme themes[THEME_COUNT];
 
-/* On screens the BEV does not follow the page's theme: colours and maps from dark to bright are
- * read on a dark background. The zero of signed values is that background. Light pages of paper
- * have a light BEV: ink is dear there. */
+/* The colours of a BEV. On screens every BEV is dark, because colour maps from dark to bright are
+ * made for a dark background. On light pages of paper the BEV is light, to save ink. The background
+ * is also the colour of zero in signed values. */
 typedef struct {
     Rgb background, line, halo, bad;
     Rgb mark; /* of the probed cell and its pixels: unlike every class's colour */
@@ -121,7 +121,7 @@ CellStyle cell_bold(Ink ink);
 Rgb ink_color(Ink ink, bool light, bool paper);
 Ink ink_rgb(Rgb color);
 
-/* Removes the last character; false when none is left. Valid UTF-8 only. */
+/* Removes the last character of valid UTF-8. Returns false when no character is left. */
 bool text_drop_last(char *text);
 
 /* Writes a glyph as UTF-8, without a terminating zero; returns the bytes used. */

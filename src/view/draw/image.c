@@ -10,10 +10,10 @@
 #include <zlib.h>
 
 enum { PNG_LEVEL = 6, PNG_QUICK = 1 };
-static unsigned char *png_packed; /* what the encoder has no memory to write out */
+static unsigned char *png_packed; /* freed here if the encoder has no memory to write it out */
 
-/* Compresses with zlib in place of stb's own compressor, which asserts that it has memory. zlib
- * gives up long searches, which flat pictures make many of. NULL: no memory. */
+/* Compresses with zlib. stb's own compressor would abort without memory, and is slow on flat
+ * pictures, where zlib gives up long searches. NULL: no memory. */
 static unsigned char *png_deflate(unsigned char *data, int size, int *length, int level) {
     uLongf room = compressBound((uLong)size);
     png_packed = malloc(room);

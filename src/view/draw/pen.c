@@ -36,11 +36,11 @@ void pen_close(Pen *pen) {
     cairo_destroy(pen->cr);
 }
 
-/* fontconfig keeps its configuration until the process ends, which is not a leak of this program.
- * Only the leak checker of sanitizer builds calls these, from its own library: they are visible. */
+/* The leak checker of sanitizer builds calls these two functions from its own library: they must be
+ * visible. fontconfig keeps its configuration until the process ends, which is no leak of ours. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
-    return "leak:libfontconfig\nleak:libdbus-1\n"; /* the latter: SDL, in the same programs */
+    return "leak:libfontconfig\nleak:libdbus-1\n"; /* SDL, in the same programs, uses D-Bus */
 }
 
 __attribute__((visibility("default"))) const char *__lsan_default_options(void);
@@ -56,8 +56,7 @@ static void select_font(Pen *pen, const TextStyle *style) {
     cairo_set_font_size(pen->cr, style->size);
 }
 
-/* Returns a message where fontconfig finds no font: cairo then uses its own characters, a font of
- * type "user". */
+/* Without a font, cairo uses characters of its own: a font of the type "user". */
 const char *pen_font_missing(void) {
     Pen pen;
     pen_open_measuring(&pen, NULL);
@@ -81,7 +80,7 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
     return clean_width(pen, clean);
 }
 
-/* Cleans `text` and cuts it to `max_w`; returns its width. */
+/* Cleans a text and cuts the text to `max_w`. Returns the width of `fitted`. */
 static double fit_text(Pen *pen, const TextStyle *style, double max_w, const char *text,
                        char fitted[PEN_TEXT_MAX]) {
     char cut[PEN_TEXT_MAX - 4];
@@ -209,11 +208,11 @@ TextStyle aligned(TextStyle style, TextAlign align) {
 
 /* ---- what stands still ---------------------------------------------------------------------- */
 
-/* The last such drawing on a surface, and what it was made from. */
+/* The last still drawing on a surface. */
 typedef struct {
-    cairo_surface_t *pixels; /* NULL: none yet */
-    cairo_matrix_t matrix;
-    uint64_t key;
+    cairo_surface_t *pixels; /* NULL: nothing is drawn yet */
+    cairo_matrix_t matrix;   /* scale and place of that drawing */
+    uint64_t key;            /* the caller's key of that drawing */
 } Still;
 
 static const cairo_user_data_key_t still_of;
@@ -316,16 +315,17 @@ void pen_circle(Pen *pen, double x, double y, double radius, Rgb color, double a
     cairo_fill(pen->cr);
 }
 
-/* Copies the pixels of a surface of the format RGB24 to those of a picture of its size, or, with
- * `onto`, those of the picture to the surface. */
-static void copy_pixels(cairo_surface_t *surface, const Image *image, bool onto) {
+typedef enum { TO_IMAGE, TO_SURFACE } CopyTo;
+
+/* Copies pixels between a surface of the format RGB24 and a picture of the same size. */
+static void copy_pixels(cairo_surface_t *surface, const Image *image, CopyTo to) {
     cairo_surface_flush(surface);
     uint8_t *data = cairo_image_surface_get_data(surface), *p = image->rgba;
     int stride = cairo_image_surface_get_stride(surface);
     for (int y = 0; y < image->h; y++, data += stride) {
         uint32_t *words = (uint32_t *)(void *)data;
         for (int x = 0; x < image->w; x++, p += 4)
-            if (onto)
+            if (to == TO_SURFACE)
                 words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
             else
                 memcpy(p,
@@ -338,8 +338,8 @@ static void copy_pixels(cairo_surface_t *surface, const Image *image, bool onto)
 cairo_surface_t *pen_surface(const Image *image) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
     if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS)
-        copy_pixels(surface, image, true);
-    return surface; /* without memory cairo draws nothing with it and remembers why */
+        copy_pixels(surface, image, TO_SURFACE);
+    return surface;
 }
 
 cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err) {
@@ -353,7 +353,7 @@ cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err) {
 
 bool pen_finish(cairo_t *cr, bool drawn, Image *image) {
     if (drawn)
-        copy_pixels(cairo_get_target(cr), image, false);
+        copy_pixels(cairo_get_target(cr), image, TO_IMAGE);
     else
         image_free(image);
     cairo_destroy(cr);
@@ -380,15 +380,15 @@ static void paint_image(Pen *pen, Box box, const Image *image, cairo_filter_t fi
     cairo_surface_destroy(surface);
 }
 
-/* Whether the box is on the surface. A layout is drawn onto a surface of one pixel, and needs no
- * picture enlarged. */
+/* Whether a part of the box is seen. A layout is drawn onto a surface of one pixel: no picture has
+ * to be enlarged there. */
 static bool on_surface(Pen *pen, Box box) {
     double x0, y0, x1, y1;
     cairo_clip_extents(pen->cr, &x0, &y0, &x1, &y1);
     return boxes_overlap(box, (Box){x0, y0, x1 - x0, y1 - y0});
 }
 
-/* Enlarges to device pixels here, so that an SVG viewer has nothing left to smooth. */
+/* Enlarges a picture to the pixels of the device, so that an SVG viewer does not smooth it. */
 void pen_picture(Pen *pen, Box box, const Image *image) {
     if (pen->measuring || pen->failed || !on_surface(pen, box))
         return;
@@ -455,7 +455,7 @@ static cairo_surface_t *svg_surface(const PageSpec *page, double scale, FILE *st
     return surface;
 }
 
-/* PDF 1.4 has the title outside of packed objects. cairo embeds the letters that are used. */
+/* Returns a PDF surface. In PDF 1.4 tools find the title, because its objects are not packed. */
 static cairo_surface_t *pdf_surface(const PageSpec *page, double scale, FILE *stream) {
     cairo_surface_t *surface =
         cairo_pdf_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
@@ -489,7 +489,7 @@ static bool draw_file(const PageSpec *page, FigureLayout *texts, MemoryStream *f
     return false;
 }
 
-/* ---- texts of an SVG: cairo would write letters as outlines, so they are written here -------- */
+/* ---- texts of an SVG: cairo would write letters as outlines, so texts are written here ------- */
 
 /* Writes any text into SVG, cleaned and escaped. */
 static void put_escaped(FILE *out, const char *text) {
@@ -528,8 +528,8 @@ static void put_text(const FigureText *text, FILE *out) {
     fputs("</text>\n", out);
 }
 
-/* Writes the document that cairo drew, with title and texts. The texts have their lengths, which a
- * viewer without this font keeps. */
+/* Writes the document that cairo drew, and adds title and texts. Each text has its length, so that
+ * a viewer with another font keeps the layout. */
 static void put_document(const char *svg, const PageSpec *page, const FigureLayout *layout,
                          FILE *out) {
     static const char end[] = "</svg>";

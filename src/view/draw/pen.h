@@ -35,7 +35,7 @@ typedef struct {
 } FigureText;
 
 typedef struct {
-    double w, h; /* page */
+    double w, h; /* of the page */
     FigureText *texts;
     size_t count, capacity;
 } FigureLayout;
@@ -47,19 +47,19 @@ typedef struct {
     const Theme *theme;
     FigureLayout *layout; /* texts are noted here, and not drawn; NULL: they are drawn */
     double least_width;   /* of a stroke */
-    bool measuring;       /* find out sizes only: nothing is drawn or noted */
-    bool failed;          /* there was no memory for a picture or a text; `err` says so */
+    bool measuring;       /* draws and notes nothing, and only finds out sizes */
+    bool failed;          /* there was no memory for a picture or a text; `err` tells so */
     Err err;
 } Pen;
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout);
 
-/* Opens a pen on no picture, which finds out sizes, until it is closed. */
+/* Opens a pen without a picture, which only finds out sizes. Close the pen with pen_close(). */
 void pen_open_measuring(Pen *pen, const Theme *theme);
 void pen_close(Pen *pen);
 
-/* Returns NULL where the system has a font for texts. Otherwise a message: cairo then draws
- * characters of its own, coarsely and slowly. */
+/* Returns a message if the system has no font for texts: cairo then draws characters of its own,
+ * coarsely and slowly. NULL: there is a font. */
 const char *pen_font_missing(void);
 
 /* Writes at (x, baseline), at most `max_w` wide; returns the width used. The baseline of
@@ -73,7 +73,7 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text);
 
-/* Writes a paragraph, broken at spaces; returns its height. */
+/* Writes a paragraph, broken at spaces. Returns the height. */
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
 
@@ -93,21 +93,21 @@ void pen_fill(Pen *pen, Box box, Rgb color, double alpha);
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width);
 void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
               double width);
-/* Draws a circle with a line of that width; width 0: fills it. */
+/* Draws a circle with a line of a width. With width 0, fills the circle. */
 void pen_circle(Pen *pen, double x, double y, double radius, Rgb color, double alpha, double width);
 /* Draws the picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
 void pen_picture(Pen *pen, Box box, const Image *image);
 
-/* Returns a picture as a cairo surface of the format RGB24. On failure the surface remembers why,
- * and cairo draws nothing with it. */
+/* Returns a picture as a cairo surface of the format RGB24. Without memory the surface keeps the
+ * error, and cairo draws nothing from that surface. */
 cairo_surface_t *pen_surface(const Image *image);
 
-/* Begins a picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps the
- * picture where `drawn` is true, else frees it; it returns `drawn`. */
+/* Begins a picture of w x h pixels that cairo draws on. NULL: no memory. */
 cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err);
+/* Ends the drawing. If `drawn` is false, also frees the picture. Returns `drawn`. */
 bool pen_finish(cairo_t *cr, bool drawn, Image *image);
 
-/* Whether cairo had no error; else a message about `what`. */
+/* Returns whether cairo had no error. If cairo had one, writes a message about `what`. */
 bool pen_status(cairo_status_t status, const char *what, Err *err);
 
 TextStyle style_body(const Pen *pen);

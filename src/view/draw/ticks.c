@@ -33,8 +33,8 @@ ShortText ticks_multiplier(int exponent) {
     return text;
 }
 
-/* Returns the power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday
- * sizes. */
+/* Returns the power of ten that the labels leave to the title; 0 for numbers of everyday size. The
+ * magnitudes of the numbers go up to `largest`. */
 static int exponent_of(double largest) {
     if (!(largest > 0))
         return 0;

@@ -27,8 +27,8 @@ Figure figure_of(const FigureSpec *spec) {
                     .stretch = slice_stretch(&slice, &grid)};
 }
 
-/* Returns the units for each metre, so that the panel fits. Every cell is a whole number of units
- * in both directions, where that costs little size. The figure's scale does not matter here. */
+/* Returns the units for a metre, so that a panel is at most `max` units large. If a size near
+ * `target` makes every cell a whole number of units in both directions, that size is chosen. */
 static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
                            double max) {
     double longest = fmax(w_m, h_m), fallback = target / longest;
@@ -44,19 +44,19 @@ static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_
 
 static void size_panels(Figure *figure) {
     const Grid *grid = &figure->grid;
-    bool compare = figure->panel_count > 1;
-    double h_m = grid->x_max_m - grid->x_min_m, w_m = grid->y_max_m - grid->y_min_m;
-    double units =
-        choose_scale(w_m, h_m, w_m / grid->ny, h_m / grid->nx,
-                     compare ? COMPARE_TARGET : PANEL_TARGET, compare ? COMPARE_MAX : PANEL_MAX);
+    const bool compare = figure->panel_count > 1;
+    const double target = compare ? COMPARE_TARGET : PANEL_TARGET;
+    const double max = compare ? COMPARE_MAX : PANEL_MAX;
+    const double h_m = grid->x_max_m - grid->x_min_m, w_m = grid->y_max_m - grid->y_min_m;
+    const double units = choose_scale(w_m, h_m, w_m / grid->ny, h_m / grid->nx, target, max);
     figure->panel_w = fmax(round(units * w_m), 1);
     figure->panel_h = fmax(round(units * h_m * figure->stretch), 1);
     bool above = figure->frame->rig && figure->slice.slice != SLICE_SIDE;
     figure->ring_step_m = above ? panel_ring_step(figure) : 0;
 }
 
-/* Draws a frame around a feature pixel of the camera whose view is at `box`. */
-static void pixel_draw(Pen *pen, const LiveFrame *frame, int64_t pixel, Box box) {
+/* Draws a frame around a feature pixel of a camera. The camera's view is at `box`. */
+static void draw_pixel_frame(Pen *pen, const LiveFrame *frame, int64_t pixel, Box box) {
     const Frustum frustum = frame_frustum(frame);
     int64_t plane = frame->shape.feat_h * frame->shape.feat_w;
     double w = box.w / frustum.feat_w, h = box.h / frustum.feat_h;
@@ -117,7 +117,7 @@ static bool is_ego_frame(const Rig *rig) {
     return above;
 }
 
-/* The names of the axes: in cells, in metres, and in metres of the car's own frame. */
+/* The names of the axes: in cells, in metres, in metres of the car's own frame. */
 static const char *const axis_x[] = {"x (cells)", "x (m)", "x forward (m)"};
 static const char *const axis_y[] = {"y (cells)", "y (m)", "y left (m)"};
 
@@ -164,8 +164,8 @@ static void describe_figure(const Figure *figure, char *text, size_t size) {
                  channel, slice.text, slice.text[0] ? ", " : "", a.text);
 }
 
-/* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling
- * takes, where no other machine's CPU recorded it. */
+/* Writes the result, which is the title: what differs, how many pixels feed a loss, or how long
+ * pooling takes. A time that the CPU of another machine recorded is left out. */
 static void result_text(const Figure *figure, char *text, size_t size) {
     const LiveData *live = figure->spec->live;
     const LiveFrame *frame = figure->frame;
@@ -219,7 +219,7 @@ static double header_block(Pen *pen, const Figure *figure, double x, double top,
 
 enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
 
-/* Returns the number of columns: the most in which pictures are large enough to recognise a car. */
+/* Returns the number of columns for camera pictures: as many as keep a car recognisable. */
 static int picture_columns(int64_t cameras, double w) {
     for (int64_t rows = 1; rows < cameras; rows++) {
         int64_t columns = (cameras + rows - 1) / rows;
@@ -298,7 +298,7 @@ static double strip_block(Pen *pen, const Figure *figure, double x, double top, 
                    top + (double)(camera / columns) * row_h, picture_w, picture_h};
         draw_camera(pen, figure, camera, box);
         if (pixel >= 0 && pixel / plane == camera)
-            pixel_draw(pen, figure->frame, pixel, box);
+            draw_pixel_frame(pen, figure->frame, pixel, box);
     }
     return rows * row_h + strip_key(pen, figure, x, top + rows * row_h, w);
 }
@@ -447,13 +447,13 @@ static double panel_block(Pen *pen, const Figure *figure, const Panel *panel, co
 enum { SIDE_W = 400, SIDE_TABLE_W = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
-/* The blocks: panels of the display, or functions; in which of three columns they stand
- * below the pictures. Beside the picture they are one column. */
+/* The blocks of the page, from top to bottom: a panel of the display, or a function. `column` is
+ * the block's column below the pictures. Beside a single picture all blocks are one column. */
 static const struct {
     const Panel *panel;
     double (*draw)(Pen *pen, const Figure *figure, double x, double top, double w);
     int column;
-    bool of_table; /* drawn where the figure shows tables */
+    bool of_table; /* only drawn if FigureSpec.table is set */
 } blocks[] = {
     {&legend_panel, NULL, 0, false},    {&gradients_panel, NULL, 2, false},
     {NULL, lines_block, 0, false},      {NULL, run_block, 1, false},
@@ -479,8 +479,8 @@ static double draw_column(Pen *pen, const Figure *figure, int column, double x, 
     return y - BLOCK_GAP;
 }
 
-/* Draws the blocks beside the picture or below the pictures. With three pictures each column stands
- * below its own. Returns the y below them. */
+/* Draws the blocks beside the picture or below the pictures. Below three pictures, each picture has
+ * a column of blocks. Returns the y below the blocks. */
 static double draw_blocks(Pen *pen, const FigurePage *page) {
     const Figure *figure = &page->figure;
     const FigurePanel *panels = figure->panels;
@@ -514,8 +514,8 @@ static void panel_title(Pen *pen, const FigurePanel *panel) {
 
 /* ---- arrangement ---------------------------------------------------------------------------- */
 
-/* Places the panels in a row from the left. Only the first has numbers on its upright x axis.
- * Returns the right edge. */
+/* Places the panels in a row from the left. Only the first panel has numbers on the upright axis.
+ * Returns the right edge of the row. */
 static double place_panels(Figure *figure, double top) {
     double x = MARGIN + axes_left(true);
     double gap = COMPARE_GAP + axes_left(false);
@@ -529,7 +529,7 @@ static void arrange_page(Pen *pen, FigurePage *page) {
     Figure *figure = &page->figure;
     bool compare = figure->panel_count > 1;
     page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
-    double right = place_panels(figure, 0); /* their top depends on their width */
+    double right = place_panels(figure, 0); /* `top` is not known yet */
     double side_w = figure->spec->table ? SIDE_TABLE_W : SIDE_W;
     page->side_x = right + GUTTER;
     page->page.w =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The documentation figure of `bevscope snapshot`: a page with the BEV, the camera views, the
- * legend, and panels of the display. Pure: the same input gives the same bytes. */
+/* The page of `bevscope snapshot`: the BEV, the camera views, the legend, and panels of the
+ * display. Pure: the same input gives the same bytes. */
 #pragma once
 
 #include "src/view/panel/panel.h"
@@ -9,11 +9,11 @@
 typedef struct {
     const State *state;
     const LiveData *live;
-    const Picture *picture;       /* with `bev.baseline`: A and B, side by side */
+    const Picture *picture;       /* has bev.baseline, too, if two sides are compared */
     const BevPicture *difference; /* A - B; NULL: nothing is compared */
-    const char *scene;            /* its title */
-    const char *title;            /* NULL: the result */
-    const char *subtitle;         /* NULL: made from the view and its kernel */
+    const char *scene;            /* the scene's title */
+    const char *title;            /* NULL: the result is the title */
+    const char *subtitle;         /* NULL: names the view and the kernel */
     bool outlines;                /* draws footprints of the true solids */
     bool table;                   /* draws the panels of all kernels and of the accuracy */
 } FigureSpec;
@@ -24,22 +24,22 @@ enum { MAX_PANELS = 3 };
 
 typedef struct Figure Figure;
 
-/* One BEV picture. `box` is its place on the page. `letter` names it where there are several. */
+/* A panel with a BEV picture. */
 typedef struct {
     const Figure *figure;
     const BevPicture *bev;
-    bool baseline; /* the panel shows side B of a comparison */
-    Box box;
+    bool baseline;      /* the panel shows side B of a comparison */
+    Box box;            /* the place on the page */
     const char *letter; /* "A", "B", "A − B"; NULL: the only panel */
 } FigurePanel;
 
 struct Figure {
     const FigureSpec *spec;
-    const LiveFrame *frame; /* frame of spec->live */
+    const LiveFrame *frame; /* the frame of spec->live */
     const Theme *theme;
-    const PanelTheme *over; /* of the lines over the picture */
+    const PanelTheme *over; /* the colours of the lines over the picture */
     Slice slice;
-    Grid grid; /* grid of the rig in metres; without a rig, in cells */
+    Grid grid; /* the rig's grid in metres; without a rig, in cells */
     double panel_w, panel_h;
     double ring_step_m; /* 0: no rings */
     int stretch;        /* how many times larger heights are drawn (slice.h) */
@@ -82,6 +82,6 @@ void names_draw(Pen *pen, const FigurePanel *panel);
 
 /* ---- backward: these draw nothing for a frame without a loss on single cells ----------------- */
 
-/* Draws the cells of the loss; the picture stays visible through them. `strong`: draws only the
- * cells, and a ring around few cells, so that they are easy to find. */
+/* Draws the cells of the loss, translucent over the picture. `strong`: the cells are opaque with a
+ * rim. A few cells then get a ring, so that a reader finds them. */
 void loss_draw(Pen *pen, const FigurePanel *panel, bool strong);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies over the picture of a BEV: lines that are thin and translucent, so that the cells stay
- * readable. */
+/* Draws over the picture of a BEV: true boxes, rings, fields of view, outlines and the vehicle. The
+ * lines are thin and translucent, so that the cells stay readable. */
 #include "src/view/figure/figure.h"
 
 #include "src/base/hash.h"
@@ -15,7 +15,7 @@ void panel_point(const FigurePanel *panel, double x_m, double y_m, double *px, d
     *py = panel->box.y + (grid->x_max_m - x_m) / (grid->x_max_m - grid->x_min_m) * panel->box.h;
 }
 
-/* 0 without a rig. */
+/* Returns the pixels of a metre; 0: there is no rig, and no metres. */
 static double panel_px_per_m(const Figure *figure) {
     const Grid *grid = &figure->grid;
     return figure->frame->rig ? figure->panel_w / (grid->y_max_m - grid->y_min_m) : 0;
@@ -23,7 +23,7 @@ static double panel_px_per_m(const Figure *figure) {
 
 enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
 
-/* Yields the distances from the ego vehicle to the nearest and the farthest cell. */
+/* Finds the distances from the ego vehicle to the nearest and the farthest cell. */
 static void panel_distances(const Grid *grid, double *nearest, double *farthest) {
     double dx = fmax(fmax(grid->x_min_m, -grid->x_max_m), 0);
     double dy = fmax(fmax(grid->y_min_m, -grid->y_max_m), 0);
@@ -41,7 +41,7 @@ double panel_ring_step(const Figure *figure) {
     return step < farthest && (farthest - nearest) / step < MAX_RINGS ? step : 0;
 }
 
-/* ---- what was true in that moment ------------------------------------------------------------ */
+/* ---- the truth of the moment: boxes and LiDAR ------------------------------------------------ */
 
 static const Rgb lidar_color = {0xff, 0x8f, 0xa3};
 
@@ -136,8 +136,8 @@ static void draw_rings(Pen *pen, const FigurePanel *panel, bool labels) {
     }
 }
 
-/* Finds where the middle row of an image column starts and points on the ground plane. `direction`
- * is a unit vector. False: the column looks straight up or down. */
+/* Finds where the ray through the middle of an image column starts, and its direction on the
+ * ground, a unit vector. Returns false if the ray points straight up or down. */
 static bool ground_ray(const Figure *figure, int camera, double u_px, double from_m[2],
                        double direction[2]) {
     const Rig *rig = figure->frame->rig;
@@ -158,10 +158,10 @@ static void draw_fields_of_view(Pen *pen, const FigurePanel *panel) {
     const Rig *rig = figure->frame->rig;
     double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
     double edges[2] = {0, rig->frustum.input_w - 1};
-    for (int c = 0; c < rig->camera_count; c++)
-        for (int e = 0; e < 2; e++) {
+    for (int camera = 0; camera < rig->camera_count; camera++)
+        for (int edge = 0; edge < 2; edge++) {
             double at[2], direction[2], x0, y0, x1, y1;
-            if (!ground_ray(figure, c, edges[e], at, direction))
+            if (!ground_ray(figure, camera, edges[edge], at, direction))
                 continue;
             panel_point(panel, at[0], at[1], &x0, &y0);
             panel_point(panel, at[0] + reach_m * direction[0], at[1] + reach_m * direction[1], &x1,
@@ -182,7 +182,7 @@ void names_draw(Pen *pen, const FigurePanel *panel) {
     const Box box = panel->box;
     if (!rig || rig->camera_count > NAMES || box.w < LEAST || box.h < LEAST)
         return;
-    const double edge = 1.2 * SIZE_SMALL; /* within it, and within the numbers of the rings */
+    const double edge = 1.2 * SIZE_SMALL; /* names stand outside of the rings' numbers */
     TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
     style.bold = true;
     for (int c = 0; figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
@@ -200,8 +200,8 @@ void names_draw(Pen *pen, const FigurePanel *panel) {
     }
 }
 
-/* Draws each outline with its own stroke and plain corners: one path of all takes twice as long.
- * Buildings are dimmer than what stands on the street. */
+/* Draws the outlines of the true solids, buildings dimmer than others. Each outline has its own
+ * stroke, because one path of all outlines takes cairo twice as long. */
 static void draw_outlines(Pen *pen, const FigurePanel *panel) {
     const LiveFrame *frame = panel->figure->frame;
     const World *world = frame->world;
@@ -228,8 +228,8 @@ static void rounded_path(cairo_t *cr, double x0, double y0, double x1, double y1
     cairo_close_path(cr);
 }
 
-/* Draws body and windscreen to scale. On a grid of a few metres only their outlines are drawn,
- * because the vehicle would hide the cells. */
+/* Draws the vehicle's body and windscreen to scale. On a grid of a few metres a solid body would
+ * hide many cells: there only the outlines are drawn. */
 static void draw_ego_body(Pen *pen, const FigurePanel *panel) {
     enum { SOLID_BELOW_PX = 60 };
     double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
@@ -271,7 +271,7 @@ static void draw_front_arrow(Pen *pen, const FigurePanel *panel) {
     cairo_fill(pen->cr);
 }
 
-/* Draws the solids in the grid as seen from the side: boxes from foot to top. */
+/* Draws the true solids as seen from the side: boxes from foot to top. */
 static void draw_side_outlines(Pen *pen, const FigurePanel *panel) {
     const LiveFrame *frame = panel->figure->frame;
     const World *world = frame->world;
@@ -293,7 +293,7 @@ static void draw_side_outlines(Pen *pen, const FigurePanel *panel) {
     }
 }
 
-/* Draws what the world's motion does not change, on the panel `context`. */
+/* Draws what the motion of the world does not change. `context` is the panel. */
 static void draw_over_rig(Pen *pen, const void *context) {
     draw_fields_of_view(pen, context);
     draw_rings(pen, context, false);
@@ -347,7 +347,7 @@ static Box cell_box(const FigurePanel *panel, int64_t place) {
     return (Box){x0, y0, x1 - x0, y1 - y0};
 }
 
-/* Fills the cells with that colour, each larger by a margin. Returns the box around all cells. */
+/* Fills the cells of the loss, each enlarged by a margin. Returns the box around all cells. */
 static Box fill_cells(Pen *pen, const FigurePanel *panel, double margin, Rgb color, double alpha) {
     const Figure *figure = panel->figure;
     const uint8_t *inside = figure->frame->gradients.loss->inside;

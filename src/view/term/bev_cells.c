@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
+/* The BEV in a terminal: each cell has two pixels as half blocks, or without colour a character. */
 #include "src/view/bev/strip.h"
 #include "src/view/term/dashboard.h"
 
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The part of the picture that is shown: pixels [left, left + w) x [top, top + h), with fractions.
- * Columns of the picture run against y and rows against x, because x (forward) is up. */
+/* The shown part of the picture: pixels [left, left + w) x [top, top + h), with fractions. x
+ * (forward) is up and y (left) is at the left: columns run against y, and rows against x. */
 typedef struct {
     double left, top, w, h;
 } Part;
@@ -22,7 +22,7 @@ typedef struct {
     Area used; /* the cells that the part fills */
 } BevCells;
 
-/* Returns how much larger heights are drawn (slice.h). */
+/* Returns how many times larger heights are drawn (slice.h). */
 static int stretch_of(const State *state) {
     Slice slice = state_slice(state);
     return slice_stretch(&slice, state->scene.has_rig ? &state->scene.grid : NULL);
@@ -35,8 +35,8 @@ static Part part_of(const State *state) {
     return (Part){ny - viewport->center_y - w / 2, nx - viewport->center_x - h / 2, w, h};
 }
 
-/* Returns the largest area for the part. A terminal's cell is about twice as high as wide: h rows
- * show 2 h square pixels. */
+/* Returns the largest area that shows the part undistorted. A terminal's cell is about twice as
+ * high as wide, so `h` rows are as high as 2 h columns are wide. */
 static Area fit_part(Area area, const Part *part, int stretch) {
     double ratio = part->w / part->h / stretch;
     int w = (int)fmin(area.w, floor(2 * area.h * ratio)), h = (int)fmin(area.h, area.w / ratio / 2);
@@ -124,7 +124,7 @@ static void draw_pixels(const BevCells *bev) {
         }
 }
 
-/* Draws a sign over a place of the grid, on the colour of the picture there. */
+/* Draws a sign over a place of the grid. The picture's colour stays as the paper of the sign. */
 static void draw_sign(const BevCells *bev, double grid_x, double grid_y, uint32_t glyph, Ink ink) {
     const State *state = bev->state;
     const Area *used = &bev->used;
@@ -146,7 +146,7 @@ static void draw_sign(const BevCells *bev, double grid_x, double grid_y, uint32_
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
-/* Draws a star on a cell of the grid, where the slice shows that cell. */
+/* Draws a star on a cell of the grid, if the slice shows that cell. */
 static void mark_cell(const BevCells *bev, int64_t cell, Ink ink) {
     Slice slice = state_slice(bev->state);
     int64_t place = slice_place(&slice, cell);
@@ -163,8 +163,8 @@ static void draw_step(const BevCells *bev, const LiveData *live) {
         mark_cell(bev, points[i]->cell, ink_rgb(panel_theme.mark));
 }
 
-/* Returns the column between the baseline on the left and the selection on the right; -1: not in
- * view. */
+/* Returns the column that divides baseline (left) and selection (right) in a wipe; -1: no such
+ * column is in view. */
 static int divider_of(const BevCells *bev) {
     double pixel = bev->state->wipe * bev->picture->image.w;
     double column = (pixel - bev->part.left) / bev->part.w * bev->used.w;
@@ -172,7 +172,7 @@ static int divider_of(const BevCells *bev) {
     return seen ? bev->used.x + (int)floor(column) : -1;
 }
 
-/* Draws a line between the two sides, which often look alike. */
+/* Draws a line between the two sides of a wipe, because the sides often look alike. */
 static void draw_divider(const BevCells *bev) {
     const Area *used = &bev->used;
     int x = divider_of(bev);
@@ -234,7 +234,7 @@ static void edges_text(const State *state, char *text, size_t size) {
              y_max_m);
 }
 
-/* Writes the edges in metres or cells, and whether empty cells are filled, where that has room. */
+/* Writes the edges in metres or cells, and if there is room whether empty cells are filled. */
 static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     const State *state = data->state;
     const BevPicture *picture = &data->picture->bev;
@@ -250,7 +250,7 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
         text_add(text, size, "%s", fills);
 }
 
-/* Writes the values of the cell under the cursor. Without a cell it writes what differs in a
+/* Writes the values of the cell under the cursor. Without a cell, writes what differs in a
  * comparison, or "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
@@ -320,7 +320,7 @@ static void draw_edge(const BevCells *bev, const double from[2], const double to
         draw_sign(bev, from[0] + x * i / steps, from[1] + y * i / steps, '+', INK_RGB | 0xb0b8c0);
 }
 
-/* Draws true boxes and LiDAR, as far as a terminal resolves them. */
+/* Draws true boxes and LiDAR points, as finely as a terminal can. */
 static void draw_truth(const BevCells *bev, const Photos *photos) {
     const State *state = bev->state;
     const Grid *grid = &state->scene.grid;

@@ -69,7 +69,7 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
 
 /* ---- glyphs --------------------------------------------------------------------------------- */
 
-/* Glyphs beyond ASCII that this program draws, each with its replacement on ASCII screens. */
+/* Pairs: a glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
 static const uint_least32_t ascii_forms[] =
     U"█#▉#▊#▋#▌|▍|▎|▏|▁_▂_▃.▄-▅=▆+▇*▀\"░.▒:▓%■#▯o─-┅=━=│|┊|┆|‖=┃|┼+"
     U"┏+┓+┗+┛+┌+┐+└+┘+▶>▮=▲^◆*●*○o▸>›>….·-×x±+° −-→>←<↑^↓vµu";
@@ -126,7 +126,7 @@ void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style) {
     cells->collisions += cell->drawn;
     if (!cells->color)
         style.ink = style.paper = INK_DEFAULT;
-    /* An erased area keeps its paper under text that has none of its own. */
+    /* A text without a paper keeps the paper of the area below. */
     if (style.paper == INK_DEFAULT)
         style.paper = cell->style.paper;
     /* ASCII has no half blocks: the cell gets the mean of both colours of the picture. */
@@ -203,8 +203,8 @@ enum { CELL_W = 9, CELL_H = 18 };
 
 typedef struct {
     Pen pen;
-    double w, h; /* of a cell, whole pixels */
-    double baseline;
+    double w, h;     /* of a cell, in whole pixels */
+    double baseline; /* below the upper edge of a cell */
     bool light;
 } Page;
 
@@ -213,8 +213,8 @@ static void fill_box(const Page *page, double x, double y, double w, double h) {
     cairo_fill(page->pen.cr);
 }
 
-/* Draws a block element at the cell's corner (x, y). Terminals draw shades as a translucent ink.
- * False: the glyph is no block element. */
+/* Draws a block element in the cell with the corner (x, y). Shades are a translucent ink, as in
+ * terminals. Returns false if the glyph is no block element. */
 static bool draw_block(Page *page, uint32_t glyph, double x, double y, Rgb ink) {
     static const double shades[] = {0.30, 0.52, 0.76};
     double w = page->w, h = page->h;

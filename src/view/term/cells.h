@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A screen in memory: a grid of cells with a glyph and a style each. A terminal, an image or a text
- * file is made from it. Every glyph is one column wide. */
+/* A screen in memory: a grid of cells, each with a glyph and a style. The screen goes to a
+ * terminal, into an image or into a text file. Every glyph is one column wide. */
 #pragma once
 
 #include "src/view/draw/image.h"
@@ -19,8 +19,8 @@ typedef struct {
     int columns, rows;
     Cell *cells; /* (row, column) */
     /* How to draw; set by the owner before each frame. */
-    bool ascii; /* glyphs beyond ASCII are replaced by their ASCII form */
-    bool color; /* false: all inks are INK_DEFAULT; only attributes and textures differ */
+    bool ascii; /* glyphs beyond ASCII are replaced by similar ones in ASCII */
+    bool color; /* false: all inks are INK_DEFAULT, and only attributes and textures differ */
     bool light; /* theme */
     /* For the layout tests. */
     int collisions; /* cells drawn twice since cells_clear */
@@ -35,7 +35,7 @@ bool cells_init(Cells *cells, int columns, int rows, Err *err);
 bool cells_resize(Cells *cells, int columns, int rows, Err *err);
 void cells_free(Cells *cells);
 
-/* Blanks everything, or an area (for an overlay). Outside the grid nothing happens, here and in all
+/* Blank all cells, or the cells of an area. Outside the grid nothing happens, here and in all
  * functions below. */
 void cells_clear(Cells *cells);
 void cells_erase(Cells *cells, Area area, Ink paper);
@@ -46,21 +46,20 @@ const Cell *cells_at(const Cells *cells, int x, int y);
 /* Writes UTF-8 text in at most `w` columns; longer text ends with an ellipsis. Control characters,
  * wide and combining ones become '?'. Returns the columns used. */
 int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
-/* Ends at column x + w - 1. */
+/* The same, with the text's end at column x + w - 1. */
 int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
-/* Returns the columns that a text takes. */
 int cells_width(const char *text);
 
-/* Underlines what stands in the area's last row. */
+/* Underlines the last row of an area. */
 void cells_underline(Cells *cells, Area area);
 
-/* Braille glyphs: BRAILLE + bits, two by four dots; the bit of the dot at (row, column). */
+/* A Braille glyph is BRAILLE + the bits of its dots: four rows of two dots. */
 enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
 extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
 
 /* Returns the cells as UTF-8 lines without trailing blanks, malloc'd. NULL: no memory. */
 char *cells_to_text(const Cells *cells);
 
-/* Draws the screen as a picture, for frames of scripts and the README. With `scale` 1 cells have 9
- * x 18 pixels. Blocks are drawn as rectangles, so that bars and half blocks join without seams. */
+/* Draws the screen as a picture, for frames of scripts and the README. With `scale` 1 a cell has
+ * 9 x 18 pixels. Blocks are drawn as rectangles, so that bars join without seams. */
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err);

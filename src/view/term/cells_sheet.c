@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts and the sheet in character cells. */
+/* The sheet of panels in character cells, and the charts on that sheet. */
 #include "src/view/term/dashboard.h"
 
 #include <math.h>
@@ -19,11 +19,11 @@ static bool is_blank(const Cells *cells, Area row) {
     return blank;
 }
 
-/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters -------- */
+/* ---- lines: a chart drawn in pixels becomes dots of Braille, its texts characters ------------ */
 
 enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT }; /* of a character, in units */
 
-/* Puts a text into the row that it is in, where nothing stands. */
+/* Writes a text of the chart in pixels into its row of characters, if nothing stands there. */
 static void put_text(Cells *cells, Area area, const FigureText *text) {
     int w = cells_width(text->text), column = (int)floor(text->x / UNIT_W);
     if (text->style.align == ALIGN_RIGHT)
@@ -38,8 +38,8 @@ static void put_text(Cells *cells, Area area, const FigureText *text) {
         cells_text(cells, row.x, row.y, w, style, text->text);
 }
 
-/* Puts the pixels that differ from the page as dots, where nothing stands. A cell has one ink: that
- * of its last dot. */
+/* Draws pixels that differ from the page as Braille dots, in cells where nothing stands. A cell has
+ * only one ink: the ink of its last dot. */
 static void put_dots(Cells *cells, Area area, const Image *image, Rgb page) {
     for (int y = 0; y < area.h; y++)
         for (int x = 0; x < area.w; x++) {
@@ -147,7 +147,7 @@ static BarColumns bar_columns(const ChartSpec *spec, int w) {
     }
 }
 
-/* Draws spans column by column: a shade, one of four, tells how much of a column they cover. */
+/* Draws spans column by column. One of four shades tells how much of a column the spans cover. */
 static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const PlotBar *bar) {
     static const uint32_t shades[] = {0x2591, 0x2592, 0x2593, 0x2588};
     for (int column = 0; column < row.w; column++) {
@@ -187,7 +187,7 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
     if (bar->span_count) {
         draw_spans(cells, (Area){end, row.y, bar_w, 1}, spec, bar);
         end += bar_w + 1;
-    } else if (sum > 0) { /* else the text says why there is none */
+    } else if (sum > 0) { /* else the text tells why there is no bar */
         sheet_stack(sheet, (Area){end, row.y, bar_w, 1}, segments, spec->part_count, 1, limit);
         int tick = end + (int)(chart_along(&spec->x, bar->tick) * bar_w);
         if (bar->tick > 0 && tick < end + bar_w && is_blank(cells, (Area){tick, row.y, 1, 1}))
@@ -286,12 +286,12 @@ static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
         bars_legend(cells, (Area){area.x, y, area.w, 1}, spec);
 }
 
-/* Returns the rows that the chart would like to have, title included. */
+/* Returns the rows that a chart would like to have, with the title. */
 static int chart_rows(const ChartSpec *spec) {
     return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES);
 }
 
-/* Draws the title with `note` at its end, and the chart. A row names the bars that have no room. */
+/* Draws the title with `note` at the right end, and the chart. */
 static void draw_chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
     area = sheet_title(sheet, area, spec->title, note);
     (spec->part_count ? draw_bars : draw_lines)(sheet, area, spec);
@@ -350,9 +350,9 @@ static int segment_at(const Segment *segments, int count, double per_column, dou
     return -1;
 }
 
-/* Draws a column of a stack. With colour it is an eighth block in the ink of the segment at its
- * left end, with that at its right end as paper. Without colour it is the texture of the segment at
- * its middle. */
+/* Draws a stack. With colour a column is a block of some eighths in the ink of the segment at the
+ * column's left end. The segment at the right end gives the paper. Without colour a column has the
+ * texture of the segment in its middle. */
 static void draw_stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                        double limit) {
     Cells *cells = sheet->surface;
@@ -430,23 +430,26 @@ static bool is_drawn(const Image *image, int x, int y) {
     return image->rgba[4 * ((size_t)y * (size_t)image->w + (size_t)x) + 3] > 0;
 }
 
-/* Draws two pixels a cell, none where the picture is transparent. Without colour a cell has a shade
- * of their mean. */
+/* Draws two pixels of a picture in each cell, as half blocks, but no transparent pixels. Without
+ * colour a cell has a shade of the mean of both pixels. */
 static void draw_picture(Sheet *sheet, Area area, const Image *image) {
+    enum { UPPER_HALF = 0x2580, LOWER_HALF = 0x2584 };
     static const uint32_t shades[] = {' ', 0x2591, 0x2592, 0x2593, 0x2588};
     Cells *cells = sheet->surface;
     for (int y = 0; y < area.h && 2 * y + 1 < image->h; y++)
         for (int x = 0; x < area.w && x < image->w; x++) {
-            Rgb upper = image_get(image, x, 2 * y), lower = image_get(image, x, 2 * y + 1);
-            double light = sqrt(rgb_luminance(rgb_mix(upper, lower, 0.5)));
-            bool up = is_drawn(image, x, 2 * y), down = is_drawn(image, x, 2 * y + 1);
-            if (cells->color && (up || down))
-                cells_put(cells, area.x + x, area.y + y, up ? 0x2580 : 0x2584,
-                          style_on(ink_rgb(up ? upper : lower),
-                                   up && down ? ink_rgb(lower) : INK_DEFAULT));
-            else if (!cells->color)
-                cells_put(cells, area.x + x, area.y + y, shades[(int)fmin(light * 6, 4)],
-                          cell_style(INK_DEFAULT));
+            const Rgb upper = image_get(image, x, 2 * y), lower = image_get(image, x, 2 * y + 1);
+            const double light = sqrt(rgb_luminance(rgb_mix(upper, lower, 0.5)));
+            const uint32_t shade = shades[(int)fmin(light * 6, 4)];
+            const bool has_upper = is_drawn(image, x, 2 * y);
+            const Ink below = is_drawn(image, x, 2 * y + 1) ? ink_rgb(lower) : INK_DEFAULT;
+            const int column = area.x + x, row = area.y + y;
+            if (!cells->color)
+                cells_put(cells, column, row, shade, cell_style(INK_DEFAULT));
+            else if (has_upper)
+                cells_put(cells, column, row, UPPER_HALF, style_on(ink_rgb(upper), below));
+            else if (below != INK_DEFAULT)
+                cells_put(cells, column, row, LOWER_HALF, cell_style(below));
         }
 }
 

@@ -9,12 +9,12 @@
 
 enum { GAP = 1, COLUMN_GAP = 3 };
 
-/* ---- pages: every panel has its place, whatever it shows ------------------------------------- */
+/* ---- pages: a panel keeps its place, whatever the panel shows -------------------------------- */
 
 enum {
     STRIP_FROM_ROWS = 30, /* lower areas have no camera strip */
     STRIP_FROM_W = 100,
-    SIDE_LEAST_W = 46, /* of the panels beside the BEV */
+    SIDE_LEAST_W = 46, /* the least width of the panels beside the BEV */
     FACTS_LEAST_W = 24,
     FACTS_LEAST_H = 6,
     TWO_STEPS_W = 200, /* two kernels side by side leave a narrower screen no room for the BEV */
@@ -34,14 +34,13 @@ static void frame_pointed(Sheet *sheet, Area area, LessonPanel panel, const Pane
         sheet->back->frame(sheet, area);
 }
 
-/* Draws the BEV, in a frame where a lesson points at it. */
 static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
     bev_panel.draw(sheet, area, data);
     frame_pointed(sheet, area, PANEL_BEV, data);
 }
 
-/* Draws the BEV alone, and what is known about it: beside a picture that is high, under a wide one.
- * A camera's view has room whatever the picture needs. */
+/* Draws the page of the BEV, with the facts about the picture. The facts stand beside a high
+ * picture and under a wide one. A camera's view among the facts always has room. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const int want = bev_panel.want(sheet, data, area.w);
     const int high = want > BEV_TEXTS ? want - BEV_TEXTS : 1;
@@ -62,8 +61,8 @@ static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     facts_draw(sheet, area, data);
 }
 
-/* Draws the panels of `page`: the camera strip over all, the BEV on the left as large as its rows
- * allow, the panels beside it. `columns`: of the whole screen. */
+/* Draws the panels of `page`: the camera strip at the top, the BEV at the left as large as the rows
+ * allow, and the panels beside the BEV. `columns` are those of the whole screen. */
 static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
     const State *state = data->state;
     if (page == PAGE_DASHBOARD || (page == PAGE_BOTH && !shares_screen(data, columns))) {
@@ -106,17 +105,16 @@ static Page lesson_page(const State *state, int columns) {
     return narrow ? PAGE_BEV : PAGE_BOTH;
 }
 
-/* Draws the lesson in a column at the left, the page beside it. */
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
-    int w = area.w * LESSON_SHARE / 100;
-    w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
+    const int share = area.w * LESSON_SHARE / 100;
+    const int w = (int)fmax(fmin(share, LESSON_MOST_W), LESSON_LEAST_W);
     panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &lesson_panel, data);
     Area rest = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
     body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
 }
 
-/* Draws the lesson above the page "both", with the panel that it points at under it, where rows are
- * left. The other pages stay as they are. */
+/* Draws the lesson in the place of the page "both". Where rows are left, the panel that the lesson
+ * points at stands below. Other pages stay as they are. */
 static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
     if (data->state->page != PAGE_BOTH) {
         body_draw(sheet, area, data->state->page, sheet->columns, data);
@@ -149,8 +147,8 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
  * takes the row of the key bar, because the help lists all keys. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
-    int log = sheet->rows >= 30 ? 2 : 1, bar = !data->state->help || log > 1;
-    int last = area.y + area.h - 1;
+    const int log = sheet->rows >= 30 ? 2 : 1, bar = !data->state->help || log > 1; /* rows */
+    const int last = area.y + area.h - 1;
     Area at = {area.x, last + 1 - bar - log, area.w, log};
     if (data->state->caption[0]) {
         at.h += bar;

@@ -6,19 +6,19 @@
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells.h"
 
-/* Draws a whole screen at the size of `cells`; their ascii, color and light choose the look.
- * `picture` is drawn where the state's page has the BEV; it may be NULL. `spots` (may be NULL)
- * receives the places for the mouse. */
+/* Draws a whole screen of the size of `cells`; cells->ascii, color and light choose the look. Pages
+ * with a BEV draw `picture`; NULL: no picture is made yet. `spots` receives the places for the
+ * mouse; may be NULL. */
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live, const Picture *picture,
                     Spots *spots);
 
-/* Returns the panel that a lesson calls `point`, alone, as ASCII text. malloc'd; NULL: no panel of
- * the body, or no memory. */
+/* Returns as ASCII text the panel that lessons call `point`. free() it. NULL: no panel of the body
+ * has that name, or no memory. */
 enum { PANEL_TEXT_WIDTH = 78 };
 char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
                            const Picture *picture);
 
-/* Returns the selection's figures as one plain line, for output that is not a screen. malloc'd;
+/* Returns the selection's figures as one plain line, for output that is not a screen. free() it.
  * NULL: no memory. */
 char *dashboard_plain(const State *state, const LiveData *live);
 
@@ -26,13 +26,13 @@ char *dashboard_plain(const State *state, const LiveData *live);
 
 Sheet cells_sheet(Cells *cells);
 
-/* Returns the cells of a box that a spot of the dashboard has. */
+/* Returns the cells of a spot's box on the dashboard. */
 static inline Area area_of_box(Box box) {
     return (Area){(int)box.x, (int)box.y, (int)box.w, (int)box.h};
 }
 
 extern const Panel bev_panel;
 
-/* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
- * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
+/* Draws the part of the picture that the viewport shows, with vehicle, cursor and pinned cell. The
+ * picture is as large as `area` allows, with square grid cells. Returns the area used. */
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state);

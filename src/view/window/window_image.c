@@ -26,7 +26,7 @@ typedef struct {
     Figure visible, whole; /* the visible part of the grid, and the whole grid */
 } WindowView;
 
-/* Heights of rows in pixels. Their text is two thirds as high. */
+/* Heights of rows in pixels. The text of a row is two thirds as high. */
 enum {
     CAPTION_ROW = 42,
     USUAL_ROW = 21, /* text of 14 pixels, 2 % of a window of 720 */
@@ -52,8 +52,8 @@ double window_share(double w, double h) {
     return fmin(w / 1280, h / 720);
 }
 
-/* Places the camera strip, a row of names over whole rows of pictures, or an operator's bars. The
- * strip is left out where it has no room. Returns the y below it. */
+/* Places the camera strip, or the bars of an operator. The strip is left out where it has no room.
+ * Returns the y below the strip. */
 static double place_strip(const LiveFrame *frame, double top, WindowLayout *layout) {
     double w = layout->w - 2 * WINDOW_MARGIN, h = BARS_H;
     if (layout->h < STRIP_FROM_H || (!frame->bars && !frame->rig))
@@ -96,7 +96,7 @@ static void place_bev(const State *state, const LiveFrame *frame, Box room, Wind
     layout->y_hi = y + half_y;
 }
 
-/* Places the side column beside the BEV, else under it; without room there is no column. */
+/* Places the side column beside the BEV, or else under the BEV. Without room there is no column. */
 static void place_side(double bottom, WindowLayout *layout) {
     const Box *bev = &layout->bev;
     double x = bev->x + bev->w + 2 * WINDOW_GAP + 8, y = bev->y + bev->h + AXIS_BOTTOM + WINDOW_GAP;
@@ -159,7 +159,7 @@ static Grid visible_part(Grid grid, const WindowLayout *at) {
     return part;
 }
 
-/* Describes the picture as a figure: the whole grid, and the part of the grid that is visible. */
+/* Fills in the data of the panels, and the figures by which the parts draw over the BEV. */
 static void prepare_view(WindowView *view) {
     view->data = (PanelData){.state = view->state, .live = view->live, .picture = view->picture};
     view->spec = (FigureSpec){
@@ -176,18 +176,18 @@ static void prepare_view(WindowView *view) {
 static void frame_pointed_part(const WindowView *view) {
     const WindowLayout *at = &view->layout;
     const LessonPane *pane = &view->state->lesson;
-    Box box = pane->point == PANEL_BEV     ? at->bev
-              : pane->point == PANEL_STRIP ? at->strip
-              : pane->point == PANEL_LOG   ? at->log
-                                           : (Box){.w = 0};
-    if (pane->open && box.w > 0)
-        pen_frame(view->pen, box, window_mark, 1, 3);
+    const Box *box = pane->point == PANEL_BEV     ? &at->bev
+                     : pane->point == PANEL_STRIP ? &at->strip
+                     : pane->point == PANEL_LOG   ? &at->log
+                                                  : NULL; /* panels frame themselves */
+    if (pane->open && box && box->w > 0)
+        pen_frame(view->pen, *box, window_mark, 1, 3);
 }
 
 /* ---- the BEV: cells, wipe, probed cell, rays, axes ------------------------------------------- */
 
-/* Returns where the wipe divides the picture. Where a zoom hides the divider, the position lies
- * beyond the picture's edges. */
+/* Returns the x where the wipe divides the picture. If a zoom hides the divider, x lies beyond the
+ * edges of the picture. */
 static double wipe_x_of(const WindowLayout *at, const State *state) {
     double left = (1 - state->wipe) * (double)state_slice(state).ny;
     return at->bev.x + (at->y_hi - left) / (at->y_hi - at->y_lo) * at->bev.w;
@@ -239,7 +239,7 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* Draws the upper left corner: the slice, and the difference between the two sides. */
+/* Draws the texts in the upper left corner: the slice, and how the two sides differ. */
 static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const Rig *rig = view->live->frame.rig;
@@ -312,7 +312,7 @@ static void draw_probe(const WindowView *view) {
     cairo_restore(view->pen->cr);
 }
 
-/* Draws, in place of the BEV, the reason why there is none. */
+/* Draws the reason why there is no BEV, in its place. */
 static void draw_reason(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const ShortText alike = difference_missing(view->state, view->live);
@@ -357,26 +357,26 @@ static void draw_over_bev_part(const WindowView *view) {
         return;
     const FigurePanel panel = {.figure = &view->visible, .bev = &view->picture->bev, .box = *bev};
     overlay_draw(view->pen, &panel);
-    loss_draw(view->pen, &panel, false);
+    const bool strong = true, labelled = true;
+    loss_draw(view->pen, &panel, !strong);
     draw_probe(view);
     draw_corner(view);
     draw_waiting(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
-        axes_draw(view->pen, &panel, true);
+        axes_draw(view->pen, &panel, labelled);
 }
 
 /* ---- panels: the column beside the picture, and the rows around it --------------------------- */
 
-/* Makes a sheet over `box`, with rows of that height, and draws all of it. Without width: nothing
- * is drawn. */
+/* Draws a panel on a sheet that fills `box`. If the box has no width, draws nothing. */
 static void draw_sheet(const WindowView *view, Box box, double row_h, PanelDraw *draw) {
     Sheet sheet = pen_sheet(view->pen, box, row_h, view->spots);
     if (box.w > 0)
         draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &view->data);
 }
 
-/* Returns the y of the lower edge of all panels above the log. */
+/* Returns the y where the panels end, above the log. */
 static double floor_of_panels(const WindowLayout *at) {
     return at->log.w > 0 ? at->log.y : at->h - WINDOW_MARGIN;
 }
@@ -387,7 +387,7 @@ static bool has_chart(const WindowView *view) {
            view->live->job.config.kernel;
 }
 
-/* ---- the chart of the memory model: in the column, otherwise over the BEV -------------------- */
+/* ---- the chart of the memory model: in the side column, or else over the BEV ----------------- */
 
 enum { LEAST_SIDE_H = 320 };
 
@@ -490,11 +490,11 @@ static void draw_floats_part(const WindowView *view) {
         palette_float(&sheet, whole, bev, &view->data);
 }
 
-/* ---- the tooltip: a box beside the thing under the mouse ------------------------------------- */
+/* ---- the tooltip: a box beside the place under the mouse ------------------------------------- */
 
 enum { TIP_W = 420, TIP_PAD = 8, TIP_ROW = 17, TIP_ROWS = 12, PARTS = 4 };
 
-/* Draws the texts of the tip and returns their rows. A quiet sheet only counts the rows. */
+/* Draws the texts of a tooltip and returns their rows. On a quiet sheet, only counts the rows. */
 static int draw_texts(Sheet *sheet, const Tip *tip) {
     const struct {
         const char *text;
@@ -531,7 +531,7 @@ void window_tip_draw(Pen *pen, const Tip *tip, double w, double h) {
 
 /* ---- the whole window ------------------------------------------------------------------------ */
 
-/* Notes where the picture stands. */
+/* Notes where the BEV stands, which cells it shows, and where a wipe divides it. */
 static void note_places(Spots *spots, const State *state, const WindowLayout *at) {
     spots_clear(spots);
     spots_add_figure(spots, at->bev, &(Origin){.topic = ORIGIN_PICTURE});

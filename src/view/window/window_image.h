@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The window's picture: the camera strip, below it the BEV, beside it legend, cell and
- * latency. Pure: windows, snapshots, recordings and frames of scripts all show this picture. */
+/* The window's picture: the camera strip, the BEV below, and panels beside the BEV. Pure: windows,
+ * snapshots, recordings and frames of scripts all show this picture. */
 #pragma once
 
 #include "src/view/bev/picture.h"
@@ -10,7 +10,7 @@
 /* The places of all parts, in units of `scale` pixels. */
 typedef struct {
     double w, h;
-    Box header, time, strip, bev, side, log, keys; /* w == 0: there is no room for it */
+    Box header, time, strip, bev, side, log, keys; /* w == 0: the part has no room */
     double x_lo, x_hi, y_lo, y_hi; /* visible cells: at the bottom, top, right and left of `bev` */
 } WindowLayout;
 
@@ -34,8 +34,8 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const Picture *picture, Image *image, Err *err);
 
-/* Draws only the BEV, with all that lies over it, into an Image of w x h pixels: for terminals that
- * show pictures. */
+/* Draws only the BEV, with the lines over the cells, into an Image of w x h pixels. Terminals that
+ * show pictures use this function. */
 bool window_bev_image(int w, int h, double scale, const State *state, const LiveData *live,
                       const Picture *picture, Image *image, Err *err);
 
