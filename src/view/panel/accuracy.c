@@ -112,12 +112,6 @@ static ShortText marks_text(const PanelData *data) {
     return short_text("%s%s%s", at.text[0] ? ", " : "", at.text, any_stale ? ", ! stale" : "");
 }
 
-/* Returns the first row where not all fit: the selected row stands in the middle if possible. */
-static int first_row(int selected, int room) {
-    const int last_first = BEV_DTYPE_COUNT - room;
-    return (int)fmax(fmin(selected - room / 2, last_first), 0);
-}
-
 void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const FigureSource source = data->live->accuracy[config->dtype].source;
@@ -142,7 +136,8 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         shown[COL_WORST].title = "worst in";
     table_begin(&table, sheet, area, shown, COL_COUNT, NULL);
     const int room = (int)fmin(area.h - 1, BEV_DTYPE_COUNT);
-    const int first = first_row((int)config->dtype, room);
+    const int middle = (int)config->dtype; /* where not all rows fit */
+    const int first = (int)fmax(fmin(middle - room / 2, BEV_DTYPE_COUNT - room), 0);
     for (int i = first; i < first + room; i++) {
         const bool has_figures = !reason_of_no_figures(data, (BevDtype)i);
         if (has_figures || !data->still) /* a printed page leaves out rows without figures */

@@ -200,11 +200,6 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- log and key bar ------------------------------------------------------------------------ */
 
-/* Takes out the characters between two places of a text. */
-static void cut_text(char *from, const char *to) {
-    memmove(from, to, strlen(to) + 1);
-}
-
 /* Takes out figures that have not changed, ", latency still 5.00 us", until the text fits. */
 static void drop_unchanged_figures(const Sheet *sheet, char *text, int width) {
     char *figures = strstr(text, ": arrays ");
@@ -214,7 +209,7 @@ static void drop_unchanged_figures(const Sheet *sheet, char *text, int width) {
         while (begin > figures + 2 && strncmp(begin - 2, ", ", 2) != 0)
             begin--;
         if (comma)
-            cut_text(begin, comma + 2);
+            memmove(begin, comma + 2, strlen(comma + 2) + 1);
         else
             begin[-2] = '\0';
         still = strstr(figures, " still ");
@@ -231,11 +226,11 @@ static void shorten_log_line(const Sheet *sheet, char *text, int width) {
         char *word = strstr(text, words[i]);
         const char *figure = word ? word + strlen(words[i]) : NULL;
         if (word && strncmp(figure, "follows", strlen("follows")) != 0)
-            cut_text(word, figure);
+            memmove(word, figure, strlen(figure) + 1);
     }
     char *source = strstr(text, " (model of "), *end = source ? strchr(source, ')') : NULL;
     if (end && sheet_width(sheet, text) > width)
-        cut_text(source, end + 1);
+        memmove(source, end + 1, strlen(end + 1) + 1);
 }
 
 void log_draw(Sheet *sheet, Area area, const PanelData *data) {
