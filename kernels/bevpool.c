@@ -251,8 +251,7 @@ CPU_INLINE uint32_t narrow_encode(BevDtype dtype, float value) {
     const Narrow *to = &narrow[dtype];
     int shift = FP32_FRACTION - to->fraction;
     uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
-    uint32_t sign = bits >> 31 << (to->width - 1);
-    uint32_t odd = magnitude >> shift & 1;
+    uint32_t sign = bits >> 31 << (to->width - 1), odd = magnitude >> shift & 1;
     uint32_t rebias = (uint32_t)(FP32_BIAS - to->bias) << FP32_FRACTION;
     uint32_t normal = (magnitude + (1u << (shift - 1)) - 1 + odd - rebias) >> shift;
     uint32_t step = (uint32_t)(FP32_BIAS + 1 - to->bias + shift) << FP32_FRACTION;

@@ -29,10 +29,10 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits) {
 enum { WARP = 32, WORD = 4 };
 
 int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
+    const bool eight_bits = bev_dtypes[problem->dtype].bits == 8;
     bool sixteens = problem->dtype == BEV_NVFP4;
     if (access->owner == BEV_OWNS_PIECE)
-        sixteens =
-            (sixteens || bev_dtypes[problem->dtype].bits == 8) && problem->shape.channels % 16 == 0;
+        sixteens = (sixteens || eight_bits) && problem->shape.channels % 16 == 0;
     return access->widens && sixteens ? 16 : access->tile;
 }
 

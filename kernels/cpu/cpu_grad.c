@@ -6,11 +6,11 @@
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* Returns the place of point t: places are numbered pixel by pixel, and bin by bin within each. */
-static int32_t place_of(const BevProblem *problem, bool columns, int64_t t) {
+static int32_t place_of(const BevProblem *problem, CpuPixelOrder order, int64_t t) {
     uint32_t w = (uint32_t)problem->shape.feat_w, h = (uint32_t)problem->shape.feat_h;
     uint32_t bins = (uint32_t)problem->shape.depth_bins;
     uint32_t pixel = (uint32_t)problem->map.ranks_feat[t];
-    if (columns)
+    if (order == CPU_BY_COLUMN)
         pixel = (pixel / (h * w) * w + pixel % w) * h + pixel / w % h;
     return (int32_t)(pixel * bins + (uint32_t)problem->map.ranks_depth[t] / (h * w) % bins);
 }
@@ -18,7 +18,7 @@ static int32_t place_of(const BevProblem *problem, bool columns, int64_t t) {
 /* A counting sort. `ends` first counts the points of each place. Then ends[place] says where the
  * points of the place begin. After the points are put in order, ends[place] says where they end. */
 bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
-                     const BevProblem *problem, bool columns) {
+                     const BevProblem *problem, CpuPixelOrder order) {
     int64_t points = problem->map.points, bins = problem->shape.depth_bins;
     int32_t *ends = cpu_take_zeroed(draft, problem->depth.row_len, sizeof *ends), before = 0;
     int32_t *places = cpu_take(draft, points, sizeof *places);
@@ -27,7 +27,7 @@ bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
     if (kept->failed || draft->failed)
         return false;
     for (int64_t t = 0; t < points; t++)
-        ends[places[t] = place_of(problem, columns, t)]++;
+        ends[places[t] = place_of(problem, order, t)]++;
     for (int64_t place = 0; place < problem->depth.row_len; place++) {
         int32_t count = ends[place];
         ends[place] = before;

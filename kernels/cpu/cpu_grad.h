@@ -11,11 +11,12 @@ typedef struct {
     int32_t *points; /* [points]: numbers of the map's points */
 } CpuPixels;
 
-/* Sorts the points by pixel. Pixels are numbered row by row as in feat, or with `columns` image
- * column by image column: (camera * w + column) * h + row. `starts` belongs to `kept`, all other
- * memory to `draft`. False: out of memory. */
+/* Pixels are numbered as in feat, or by image columns: (camera * w + column) * h + row. */
+typedef enum { CPU_ROW_BY_ROW, CPU_BY_COLUMN } CpuPixelOrder;
+
+/* Sorts the points by pixel. `starts` belongs to `kept`, the rest to `draft`. False: no memory. */
 bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
-                     const BevProblem *problem, bool columns);
+                     const BevProblem *problem, CpuPixelOrder order);
 
 /* The arrays of one launch. `grad_depth` is the output itself if that is FP32. */
 typedef struct {

@@ -45,7 +45,7 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     plan->points = cpu_take(arrays, map->points, sizeof *plan->points);
     if (map->weights)
         plan->weights = cpu_take(arrays, map->points, sizeof *plan->weights);
-    bool ok = cpu_pixels_sort(&pixels, arrays, &draft, problem, false);
+    bool ok = cpu_pixels_sort(&pixels, arrays, &draft, problem, CPU_ROW_BY_ROW);
     plan->starts = pixels.starts;
     for (int64_t i = 0; ok && i < map->points; i++) {
         int32_t t = pixels.points[i];
@@ -145,8 +145,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    double points = (double)problem->map.points;
-    double element = bev_dtypes[problem->dtype].bits / 8.0;
+    double points = (double)problem->map.points, element = bev_dtypes[problem->dtype].bits / 8.0;
     return (BevTraffic){
         .feat = (double)bev_tensor_bytes(&problem->feat),
         .depth = points * element,

@@ -45,6 +45,7 @@ struct BevPlan {
 
 enum { MOST_VECTORS = 12, COLUMNS = 4 }; /* vectors of a pixel's features; columns that a thread
                                             takes at a time */
+enum { UNWEIGHTED, WEIGHTED, STORES_DOTS = 0, ADDS_DOTS }; /* arguments of multiply_block */
 
 /* The product of one pixel's points with the column's G. */
 typedef struct {
@@ -111,7 +112,7 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
         plan->weights = cpu_take(arrays, map->points, sizeof *plan->weights);
     int32_t *seen = cpu_take_zeroed(&draft, cells, sizeof *seen);
     int32_t *number = cpu_take(&draft, cells, sizeof *number);
-    bool ok = cpu_pixels_sort(&pixels, arrays, &draft, problem, true);
+    bool ok = cpu_pixels_sort(&pixels, arrays, &draft, problem, CPU_BY_COLUMN);
     plan->starts = pixels.starts;
     for (int64_t column = 0; ok && column < plan->columns; column++)
         number_cells(plan, map, pixels.points, column, plan->starts[column * shape->feat_h],
@@ -208,8 +209,7 @@ enum { USUAL_PIXELS = 8 }; /* pixels of a column that reach the same cell, assum
                               formula */
 
 static BevTraffic bytes(const BevProblem *problem) {
-    double points = (double)problem->map.points;
-    double element = bev_dtypes[problem->dtype].bits / 8.0;
+    double points = (double)problem->map.points, element = bev_dtypes[problem->dtype].bits / 8.0;
     return (BevTraffic){
         .feat = (double)bev_tensor_bytes(&problem->feat),
         .depth = points * element,

@@ -17,7 +17,7 @@
 
 enum { TILE = 8 };
 
-/* Each thread of the team calls it, and takes its run of points in each tile. */
+/* Each thread of the team calls this function, and adds its run of points in each tile. */
 static void add_points(const CpuStage *stage, const BevMap *map) {
     for (int64_t first = 0; first < stage->channels; first += TILE) {
         int64_t left = stage->channels - first;

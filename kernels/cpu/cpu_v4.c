@@ -54,7 +54,8 @@ struct BevPlan {
     float *weights;   /* [points], in the order of the entries; NULL: all 1 */
 };
 
-enum { MOST_VECTORS = 12 }; /* vectors of sums: 16 registers hold them and a product */
+enum { MOST_VECTORS = 12 };    /* vectors of sums: 16 registers hold them and a product */
+enum { UNWEIGHTED, WEIGHTED }; /* constant arguments of the lanes' functions */
 
 /* The product of one cell's entries with the features. FP32 sums go straight to the output, others
  * to the thread's row. */
@@ -134,8 +135,8 @@ typedef struct {
     int32_t entry, row;
 } Place;
 
-/* Owners [first, end), which one thread cuts. The number of entries is not known in advance, so
- * that a part's entries begin where they would with one entry a point. */
+/* Owners [first, end), which one thread cuts. The number of entries is not known in advance. A part
+ * has room for one entry a point, behind the room of the parts before it. */
 typedef struct {
     int64_t first, end;
     int64_t points_before, entries;
@@ -175,8 +176,7 @@ static int64_t wedge_of_interval(const BevProblem *problem, Wedges wedges, int64
     return camera * wedges.a_camera + column / wedges.columns;
 }
 
-/* Sorts the intervals by wedge. Within a wedge they stay sorted by cell, as the output's rows
- * are. */
+/* Sorts the intervals by wedge, and within a wedge by cell, which is the order of the output. */
 static void order_intervals(const BevProblem *problem, const Draft *draft) {
     Wedges wedges = wedges_of(&problem->shape);
     for (int64_t i = 0; i < problem->map.intervals; i++)
@@ -209,7 +209,7 @@ static bool entry_continues(const V4Entry *entry, int64_t feat, int64_t depth, i
 }
 
 /* Cuts an interval's points into entries [first, returned value). The rows of a column are not
- * neighbours in the map, so that each entry stays open until the next row below arrives. */
+ * neighbours in the map, so an entry stays open until a point of the next row below arrives. */
 static int64_t cut_interval(const BevProblem *problem, int64_t interval, const Part *part,
                             V4Entry *entries, int64_t first) {
     const BevMap *map = &problem->map;

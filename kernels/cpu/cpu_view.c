@@ -129,8 +129,8 @@ static void softmax_lines(const Lines *lines, int64_t bins, float factor) {
         divide_lines(lines->first + bin * lines->step, lines->width, sums);
 }
 
-/* Computes the depths of `count` columns of an image row. In memory the bins lie far apart, at the
- * same place of many pages. Up to MOST_BINS bins are computed side by side in a buffer. */
+/* Computes the depths of `count` columns of an image row. In memory the bins lie far apart, on many
+ * pages. So up to MOST_BINS bins are computed side by side in a buffer. */
 static void softmax_columns(const BevProblem *problem, int64_t camera, int64_t row, int64_t column,
                             int count, float *depths) {
     const BevShape *shape = &problem->shape;
@@ -201,18 +201,19 @@ static void transpose_words(const CpuPlane *p, const uint32_t *from, uint32_t *t
 #endif
 
 void cpu_transpose(const CpuPlane *p, size_t bytes, const void *from, int64_t from_at, void *to,
-                   int64_t to_at, bool stream) {
+                   int64_t to_at, CpuStores stores) {
     if (bytes == 1)
         transpose_uint8_t(p, (const uint8_t *)from + from_at, (uint8_t *)to + to_at);
     else if (bytes == 2)
         transpose_uint16_t(p, (const uint16_t *)from + from_at, (uint16_t *)to + to_at);
 #ifdef __SSE2__
     else if (p->from_column == 1 && p->to_row == 1)
-        transpose_words(p, (const uint32_t *)from + from_at, (uint32_t *)to + to_at, stream);
+        transpose_words(p, (const uint32_t *)from + from_at, (uint32_t *)to + to_at,
+                        stores == CPU_STREAMED);
 #endif
     else
         transpose_uint32_t(p, (const uint32_t *)from + from_at, (uint32_t *)to + to_at);
-    (void)stream;
+    (void)stores;
 }
 
 static size_t element_bytes(const BevProblem *problem) {
@@ -226,7 +227,7 @@ void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, v
                             shape->channels};
     int64_t to = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
     cpu_transpose(&plane, element_bytes(problem), problem->feat.data,
-                  camera * s->camera + row * s->row, feat, to, false);
+                  camera * s->camera + row * s->row, feat, to, CPU_CACHED);
 }
 
 /* ---- behind V4 and its gradients ----------------------------------------------------------- */
@@ -259,8 +260,7 @@ static void softmax_columns_backward(const BevProblem *problem, int64_t camera, 
 }
 
 void cpu_view_spread(const BevProblem *problem, const void *rows) {
-    int64_t channels = problem->shape.channels;
-    int64_t cells = problem->out.rows / problem->out_samples;
+    int64_t channels = problem->shape.channels, cells = problem->out.rows / problem->out_samples;
     int64_t blocks = (cells + CELLS - 1) / CELLS;
 #pragma omp parallel num_threads(bev_threads())
     {
@@ -270,7 +270,7 @@ void cpu_view_spread(const BevProblem *problem, const void *rows) {
             int64_t count = left < CELLS ? left : CELLS, sample = i / blocks * cells * channels;
             const CpuPlane plane = {count, channels, channels, 1, 1, cells};
             cpu_transpose(&plane, element_bytes(problem), rows, sample + first * channels,
-                          problem->out.data, sample + first, true);
+                          problem->out.data, sample + first, CPU_STREAMED);
         }
 #ifdef __SSE2__
         _mm_sfence();
@@ -286,7 +286,7 @@ static void transpose_features_backward(const BevProblem *problem, int64_t camer
                             s->column,     s->channel};
     int64_t from = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
     cpu_transpose(&plane, element_bytes(problem), grads, from, problem->grad_feat.data,
-                  camera * s->camera + row * s->row, false);
+                  camera * s->camera + row * s->row, CPU_CACHED);
 }
 
 /* ---- the kernels ----------------------------------------------------------------------------- */

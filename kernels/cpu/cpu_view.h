@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the view transforms on the CPU share, and transpositions. */
+/* The view transforms on the CPU share this file. It also has transpositions. */
 #pragma once
 
 #include "kernels/codec.h"
@@ -25,11 +25,13 @@ typedef struct {
     int64_t rows, columns, from_row, from_column, to_row, to_column;
 } CpuPlane;
 
+/* CPU_STREAMED may write past the caches, for large outputs. A store fence must follow. */
+typedef enum { CPU_CACHED, CPU_STREAMED } CpuStores;
+
 /* Transposes elements of 1, 2 or 4 bytes from element `from_at` of an array to element `to_at` of
- * another, on the calling thread. `stream` may write past the caches, for outputs that do not fit
- * them; a store fence must follow. */
+ * another array, on the calling thread. */
 void cpu_transpose(const CpuPlane *plane, size_t bytes, const void *from, int64_t from_at, void *to,
-                   int64_t to_at, bool stream);
+                   int64_t to_at, CpuStores stores);
 
 /* Returns the problem of stage POOL inside a view, with depths of that format. Its arrays follow
  * each other in problem->workspace; they take `*used` bytes. */

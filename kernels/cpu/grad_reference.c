@@ -36,8 +36,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    double points = (double)problem->map.points;
-    double terms = points * (double)problem->shape.channels;
+    double points = (double)problem->map.points, terms = points * (double)problem->shape.channels;
     double grads = (double)(problem->depth.row_len + problem->feat.rows * problem->feat.row_len);
     int bits = bev_dtypes[problem->dtype].bits;
     return (BevTraffic){

@@ -133,8 +133,7 @@ bool bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
         double depth = stored[from];
         for (int64_t c = 0; c < channels; c++) {
             double grad = weight * grads[map->ranks_bev[t] * channels + c];
-            double of_depth = grad * stored_feats[pixel * channels + c];
-            double of_feat = grad * depth;
+            double of_depth = grad * stored_feats[pixel * channels + c], of_feat = grad * depth;
             grad_depth[from] += of_depth;
             grad_feat[pixel * channels + c] += of_feat;
             if (grad_depth_abs)

@@ -231,9 +231,8 @@ static void find_launch_cost(const Facts *facts, Finding *finding) {
     const Prediction *p = &facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     const bool clears = access->clears || access->sums != BEV_SUMS_OWNED;
-    const bool encodes = facts->kernel->profile.encoded > 0;
     const char *other_launches = clears ? " and clear" : "";
-    if (encodes)
+    if (facts->kernel->profile.encoded > 0)
         other_launches = ", clear and encoding";
     /* Without another finding, a launch that is shorter than the limiter is not worth a finding. */
     if (facts->found == 0 && p->launch_us < p->term_us[p->limiter])

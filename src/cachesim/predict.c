@@ -226,8 +226,7 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
 /* Returns the time of the kernel's own launch, and of the launches that transpose, clear and
  * encode. */
 static double launches_us(const Profile *profile, const Gpu *gpu) {
-    double cycles_a_us = gpu_clock_ghz(gpu) * 1e3;
-    double us = LAUNCH_US;
+    double cycles_a_us = gpu_clock_ghz(gpu) * 1e3, us = LAUNCH_US;
     if (counts_whole_warps(&profile->counts))
         us += waves_on(&profile->counts, gpu) * START_CYCLES / cycles_a_us;
     if (profile->counts.transposed)

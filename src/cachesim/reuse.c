@@ -96,8 +96,7 @@ static void compact(LruStack *stack) {
         change_mark(stack, stack->now++, 1);
 }
 
-/* Touches `line` and returns the distance of this touch, or NEVER if it is the line's first touch.
- */
+/* Touches `line` and returns the distance of this touch, or NEVER at the line's first touch. */
 static uint32_t lru_stack_touch(LruStack *stack, uint32_t line) {
     uint32_t place = stack->last[line], distance = NEVER;
     if (place != NEVER && place + 1 == stack->now)
@@ -184,7 +183,7 @@ int reuse_home(uint32_t sector) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Takes zeroed memory at the start of a line of the CPU's cache. The Sectors of a simulated line
+/* Takes zeroed memory at the start of a line of the CPU's cache. The sectors of a simulated line
  * then lie in one line of the CPU's cache, which makes the analysis faster. */
 static void *take_aligned(CpuArrays *arrays, size_t bytes) {
     enum { CPU_LINE = 64 };
@@ -401,7 +400,6 @@ static void repeat_home_line(const Reuse *reuse, Cache *cache, uint32_t line, ui
     }
 }
 
-/* Whether partition `part` is the home of a line. */
 static bool is_home(const Reuse *reuse, const Cache *cache, uint32_t line, int part) {
     return cache->partitions == 1 || reuse_home(reuse->line_of[line] * LINE_SECTORS) == part;
 }
@@ -606,8 +604,7 @@ static double average_in_set(const ReuseCurve *curve, const uint64_t *counts, do
 /* Returns the average over sets with `population` lines on average. Some sets have one line more
  * than the others. */
 static double average_in_sets(const ReuseCurve *curve, const uint64_t *counts, double population) {
-    double excess = floor(population) - WAYS;
-    double share_of_larger = population - floor(population);
+    double excess = floor(population) - WAYS, share_of_larger = population - floor(population);
     double average = (1 - share_of_larger) * average_in_set(curve, counts, excess);
     if (share_of_larger > 0)
         average += share_of_larger * average_in_set(curve, counts, excess + 1);

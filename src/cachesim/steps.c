@@ -172,8 +172,7 @@ static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t nu
     sector->used |= (uint32_t)(below_to & ~below_from); /* bits from ... to - 1 */
 }
 
-/* Lanes that share a sector request the sector once. Only additions request the sector each time.
- */
+/* Lanes that share a sector request the sector once. Additions request the sector each time. */
 void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                    int64_t moved, int adds) {
     Steps *steps = recorder->steps;

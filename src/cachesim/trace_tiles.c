@@ -399,8 +399,7 @@ static bool meets_block(const TileWarp *warp) {
 /* Replays a join, in which the warps of a block add up their sums. The upper half of the parts that
  * are left puts its sums down, and the lower half adds them. Returns the turn's instructions. */
 static int join_sums(TileWarp *warp, const TurnCosts *costs) {
-    const int part = warp->work.part % TILE_WARPS;
-    const int half = 1 << --warp->joins;
+    const int part = warp->work.part % TILE_WARPS, half = 1 << --warp->joins;
     if (part < half)
         return costs->add;
     return part < 2 * half ? costs->put : costs->wait;

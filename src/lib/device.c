@@ -135,7 +135,7 @@ BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t b
     for (int64_t k = 0; k < outer * parts; k++) {
         int64_t sample = k / parts * a * b, row = k % parts * ROWS;
         const CpuPlane plane = {a - row < ROWS ? a - row : ROWS, b, b, 1, 1, a};
-        cpu_transpose(&plane, bytes, from, sample + row * b, to, sample + row, false);
+        cpu_transpose(&plane, bytes, from, sample + row * b, to, sample + row, CPU_CACHED);
     }
     return BEVPOOL_OK;
 }

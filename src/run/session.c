@@ -113,7 +113,7 @@ static void read_channels_first(const BevProblem *problem, unsigned char *to) {
     int64_t channels = problem->shape.channels, cells = problem->out.rows / problem->out_samples;
     const CpuPlane plane = {channels, cells, cells, 1, 1, channels};
     for (int64_t at = 0; at < problem->out.rows * channels; at += cells * channels)
-        cpu_transpose(&plane, bytes, problem->out.data, at, to, at, false);
+        cpu_transpose(&plane, bytes, problem->out.data, at, to, at, CPU_CACHED);
 }
 
 static bool cpu_read(void *state, void *codes, Err *err) {

@@ -372,7 +372,6 @@ bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
     const double by_rows = right_share(cells, shape, shape->nx);
     const double by_columns = right_share(cells, shape, ny); /* as if the grid was transposed */
     free(cells);
-    const bool turns_left = by_rows < 1 - CLEAR_SHARE;
-    const bool unclear = by_rows < CLEAR_SHARE;
+    const bool turns_left = by_rows < 1 - CLEAR_SHARE, unclear = by_rows < CLEAR_SHARE;
     return turns_left || (unclear && by_columns < 1 - CLEAR_SHARE);
 }

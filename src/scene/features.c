@@ -143,8 +143,7 @@ static Viewpoint viewpoint_of(const Camera *camera, const WorldSnapshot *snapsho
     return view;
 }
 
-/* A rectangle of the network input, divided into columns x rows equal parts. Each part has one
- * sub-ray. */
+/* A rectangle of the network input. Each of its columns x rows equal parts has one sub-ray. */
 typedef struct {
     double u_px, v_px; /* centre */
     double width_px, height_px;
@@ -305,8 +304,7 @@ static void add_gaussian(double *mass, int64_t bins, const Frustum *frustum, dou
     const double step_m =
         frustum_depth_m(frustum, nearest + 0.5) - frustum_depth_m(frustum, nearest - 0.5);
     double sigma_m = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step_m / 4);
-    double reach_m = TAIL_SIGMAS * sigma_m;
-    double from = floor(frustum_bin_at(frustum, z_m - reach_m));
+    double reach_m = TAIL_SIGMAS * sigma_m, from = floor(frustum_bin_at(frustum, z_m - reach_m));
     double to = ceil(frustum_bin_at(frustum, z_m + reach_m));
     int64_t first = (int64_t)fmin(fmax(from, 0), (double)(bins - 1));
     int64_t last = (int64_t)fmin(fmax(to, 0), (double)(bins - 1));
@@ -320,8 +318,7 @@ static void add_gaussian(double *mass, int64_t bins, const Frustum *frustum, dou
 }
 
 /* Raises the bins to the power 1 / temperature, normalises the bins and writes them `stride` apart.
- * First each bin is divided by the largest bin. A large power could otherwise round all bins to 0.
- */
+ * First each bin is divided by the largest bin: a large power could round all bins to 0. */
 static void store_distribution(double *mass, int64_t bins, double temperature, float *out,
                                int64_t stride) {
     double peak = 0, sum = 0;

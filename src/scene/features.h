@@ -60,7 +60,7 @@ typedef struct {
     float *color;   /* (camera, h, w, 3), linear 0..1, sky included */
     uint8_t *class; /* (camera, h, w), the most frequent class of the pixel; CLASS_COUNT: sky */
     float *depth_m; /* (camera, h, w), mean over the sub-rays that hit something; NaN: sky */
-    /* Photographs (camera, h, w, 3), borrowed. If not NULL, the other arrays are. */
+    /* Photographs (camera, h, w, 3), borrowed. If it is not NULL, the other arrays are NULL. */
     const uint8_t *srgb;
 } CameraViews;
 

@@ -47,10 +47,8 @@ void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[
     const ImageCut *cut = &camera->cut;
     const double *k = camera->intrinsics;
     double u = (u_px + cut->crop_x) / cut->resize_x - k[2];
-    double v = (v_px + cut->crop_y) / cut->resize_y - k[5];
-    double det = intrinsics_det(k);
-    double right = (k[4] * u - k[1] * v) / det;
-    double down = (k[0] * v - k[3] * u) / det;
+    double v = (v_px + cut->crop_y) / cut->resize_y - k[5], det = intrinsics_det(k);
+    double right = (k[4] * u - k[1] * v) / det, down = (k[0] * v - k[3] * u) / det;
     for (int axis = 0; axis < 3; axis++) {
         const double *row = camera->rotation + 3 * axis;
         direction[axis] = row[RIGHT] * right + row[DOWN] * down + row[FORWARD];

@@ -338,11 +338,10 @@ static bool list_members(Npz *npz, Err *err) {
 
 /* Opens the archive in a file. The archive takes the file over: closing the archive closes it. */
 static bool open_archive(Npz *npz, FILE *file, Err *err) {
-    const zip_uint64_t from_start = 0;
-    const zip_int64_t whole_file = -1;
+    enum { FROM_START = 0, WHOLE_FILE = -1 };
     zip_error_t error;
     zip_error_init(&error);
-    zip_source_t *source = zip_source_filep_create(file, from_start, whole_file, &error);
+    zip_source_t *source = zip_source_filep_create(file, FROM_START, WHOLE_FILE, &error);
     if (source)
         npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     else
@@ -479,11 +478,8 @@ static int encode_utf8(uint32_t code, char text[4]) {
         text[0] = (char)code;
         return 1;
     }
-    int followers = 3; /* bytes behind the first byte, of 6 bits each */
-    if (code < 0x800)
-        followers = 1;
-    else if (code < 0x10000)
-        followers = 2;
+    /* the number of bytes behind the first byte, of 6 bits each */
+    const int followers = 1 + (code >= 0x800) + (code >= 0x10000);
     for (int i = followers; i > 0; i--) {
         text[i] = (char)(0x80 | (code & 0x3f));
         code >>= 6;
@@ -495,11 +491,7 @@ static int encode_utf8(uint32_t code, char text[4]) {
 
 /* Returns how many bytes follow the first byte of a character of UTF-8. */
 static int utf8_followers(unsigned char first) {
-    if (first < 0x80)
-        return 0;
-    if (first < 0xe0)
-        return 1;
-    return first < 0xf0 ? 2 : 3;
+    return (first >= 0x80) + (first >= 0xe0) + (first >= 0xf0);
 }
 
 /* Decodes UTF-8 into code points. `codes` has room for one code point for each byte of `text`. */

@@ -21,8 +21,7 @@ void scene_free(Scene *scene) {
 
 bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     double pixels = (double)shape->cameras * (double)shape->feat_h * (double)shape->feat_w;
-    double depth = pixels * (double)shape->depth_bins;
-    double feat = pixels * (double)shape->channels;
+    double depth = pixels * (double)shape->depth_bins, feat = pixels * (double)shape->channels;
     double out = (double)shape->nx * (double)shape->ny * (double)shape->channels;
     double bytes = (depth + feat + out) * sizeof(float);
     int64_t slices = shape_slices(shape);

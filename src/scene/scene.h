@@ -70,7 +70,7 @@ typedef struct Scene {
     Photos photos;       /* photographs of the file; a world has none (photos_of_world) */
     struct Clip *clip;   /* the clip of which the scene is a moment; NULL: none */
     bool photo_features; /* the features are made from the photographs */
-    bool has_map;        /* `map` is used; without a rig always */
+    bool has_map;        /* `map` is used; always true without a rig */
     BevMap map;          /* has_map: the map from the file; else empty */
     /* The scene is made by an operator's rule. It has no rig and no world. */
     bool has_operator;
@@ -117,8 +117,8 @@ void scene_title(const char *name, char title[128]);
  * listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
-/* Reads a .json scene from memory. Error messages start with `where`. `build` false: a scene with
- * the key "operator" is only checked. */
+/* Reads a .json scene from memory. Error messages start with `where`. `build` false: an operator
+ * scene is only checked. */
 bool scene_read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
                      Err *err);
 
