@@ -114,8 +114,7 @@ typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
 extern const BevWords bev_stages[BEV_STAGE_COUNT];
 
-/* Distances in memory between neighbours, in elements. For depths `channel` is the distance between
- * two depth bins. */
+/* Distances in memory between neighbours, in elements. For depths `channel` is that of two bins. */
 typedef struct {
     int64_t camera, channel, row, column;
 } BevStrides;

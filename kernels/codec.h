@@ -26,8 +26,7 @@ float bev_bf16_decode(uint16_t code);
 /* Returns the scale of a block; `block` is its index in tensor->block_scales. */
 float bev_block_scale(const BevTensor *tensor, int64_t block);
 
-/* Return the bytes of `rows` x `row_len` codes, and of their block scales (0 where the format has
- * none). */
+/* Return the bytes of `rows` x `row_len` codes, and of their block scales (0: none). */
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
 

@@ -44,8 +44,7 @@ typedef void Spoil(Spoilt *spoilt);
 /* A bug of both: cell (x, y) lies at x * ny + y in place of y * nx + x. */
 Spoil injected_transpose_grid;
 
-/* Functions of the rows. Either of the two bugs may be NULL. A problem without points is computed
- * correctly. */
+/* Functions of the rows. Either bug may be NULL. A problem without points is computed correctly. */
 bool injected_prepare(const BevProblem *problem, Spoil *in_map, Spoil *in_values, BevPlan **plan,
                       Err *err);
 void injected_release(BevPlan *plan);

@@ -6,6 +6,5 @@
  * fork: threads of GNU OpenMP do not survive a fork, and a team would wait for them for ever. */
 int bev_threads(void);
 
-/* Returns `planned`, or 1 in such a child of a fork: for a team that was planned before the
- * fork. */
+/* Returns `planned`, or 1 in such a child of a fork: for a team planned before the fork. */
 int bev_team(int planned);

@@ -137,8 +137,7 @@ bool tile_cursor_step(const TileDraft *draft, TileCursor *cursor) {
     return cursor->column < INT32_MAX;
 }
 
-/* Counts the steps of all tiles. Returns false as soon as there are so many steps that pieces are
- * faster. */
+/* Counts the steps of all tiles. Returns false as soon as pieces would be faster. */
 static bool count_steps(TileDraft *draft) {
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
         TileCursor cursor = tile_cursor(draft, tile);

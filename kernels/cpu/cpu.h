@@ -67,8 +67,7 @@ size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums)
 /* The field workspace_bytes of kernels that need a stage and nothing else. */
 size_t cpu_workspace_bytes(const BevProblem *problem, const BevPlan *plan);
 
-/* Lays the stage of one launch out in problem->workspace. `planned` is the plan's number of
- * threads. */
+/* Lays the stage of one launch out in problem->workspace. `planned`: the plan's threads. */
 CpuStage cpu_stage(const BevProblem *problem, int planned);
 
 /* Every thread of a team of stage->threads calls the functions below. A launch is one parallel
@@ -92,8 +91,7 @@ int cpu_thread(void);
 /* Returns the row of sums of the calling thread. */
 float *cpu_sums(const CpuStage *stage);
 
-/* Sets every cell of `out` to zero, which is code 0 in every format. On return all cells are
- * zero. */
+/* Sets every cell of `out` to zero: code 0 in every format. On return all cells are zero. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
 
 /* Sets one cell to zero. */

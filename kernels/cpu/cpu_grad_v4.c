@@ -147,8 +147,7 @@ static void gather_cells(const BevProblem *problem, const BevPlan *plan, int64_t
     }
 }
 
-/* Stores grad_depth of one pixel's points. Points of one element are neighbours and are added
- * up. */
+/* Stores grad_depth of a pixel's points. Points of one element are neighbours and add up. */
 static void store_dots(const PixelProduct *p, float *grad_depth) {
     for (const ColumnPoint *point = p->first; point < p->end;) {
         int32_t element = point->depth;

@@ -40,8 +40,7 @@ typedef struct {
     float sum[TILE];
 } Thread;
 
-/* Draws the thread that takes the next step, by the high bits of a linear congruential
- * generator. */
+/* Draws the thread of the next step, by the high bits of a linear congruential generator. */
 static int next_thread(uint64_t *schedule) {
     *schedule = *schedule * 6364136223846793005u + 1442695040888963407u;
     return (int)((*schedule >> 33) % THREADS);
@@ -68,8 +67,7 @@ static void write_back(const Tile *tile, Thread *thread) {
     thread->point = -1;
 }
 
-/* Adds all points of a tile in the order of the schedule. A step of a thread is a read or a
- * write. */
+/* Adds all points of a tile in the order of the schedule. A step is a read or a write. */
 static void race_points(const Tile *tile) {
     Thread threads[THREADS];
     uint64_t schedule = (uint64_t)tile->first;

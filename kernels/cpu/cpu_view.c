@@ -73,8 +73,7 @@ CPU_INLINE void copy_line(float *restrict to, const float *restrict from, int co
         to[w] = from[w];
 }
 
-/* Reads the logits of `count` neighbouring columns, `stride` elements apart, from element `at`
- * on. */
+/* Reads the logits of `count` neighbouring columns, `stride` elements apart, from element `at`. */
 static void read_logits(const BevTensor *tensor, int64_t at, int64_t stride, int count,
                         float *values) {
     if (tensor->dtype == BEV_FP32 && stride == 1)
@@ -115,8 +114,7 @@ typedef struct {
     int width; /* values of a line that are computed */
 } Lines;
 
-/* Turns the logits of `bins` lines into depths, column by column. `factor` is log2(e) /
- * temperature. */
+/* Turns logits of `bins` lines into depths, column by column. `factor`: log2(e) / temperature. */
 static void softmax_lines(const Lines *lines, int64_t bins, float factor) {
     float largest[COLUMNS], sums[COLUMNS] = {0};
     for (int w = 0; w < lines->width; w++)
@@ -239,8 +237,7 @@ CPU_CLONES static void add_products(const float *restrict depths, const float *r
         sums[w] += depths[w] * grads[w];
 }
 
-/* Computes the gradients of the logits of `count` columns of an image row from depths and their
- * gradients. */
+/* Computes gradients of the logits of `count` columns of an image row from depths and gradients. */
 static void softmax_columns_backward(const BevProblem *problem, int64_t camera, int64_t row,
                                      int64_t column, int count, const float *depths,
                                      const float *grads) {
@@ -295,8 +292,7 @@ static const BevKernel *v4_of(const BevProblem *problem) {
     return problem->direction == BEV_BACKWARD ? &kernel_cpu_grad_v4 : &kernel_cpu_v4;
 }
 
-/* Gives the tensor the next bytes of problem->workspace. `*used` counts the bytes that are
- * taken. */
+/* Gives the tensor the next bytes of problem->workspace. `*used` counts taken bytes. */
 static void take_tensor(const BevProblem *problem, BevTensor *tensor, size_t *used) {
     tensor->data = problem->workspace ? (char *)problem->workspace + *used : NULL;
     *used += (bev_tensor_bytes(tensor) + LINE - 1) / LINE * LINE;
@@ -333,8 +329,7 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
 typedef void TakeRow(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                      int64_t row, int64_t first);
 
-/* Prepares an image row for V4: depths and features. `first` is the index of the row's depth in bin
- * 0. */
+/* Prepares an image row for V4: depths and features. `first` is the row's depth in bin 0. */
 static void prepare_row(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                         int64_t row, int64_t first) {
     float *depths = (float *)inner->depth.data + first;

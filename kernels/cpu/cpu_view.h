@@ -37,8 +37,7 @@ void cpu_transpose(const CpuPlane *plane, size_t bytes, const void *from, int64_
  * each other in problem->workspace; they take `*used` bytes. */
 BevProblem cpu_view_inner(const BevProblem *problem, BevDtype depth, size_t *used);
 
-/* Copies the features of an image row, which problem->view.feat describes, to `feat` with channels
- * last. */
+/* Copies an image row's features (problem->view.feat says where) to `feat` with channels last. */
 void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat);
 
 /* Writes the grid `rows`, with channels last, to the problem's output with channels first. */

@@ -59,8 +59,7 @@ double network_speedup(const Network *network, double gain) {
     return all / (all - pooling + pooling / gain);
 }
 
-/* Reads a network file. The times of stages of the same part add up. At least one stage must be
- * pooling. */
+/* Reads a network file. The times of a part's stages add up. At least one stage must be pooling. */
 static bool network_read(const char *path, Network *network, Err *err) {
     NetworkFields fields = {0};
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &network_table, &fields, err);

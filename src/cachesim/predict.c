@@ -28,8 +28,7 @@ static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and 
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364; /* sectors a cycle and multiprocessor */
 static const double ALL_BYTES = 1e15; /* the size of an L2 that keeps every line */
 
-/* A hit in the other partition takes FAR_CYCLES more than a hit in this one. A miss takes
- * DRAM_CYCLES more. */
+/* A hit in the other partition takes FAR_CYCLES more than in this one, a miss DRAM_CYCLES more. */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 
 /* An empty kernel takes LAUNCH_US in a graph. In a graph of its own, as behind a flush, an empty
@@ -136,9 +135,8 @@ void profile_refine(Profile *estimate, const Profile *whole) {
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` operations in a
- * cycle for each multiprocessor. On another GPU the rate is in proportion to its L2's read
- * bandwidth. */
+/* Returns the time of `number` operations of L2. An H200's L2 does `a_cycle` operations in a cycle
+ * for each multiprocessor. On another GPU the rate is in proportion to the L2 read bandwidth. */
 static double l2_operations_us(const Gpu *gpu, double number, double a_cycle) {
     double operations_a_us = predict_l2_gb_s(gpu) * a_cycle / L2_READ_BYTES * 1e3;
     return number / operations_a_us;
@@ -223,8 +221,7 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }
 
-/* Returns the time of the kernel's own launch, and of the launches that transpose, clear and
- * encode. */
+/* Returns the time of the kernel's own launch and of launches that transpose, clear and encode. */
 static double launches_us(const Profile *profile, const Gpu *gpu) {
     double cycles_a_us = gpu_clock_ghz(gpu) * 1e3, us = LAUNCH_US;
     if (counts_whole_warps(&profile->counts))

@@ -53,17 +53,15 @@ static void lru_stack_init(LruStack *stack, uint32_t lines, CpuArrays *arrays) {
     memset(stack->last, 0xff, (size_t)lines * sizeof *stack->last);
 }
 
-/* Sets the mark at `place` (`change` 1) or clears it (`change` UINT32_MAX, which adds -1 to the
- * counts). */
+/* Sets the mark at `place` (`change` 1) or clears it (`change` UINT32_MAX: adds -1 to counts). */
 static void change_mark(LruStack *stack, uint32_t place, uint32_t change) {
     stack->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
     stack->blocks[place / BLOCK] += change;
     stack->spans[place / SPAN] += change;
 }
 
-/* Returns the number of marks in [place + 1, now). The function adds the marks behind `place` in
- * its word, in the later words of its block, in the later blocks of its span, and in the later
- * spans. */
+/* Returns the number of marks in [place + 1, now). Adds the marks behind `place` in its word, in
+ * the later words of its block, in the later blocks of its span, and in the later spans. */
 static uint32_t marks_after(const LruStack *stack, uint32_t place) {
     uint32_t word = place / WORD, block = place / BLOCK, span = place / SPAN;
     uint32_t words_end = (block + 1) * (BLOCK / WORD), blocks_end = (span + 1) * (SPAN / BLOCK);

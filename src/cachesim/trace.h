@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Replays the memory accesses of a CUDA kernel in the order in which its blocks and warps issue
  * them. The kernel's row (BevAccess) describes the accesses: what a thread owns, how wide it loads,
- * what is cleared. A replay needs no GPU and no CUDA. All results are a model.
- *
- * Blocks are spread over the multiprocessors of an H200 in launch order. All threads of a warp take
- * one point a step, and warps take turns. A warp instruction makes one access to each sector that
- * it touches. */
+ * what is cleared. A replay needs no GPU and no CUDA. All results are a model. Blocks are spread
+ * over the multiprocessors of an H200 in launch order. All threads of a warp take one point a step,
+ * and warps take turns. A warp instruction accesses each touched sector once. */
 #pragma once
 
 #include "kernels/bevpool.h"

@@ -202,8 +202,7 @@ static inline void memory_phase(Memory *memory, StepPhase phase) {
 typedef int32_t WarpCells[WARP * BEV_SPLAT_CELLS];
 
 /* A launch on the multiprocessors of an H200. Blocks start in order, each on the first
- * multiprocessor that has room. A block gives up its room when its last warp is done. Warps take
- * turns. */
+ * multiprocessor that has room. A block gives up its room after its last warp. Warps take turns. */
 struct Launch {
     const char *name; /* static text */
     bool pools;       /* the launch is the kernel itself, not one before or after it */

@@ -22,8 +22,7 @@ typedef struct {
     int find, step, put, add, wait, meet, store, clear;
 } TurnCosts;
 
-/* A compiled form of V4's kernel: `groups` whole groups of channels, and a smaller group behind
- * them (`tail`). */
+/* A form of V4's kernel: `groups` whole groups of channels, then a smaller group (`tail`). */
 typedef struct {
     BevDtype dtype;
     int groups;
@@ -35,8 +34,7 @@ static const TileForm tile_instructions[] = {
 #include "src/cachesim/tile_instructions.inc"
 };
 
-/* The work of a worker: a step, whose number is the worker's, then steps next, next + parts, ...
- * before end. */
+/* A worker's work: the step with the worker's number, then next, next + parts, ... before end. */
 typedef struct {
     int32_t tile;        /* the tile's number in the order of the launch; -1: no tile, which happens
                             in the last block */
@@ -186,8 +184,7 @@ typedef struct {
 } Slab;
 
 /* Returns the feature row that four lanes, number k of eight, read in instruction i of a slab: the
- * row of an image row of the slab's column. Rows behind the last image row count as the last row.
- */
+ * row of an image row of the slab's column. Rows behind the last row count as the last row. */
 static int64_t feature_row(const BevShape *s, Slab slab, int i, int k) {
     const int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
     const int64_t image_row = slab.row + HALF * i + k / 2 + k % 2 * QUADS;

@@ -204,7 +204,6 @@ BevpoolStatus lib_check_arrays(int32_t device, const LibNamed *arrays, int count
 /* Checks that a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);
 
-/* Transposes (outer, a, b) to (outer, b, a), of elements of 1, 2 or 4 bytes. A GPU only enqueues
- * it. */
+/* Transposes (outer, a, b) to (outer, b, a), of elements of 1, 2 or 4 bytes. A GPU enqueues it. */
 BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
                             int64_t a, int64_t b, void *stream, BevpoolError *error);

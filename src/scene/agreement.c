@@ -283,8 +283,7 @@ static void describe_difference(const Comparison *pair, MapAgreement found, char
         text_add(remark, size, ": they are of another rig or another moment");
 }
 
-/* Returns the cell of each frustum point by the arrays. -1: the point has none. The caller frees.
- * NULL: no memory. */
+/* Returns each frustum point's cell by the arrays, or -1. The caller frees. NULL: no memory. */
 static int32_t *cells_by_rank(const BevMap *map, const BevShape *s) {
     size_t bytes = (size_t)(s->cameras * s->depth_bins * s->feat_h * s->feat_w) * sizeof(int32_t);
     int32_t *cells = malloc(bytes);

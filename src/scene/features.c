@@ -295,9 +295,8 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
 
 /* ---- depth distributions --------------------------------------------------------------------- */
 
-/* Adds a Gaussian around depth z_m to the bins. A bin takes the part of the Gaussian that is nearer
- * to the bin than to its neighbours. The first and the last bin that the Gaussian reaches also take
- * the tails. */
+/* Adds a Gaussian around depth z_m to the bins. A bin takes the part that is nearer to the bin than
+ * to its neighbours. The first and the last bin that the Gaussian reaches also take the tails. */
 static void add_gaussian(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
     enum { TAIL_SIGMAS = 5 };
     const double nearest = round(frustum_bin_at(frustum, z_m));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Depth distributions and camera features in FP32, before any storage format. They are the
- * output of a network and the input of BEV pooling. Sample worlds make them by ray casting and
- * embedding. */
+/* Depth distributions and camera features in FP32, before any storage format. They are the output
+ * of a network and the input of BEV pooling. Worlds make them by ray casting and embedding. */
 #pragma once
 
 #include "src/base/give_up.h"

@@ -138,8 +138,7 @@ void grid_loss_free(GridLoss *loss) {
 
 /* ---- a cell to begin with -------------------------------------------------------------------- */
 
-/* Returns the strongest cell whose centre lies from `from_m` to `to_m` away. -1: none, or no
- * rig. */
+/* Returns the strongest cell whose centre is `from_m` to `to_m` away. -1: none, or no rig. */
 static int64_t strongest_within(const GridContent *content, double from_m, double to_m) {
     int64_t strongest = -1;
     double most = 0;

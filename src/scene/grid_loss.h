@@ -36,9 +36,8 @@ typedef struct {
     float *grad_out; /* (cell, c) */
 } GridLoss;
 
-/* Makes the loss of a kind around a cell. Fails with ERR_USAGE where the cell has no point or no
- * gradient, where no object covers the cell (LOSS_BOX), and where the scene has no objects or
- * classes. */
+/* Makes the loss of a kind around a cell. Fails with ERR_USAGE if the cell has no point or no
+ * gradient, if no object covers the cell (LOSS_BOX), and if the scene has no objects or classes. */
 bool grid_loss_make(GridLoss *loss, const GridContent *content, LossKind kind, int64_t cell,
                     Err *err);
 void grid_loss_free(GridLoss *loss);

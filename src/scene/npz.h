@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Before memory is
- * allocated, each size that a file declares is checked against the other sizes and the file's
- * length. */
+/* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Before memory is allocated, each
+ * size that a file declares is checked against the other sizes and the file's length. */
 #pragma once
 
 #include "kernels/err.h"
@@ -77,8 +76,7 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
 /* Reads a whole .npy file as `type`: F4 of a floating-point array, I4 of a whole-number one. Takes
- * over `file`; NULL: `err` says already why. The caller frees *elements, which is NULL after a
- * failure. */
+ * over `file`; NULL: `err` says already why. The caller frees *elements (NULL after a failure). */
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
                    Err *err);
 

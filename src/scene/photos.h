@@ -66,8 +66,7 @@ static inline bool photos_is_object(const Solid *solid) {
            solid->class == CLASS_PEDESTRIAN;
 }
 
-/* Lists the boxes of a world's objects at one moment, in the order of its solids. The caller
- * frees. */
+/* Lists the boxes of a world's objects at a moment, in the order of solids. The caller frees. */
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err);
 

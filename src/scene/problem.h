@@ -62,8 +62,7 @@ bool problem_set_grad_out(HostProblem *problem, const float *grad_out, Err *err)
 
 enum { GRAD_OUT_SEED = 14 }; /* seed of the random grad_out for verifying and timing */
 
-/* Returns random values from -1 to 1 for an output of `shape`. The caller frees. NULL: no
- * memory. */
+/* Returns random values from -1 to 1 for an output of `shape`. Free them. NULL: no memory. */
 float *random_grad_out(const BevShape *shape, uint64_t seed);
 
 /* The output's gradient of a .npy file of shape (ny, nx, channels), made by numpy.save. */

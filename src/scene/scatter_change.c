@@ -116,8 +116,7 @@ static void insert_depth(int64_t *largest, int64_t count, int64_t top, const flo
 }
 
 /* Marks the `top` largest depths of every pixel. The caller frees. NULL: no memory. Uses one
- * thread: on a busy machine a team of threads waits for its last thread longer than the team saves.
- */
+ * thread: on a busy machine a team of threads waits for its last thread longer than it saves. */
 static bool *mark_largest(const BevShape *shape, const float *depth, int64_t top) {
     const int64_t area = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
     const int64_t pixels = shape->cameras * area;

@@ -113,8 +113,7 @@ bool scene_load_sample(const char *name, Scene *scene, Err *err);
 void scene_title(const char *name, char title[128]);
 
 /* Lists at most `max` names and sets *count: presets in table order, then the samples of each group
- * by name. False: the folder of samples could not be read. Then the names before the failure are
- * listed. */
+ * by name. False: the folder could not be read. The names before the failure are listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Reads a .json scene from memory. Error messages start with `where`. `build` false: an operator

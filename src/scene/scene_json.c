@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads scenes from JSON. The tables list each object's fields. Rules about several fields
- * follow. */
+/* Reads scenes from JSON. Tables list each object's fields. Rules about several fields follow. */
 #include "src/scene/scene_internal.h"
 
 #include <stdlib.h>
@@ -71,8 +70,7 @@ static const Field camera_fields[] = {
 };
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
-/* A JSON array of numbers fills consecutive members of CutFields, Frustum and Grid. They have no
- * padding. */
+/* An array of numbers fills consecutive members of CutFields, Frustum or Grid, without padding. */
 _Static_assert(offsetof(CutFields, crop_px) == sizeof(int[2]) + sizeof(int64_t) + sizeof(double[2]),
                "no padding");
 _Static_assert(offsetof(Frustum, bins) == 4 * sizeof(int) + 3 * sizeof(double), "no padding");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads tensor scenes from .npz: checks the archive against the table of arrays, then makes the
- * scene. */
+/* Reads tensor scenes from .npz: checks the archive by the table of arrays, and makes the scene. */
 #include "src/scene/scene_internal.h"
 
 #include "src/base/nearest.h"
@@ -168,8 +167,7 @@ static const char *types_text(unsigned types) {
                               : "bytes or str";
 }
 
-/* Returns what to do about a wrong type, where there is one clear answer. No conversion may lose
- * data. */
+/* Returns what to do about a wrong type if that is clear. No conversion may lose data. */
 static const char *type_hint(int id, NpyType found) {
     const unsigned wanted = scene_arrays[id].types;
     const bool number = 1u << found & NUMBERS;
@@ -425,8 +423,7 @@ static bool set_crop(ArrayReader *reader, int camera, const Frustum *frustum, Im
     return true;
 }
 
-/* Sets how the cameras' own images are cut. By default an own image has the smallest size that the
- * crop needs. */
+/* Sets how the cameras' own images are cut. By default an image is as small as the crop allows. */
 static bool set_cuts(ArrayReader *reader, Rig *rig) {
     const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
     for (int i = 0; i < rig->camera_count; i++) {

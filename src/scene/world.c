@@ -464,8 +464,7 @@ static Place place_at_center(const double center_m[2], double yaw_deg, double le
                    .around = {x, y, hypot(length_m, width_m) / 2}};
 }
 
-/* Computes where a solid is at time_s: its own frame, and the bounds of its shadow on the ground.
- */
+/* Computes where a solid is at time_s: its frame, and the bounds of its shadow on the ground. */
 static Place place_solid(const World *world, int i, double time_s) {
     const Solid *solid = &world->solids[i];
     double center_m[2], top_m = solid->z_m + solid->size_m[2], middle_m = top_m / 2;
@@ -581,8 +580,7 @@ static void paint_ground(const WorldSnapshot *snapshot, double x, double y, Worl
 
 /* ---- which solids rays can hit -------------------------------------------------------------- */
 
-/* Returns the z component of the cross product. It is positive when b lies anticlockwise of
- * a. */
+/* Returns the z component of the cross product: positive if b lies anticlockwise of a. */
 static double cross_product(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];
 }

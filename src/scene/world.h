@@ -99,8 +99,7 @@ typedef struct {
     double near_m[WORLD_SIGHT_MAX]; /* [count]: distance of the solid, seen from above */
 } WorldSight;
 
-/* Finds the solids that rays from `origin_m` can hit. They lie in the pyramid of the four
- * `edges`. */
+/* Finds the solids that rays from `origin_m` can hit. All rays lie in the pyramid of `edges`. */
 WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
                        const double edges[4][3]);
 

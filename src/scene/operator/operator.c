@@ -129,9 +129,8 @@ static void sort_rows_of_bags(OperatorPoints *points) {
     }
 }
 
-/* Draws the look-ups of an embedding bag. Bags have equal lengths. Each look-up draws the rank of a
- * row by Zipf's law, as words of a text. The ranks are shuffled over the table. The rows of a bag
- * ascend. */
+/* Draws the look-ups of embedding bags of equal length. A look-up draws the rank of a row by Zipf's
+ * law, as words of a text. The ranks are shuffled over the table. The rows of a bag ascend. */
 static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->rows, spec->skew);
