@@ -359,11 +359,11 @@ JobKind background_kind(const Background *background) {
     return background->job.kind;
 }
 
-void background_pause(Background *background, bool pause) {
+void background_pause(Background *background, Pausing pausing) {
     if (!background)
         return;
     worker_lock(&background->worker);
-    background->pause = pause;
+    background->pause = pausing == SIMULATION_WAITS;
     worker_tell(&background->worker);
     worker_unlock(&background->worker);
 }

@@ -71,8 +71,10 @@ bool background_take(Background *background, BackgroundJob *job);
 /* Returns the kind of the job in the slot, which may be done. JOB_NONE: the slot is empty. */
 JobKind background_kind(const Background *background);
 
+typedef enum { SIMULATION_RUNS, SIMULATION_WAITS } Pausing;
+
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
-void background_pause(Background *background, bool pause);
+void background_pause(Background *background, Pausing pausing);
 
 /* Ends a simulation or the gates early, unless the job hurries already. The caller starts the job
  * again with `hurry`. */

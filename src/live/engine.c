@@ -445,7 +445,7 @@ void engine_render(Engine *engine, const State *request) {
     const bool of_key = !moved || engine->taken > 1;
     engine->give_way_ms = of_key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
     engine->now.device_lost &= request->job.config.kernel->where == BEV_CUDA;
-    background_pause(engine->background, true); /* a simulation would take cores from rendering */
+    background_pause(engine->background, SIMULATION_WAITS); /* leaves the cores to rendering */
     if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
         return;
     if (moved)
@@ -453,7 +453,7 @@ void engine_render(Engine *engine, const State *request) {
     else if (!request->playing)
         engine->now.live.fps = (Reading){.value = 0};
     engine_publish(engine);
-    background_pause(engine->background, false);
+    background_pause(engine->background, SIMULATION_RUNS);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */

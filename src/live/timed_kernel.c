@@ -295,14 +295,18 @@ void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup
     }
 }
 
-/* Adds a row with the recorded figures for each kernel that goes in the direction of `config`: the
- * kernels that displays list, or the others. */
-static void add_recorded_rows(RecordedScene of, const KernelConfig *config, bool listed,
+/* The kernels that displays list, or the others. */
+typedef enum { LISTED_KERNELS, OTHER_KERNELS } RowsOf;
+
+/* Adds a row with the recorded figures for each of these kernels that goes in the direction of
+ * `config`. */
+static void add_recorded_rows(RecordedScene of, const KernelConfig *config, RowsOf kernels,
                               LiveKernel *rows, int *count) {
     *count = 0;
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
-        if (bev_is_listed(kernel) != listed || kernel->direction != config->kernel->direction)
+        const bool belongs = bev_is_listed(kernel) == (kernels == LISTED_KERNELS);
+        if (!belongs || kernel->direction != config->kernel->direction)
             continue;
         assert(*count < LIVE_MAX_KERNELS);
         LiveKernel *row = &rows[(*count)++];
@@ -313,14 +317,14 @@ static void add_recorded_rows(RecordedScene of, const KernelConfig *config, bool
 
 void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live) {
     live->clear_us = recorded_with(of, "clear", config, "warm");
-    add_recorded_rows(of, config, false, live->elsewhere, &live->elsewhere_count);
+    add_recorded_rows(of, config, OTHER_KERNELS, live->elsewhere, &live->elsewhere_count);
 }
 
 void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *inputs, const Job *job,
                                 LiveData *live) {
     const RecordedScene of = recorded_scene(set, inputs);
     const KernelConfig *config = &job->config, *baseline = &job->baseline;
-    add_recorded_rows(of, config, true, live->kernels, &live->kernel_count);
+    add_recorded_rows(of, config, LISTED_KERNELS, live->kernels, &live->kernel_count);
     for (int i = 0; i < live->kernel_count; i++) {
         LiveKernel *row = &live->kernels[i];
         const KernelConfig one = {row->kernel, config->dtype, config->align};

@@ -89,9 +89,11 @@ bool control_switched(const Command *command, bool now);
 /* Marks the job as changed: its serial grows. Returns the STEP_* bits of a change. */
 unsigned control_changed(State *state);
 
-/* Marks the job as changed. The figures complete the newest log line when they arrive. With
- * `values_only` neither footprint nor latency change. */
-unsigned control_await_figures(State *state, bool values_only);
+/* Whether a change of the job moves all figures, or neither footprint nor latency. */
+typedef enum { MOVES_ALL_FIGURES, MOVES_VALUES_ONLY } Moves;
+
+/* Marks the job as changed. The figures complete the newest log line when they arrive. */
+unsigned control_await_figures(State *state, Moves moves);
 
 typedef enum { VIEW_CENTERED, VIEW_KEPT } ViewAfterSlice;
 
@@ -155,7 +157,8 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y);
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
 
 /* Logs a change of the job. All figures complete the line. */
-#define SAY_CHANGE(state, ...)  (SAY(state, __VA_ARGS__), control_await_figures(state, false))
+#define SAY_CHANGE(state, ...)                                                                     \
+    (SAY(state, __VA_ARGS__), control_await_figures(state, MOVES_ALL_FIGURES))
 
 /* Adds a line to the log. A control whose row is HELD replaces its own last line. ACTION_COUNT
  * marks a note. Returns STEP_REDRAW. */

@@ -189,7 +189,7 @@ unsigned control_prune(State *state, const Command *command) {
             next.below);
     else
         SAY(state, command->action, "prune off: every point is read");
-    return control_await_figures(state, false);
+    return control_await_figures(state, MOVES_ALL_FIGURES);
 }
 
 const char *scales_name(const State *state, int scales) {
@@ -221,7 +221,7 @@ unsigned control_scales_from(State *state, const Command *command) {
         job->scales = SCALES_METHODS + SCALE_MAX;
     SAY(state, command->action, "scales by %s, from the first moments of %s",
         scales_name(state, job->scales), scene ? job->scales_scene : "this scene");
-    return control_await_figures(state, true);
+    return control_await_figures(state, MOVES_VALUES_ONLY);
 }
 
 /* Returns the camera that the argument names, by name or by number from 0. Returns -1, with a line
@@ -313,7 +313,7 @@ unsigned control_calibration(State *state, const Command *command) {
         is_delay && command->number > 0 ? ": what moves leaves ghosts" : "");
     if (is_delay) /* a delay changes none of the log's figures */
         return control_changed(state);
-    return control_await_figures(state, false);
+    return control_await_figures(state, MOVES_ALL_FIGURES);
 }
 
 unsigned control_repair(State *state, const Command *command) {

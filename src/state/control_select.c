@@ -52,7 +52,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
         return STEP_REDRAW;
     if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
-    return control_await_figures(state, false);
+    return control_await_figures(state, MOVES_ALL_FIGURES);
 }
 
 /* Returns the kernel of the ladder that is `step` places from the selection. A kernel outside the

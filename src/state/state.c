@@ -200,7 +200,7 @@ static unsigned log_new_value(State *state, const KeyRow *row, const char *expla
         explanation ? ": " : "", explanation ? explanation : "");
     const bool values_only = row->asks & (STEP_RUN_VALUES & ~STEP_RUN);
     if (row->asks & STEP_RUN)
-        return control_await_figures(state, values_only);
+        return control_await_figures(state, values_only ? MOVES_VALUES_ONLY : MOVES_ALL_FIGURES);
     return STEP_REDRAW | row->asks;
 }
 
@@ -330,12 +330,12 @@ unsigned control_changed(State *state) {
     return STEP_REDRAW | STEP_RUN | STEP_CHANGE;
 }
 
-unsigned control_await_figures(State *state, bool values_only) {
+unsigned control_await_figures(State *state, Moves moves) {
     unsigned bits = control_changed(state);
     LogLine *line = &state->log.lines[0];
     line->open = state->job.serial;
     line->before = state->shown;
-    line->values_only = values_only;
+    line->values_only = moves == MOVES_VALUES_ONLY;
     return bits;
 }
 
