@@ -46,11 +46,10 @@ static void store_number(const Field *field, void *target, int index, double val
 
 static bool read_number(const Check *check, ShortText path, const Field *field, const json_t *value,
                         void *target, int index) {
-    bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
-    double number = json_number_value(value);
-    if (!require_type(check, path, value,
-                      json_is_number(value) && (!whole || number == floor(number)),
-                      whole ? "a whole number" : "a number"))
+    const bool is_integer = field->type == FIELD_INT || field->type == FIELD_INT64;
+    const double number = json_number_value(value);
+    const bool matches = json_is_number(value) && (!is_integer || number == floor(number));
+    if (!require_type(check, path, value, matches, is_integer ? "a whole number" : "a number"))
         return false;
     if (!(number >= field->min && number <= field->max))
         return FIELD_REFUSE(check, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
@@ -80,19 +79,21 @@ static bool read_numbers(const Check *check, ShortText path, const Field *field,
     return read_elements(check, path, field, value, target);
 }
 
+/* Reads a FIELD_ROW: `target` receives the count of numbers, and behind the count the numbers. */
 static bool read_row(const Check *check, ShortText path, const Field *field, const json_t *value,
                      int64_t *target) {
-    size_t count = json_is_array(value) ? json_array_size(value) : 0;
+    const size_t count = json_is_array(value) ? json_array_size(value) : 0;
+    void *numbers = target + 1;
     *target = 1;
     if (json_is_number(value))
-        return read_number(check, path, field, value, target + 1, 0);
+        return read_number(check, path, field, value, numbers, 0);
     if (count < 1 || count > (size_t)field->numbers)
         return FIELD_REFUSE(
             check, path, "",
             "is %s of %zu elements, must be a number, or an array of 1 to %d numbers",
             type_name(value), count, field->numbers);
     *target = (int64_t)count;
-    return read_elements(check, path, field, value, target + 1);
+    return read_elements(check, path, field, value, numbers);
 }
 
 static bool read_text(const Check *check, ShortText path, const Field *field, const json_t *value,
@@ -201,7 +202,8 @@ bool fields_read(const Check *check, ShortText path, const FieldTable *table, co
         } else if (field->type == FIELD_ROW) {
             *(int64_t *)at = 0;
         } else if (field->type != FIELD_TEXT) {
-            for (int n = 0; n < (field->numbers ? field->numbers : 1); n++)
+            const int numbers = field->numbers ? field->numbers : 1;
+            for (int n = 0; n < numbers; n++)
                 store_number(field, at, n, field->fallback);
         }
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 enum { LINE = 160, FIRST_MS = 400, EACH_MS = 500, ESTIMATE_MS = 1500 };
@@ -32,12 +33,12 @@ static struct {
 static void replace_line(const char *text) {
     char line[2 * LINE + 8];
     struct winsize size;
-    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-    int width = columns < LINE ? columns - 1 : LINE - 1;
-    int length = (int)strlen(text) < width ? (int)strlen(text) : width;
-    int rest = progress.drawn > length ? progress.drawn - length : 0;
-    int used =
-        snprintf(line, sizeof line, "\r%.*s%*s%s", length, text, rest, "", length ? "" : "\r");
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col;
+    const int width = MIN(known ? size.ws_col : 80, LINE) - 1;
+    const int length = MIN((int)strlen(text), width);
+    const int rest = MAX(progress.drawn - length, 0);
+    const char *back = length ? "" : "\r"; /* an empty line leaves the cursor at its begin */
+    int used = snprintf(line, sizeof line, "\r%.*s%*s%s", length, text, rest, "", back);
     if (write(STDERR_FILENO, line, (size_t)used) == used)
         progress.drawn = length;
 }

@@ -236,7 +236,7 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->now.live.model_of_before = engine->now.model != NULL;
 }
 
-bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
+bool differ_only_by_moment(const SeenFeatures *a, const SeenFeatures *b) {
     const bool same_scales = a->scales == b->scales && a->scales_scene == b->scales_scene;
     const bool same_changes = a->temperature == b->temperature && a->outlier == b->outlier;
     return a->shape.channels == b->shape.channels && same_changes && same_scales;
@@ -334,8 +334,9 @@ static bool fill_model(Engine *engine, Err *err) {
     if (!live_model_aim(engine->live_model, &inputs->features->shape, inputs->map,
                         &state->job.config, wanted_kernels(state), err))
         return false;
-    while (live_model_step(engine->live_model, live_model_depth(state), NULL)) {
-    }
+    bool replays_left = true;
+    while (replays_left)
+        replays_left = live_model_step(engine->live_model, live_model_depth(state), NULL);
     engine_use_model(engine, live_model_known(engine->live_model));
     return true;
 }

@@ -219,7 +219,7 @@ static TaskEnd find_gradients(Engine *engine) {
  * their moment. */
 static void use_judged_features(const Engine *engine, BackgroundJob *job) {
     SeenFeatures *judged = engine->judged.features;
-    if (!judged || !engine_other_moment(judged, job->inputs.features))
+    if (!judged || !differ_only_by_moment(judged, job->inputs.features))
         return;
     ref_drop(job->inputs.features);
     job->inputs.features = ref_keep(judged);

@@ -109,7 +109,7 @@ void engine_render(Engine *engine, const State *request);
 PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
 /* Whether features of one scene differ at most in their moment. */
-bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b);
+bool differ_only_by_moment(const SeenFeatures *a, const SeenFeatures *b);
 
 /* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);

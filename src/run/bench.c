@@ -134,9 +134,11 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     }
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok = bench->plan->once ? launch_in_range(bench, session, err)
-                                : session_prepare_us(session, &row->prepare_us, err) &&
-                                      time_caches(bench, session, err);
+    bool ok;
+    if (bench->plan->once)
+        ok = launch_in_range(bench, session, err);
+    else
+        ok = session_prepare_us(session, &row->prepare_us, err) && time_caches(bench, session, err);
     session_close(session);
     return ok;
 }

@@ -48,12 +48,14 @@ void pace_closed(PaceMeter *meter, Screen screen) {
     meter->screens[screen] = (ScreenPace){.shown_ms = 0};
 }
 
+/* Counts a new moment of the world on a screen, unless it follows a pause. */
 static void count_moment(ScreenPace *pace, double time_s, double now_ms) {
-    double gap = now_ms - pace->shown_ms;
-    if (pace->shown_ms > 0 && pace->time_s == time_s)
+    const double gap_ms = now_ms - pace->shown_ms;
+    const bool shown_before = pace->shown_ms > 0 && pace->time_s == time_s;
+    if (shown_before)
         return;
-    if (gap < PAUSE_MS) {
-        pace->playing_ms += gap;
+    if (gap_ms < PAUSE_MS) {
+        pace->playing_ms += gap_ms;
         pace->moments++;
     }
     pace->time_s = time_s;
