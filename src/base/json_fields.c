@@ -83,17 +83,16 @@ static bool read_numbers(const Check *check, ShortText path, const Field *field,
 static bool read_row(const Check *check, ShortText path, const Field *field, const json_t *value,
                      int64_t *target) {
     const size_t count = json_is_array(value) ? json_array_size(value) : 0;
-    void *numbers = target + 1;
     *target = 1;
     if (json_is_number(value))
-        return read_number(check, path, field, value, numbers, 0);
+        return read_number(check, path, field, value, target + 1, 0);
     if (count < 1 || count > (size_t)field->numbers)
         return FIELD_REFUSE(
             check, path, "",
             "is %s of %zu elements, must be a number, or an array of 1 to %d numbers",
             type_name(value), count, field->numbers);
     *target = (int64_t)count;
-    return read_elements(check, path, field, value, numbers);
+    return read_elements(check, path, field, value, target + 1);
 }
 
 static bool read_text(const Check *check, ShortText path, const Field *field, const json_t *value,

@@ -30,13 +30,11 @@ static double cores_busy_s(int *cores) {
     *cores = 0;
     if (sched_getaffinity(0, sizeof ours, &ours) < 0)
         CPU_ZERO(&ours);
-    while (file && fgets(line, sizeof line, file)) {
-        const bool is_core = read_core(line, &core, &ticks) && core < CPU_SETSIZE;
-        if (is_core && CPU_ISSET(core, &ours)) {
+    while (file && fgets(line, sizeof line, file))
+        if (read_core(line, &core, &ticks) && core < CPU_SETSIZE && CPU_ISSET(core, &ours)) {
             sum += ticks;
             ++*cores;
         }
-    }
     if (file)
         fclose(file);
     return sum / (double)sysconf(_SC_CLK_TCK);

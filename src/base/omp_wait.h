@@ -4,11 +4,10 @@
  * libgomp's threads spin for milliseconds. With more threads in teams than cores in the machine,
  * the threads sleep almost at once. Pictures need passive teams, because the screens are drawn
  * beside the team that makes the next picture. Launches that are timed in a row need active teams,
- * as in `bevscope bench`: waking a team for each launch takes up to a fifth longer.
- *
- * omp_wait_passive() starts a thread that owns an idle team of two. This team makes libgomp count
- * more threads than cores, so that all other teams wait passively. On one core, or with another
- * OpenMP library, the thread has no effect. */
+ * as in `bevscope bench`: waking a team for each launch takes up to a fifth longer. So a thread
+ * that owns an idle team of two makes libgomp count more threads than cores. While this thread
+ * exists, all other teams wait passively. On one core, or with another OpenMP library, the thread
+ * has no effect. */
 #pragma once
 
 #include "src/base/worker.h"

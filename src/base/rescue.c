@@ -81,20 +81,17 @@ static ssize_t tty_try(int fd, const char *bytes, size_t length) {
     if (!(flags & O_NONBLOCK))
         fcntl(fd, F_SETFL, flags);
     errno = reason;
-    const bool try_later = reason == EAGAIN || reason == EINTR;
-    if (put < 0)
-        return try_later ? 0 : -1;
-    return put;
+    const bool try_later = put < 0 && (reason == EAGAIN || reason == EINTR);
+    return try_later ? 0 : put;
 }
 
 /* Waits until the terminal has room. poll() may say so too early. Then the pause keeps the caller's
  * loop from using a core all the time. */
 static void wait_until_writable(int fd, double until_ms) {
     struct pollfd waiting = {.fd = fd, .events = POLLOUT};
-    const struct timespec one_ms = {.tv_nsec = 1000000};
     const double left_ms = until_ms - clock_ms();
     if (left_ms > 0 && poll(&waiting, 1, (int)left_ms) > 0)
-        nanosleep(&one_ms, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* Writes until the time `until_ms`. Returns the number of bytes that were written. *broken: no more
@@ -137,11 +134,10 @@ static bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
 void rescue_copy(int from, int to) {
     char block[4096];
     off_t at = 0;
-    ssize_t got = pread(from, block, sizeof block, at);
-    while (got > 0 && rescue_write(to, block, (size_t)got, RESET_MS)) {
+    ssize_t got;
+    while ((got = pread(from, block, sizeof block, at)) > 0 &&
+           rescue_write(to, block, (size_t)got, RESET_MS))
         at += got;
-        got = pread(from, block, sizeof block, at);
-    }
 }
 
 void rescue_restore(void) {
@@ -242,10 +238,6 @@ static void reset_at_exit(void) {
                    "; the terminal was reset\n");
 }
 
-static void restore_handler(int row) {
-    sigaction(rows[row].signal, &state.before[row], NULL);
-}
-
 /* Installs the handlers. Signals that the parent ignores stay ignored, as nohup needs. */
 static void install_handlers(void) {
     for (int i = 0; i < ROW_COUNT; i++) {
@@ -253,7 +245,7 @@ static void install_handlers(void) {
         struct sigaction action = {.sa_handler = handle_signal, .sa_flags = crash ? 0 : SA_RESTART};
         sigaction(rows[i].signal, &action, &state.before[i]);
         if (state.before[i].sa_handler == SIG_IGN && !crash)
-            restore_handler(i);
+            sigaction(rows[i].signal, &state.before[i], NULL);
     }
 }
 
@@ -279,7 +271,7 @@ void rescue_remove(void) {
         return;
     alarm(0);
     for (int i = 0; i < ROW_COUNT; i++)
-        restore_handler(i);
+        sigaction(rows[i].signal, &state.before[i], NULL);
     close(state.pipe[0]);
     close(state.pipe[1]);
     close(state.nowhere);

@@ -48,8 +48,7 @@ static ShortText group_digits(double value) {
     return text;
 }
 
-/* Returns a value without its suffix, with three significant digits. Bytes and counts have no
- * fraction. */
+/* Returns a value without its suffix, with three digits. Bytes and counts have no fraction. */
 static ShortText number_text(Unit unit, Step step, double value) {
     const bool is_integer = unit == UNIT_COUNT || (unit == UNIT_BYTES && step.divisor == 1);
     value /= step.divisor;
@@ -104,12 +103,11 @@ static bool is_micro(const char *text, size_t at) {
 }
 
 void text_micro(const char *text, char *copy, size_t size) {
-    enum { MICRO_BYTES = sizeof "\u00b5s" - 1 };
     size_t used = 0;
     for (size_t at = 0; text[at] && used + 1 < size; at++)
-        if (is_micro(text, at) && used + MICRO_BYTES < size) {
-            memcpy(copy + used, "\u00b5s", MICRO_BYTES);
-            used += MICRO_BYTES;
+        if (is_micro(text, at) && used + 3 < size) {
+            memcpy(copy + used, "\u00b5s", 3);
+            used += 3;
             at++; /* skips the s */
         } else
             copy[used++] = text[at];
@@ -201,11 +199,9 @@ const char *reading_mark(const Reading *reading) {
         [SOURCE_UNKNOWN] = "", [SOURCE_MEASURED] = "",   [SOURCE_RECORDED] = "r",
         [SOURCE_MODEL] = "m",  [SOURCE_PUBLISHED] = "p", [SOURCE_COMPUTED] = ""};
     const char *mark = marks[reading->source];
-    if (reading->source == SOURCE_UNKNOWN)
+    if (reading->source == SOURCE_UNKNOWN || (mark[0] && !reading->stale))
         return mark;
-    if (reading->stale)
-        return "!";
-    return reading->doubtful && !mark[0] ? "?" : mark;
+    return reading->stale ? "!" : reading->doubtful ? "?" : "";
 }
 
 static int compare_ascending(const void *a, const void *b) {

@@ -60,8 +60,7 @@ static void fill_scene_facts(LoadedScene *loaded) {
 
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
                           Err *err) {
-    const bool same_scene = have && !strcmp(have->path, path);
-    if (same_scene && operator_same_change(&have->sizes, &job->sizes) &&
+    if (have && !strcmp(have->path, path) && operator_same_change(&have->sizes, &job->sizes) &&
         have->photo_features == job->photo_features)
         return ref_keep(have);
     LoadedScene *loaded = ref_new(sizeof *loaded, loaded_destroy);
@@ -165,10 +164,9 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
 /* Takes a moment of a clip. The first moment is loaded with the clip: *moment then stays NULL. */
 static bool take_moment(const LoadedScene *loaded, int number, const GiveUp *give_up,
                         Scene **moment, Err *err) {
-    if (number == 0)
-        return true;
-    *moment = moments_take(loaded->moments, number, give_up, err);
-    return *moment != NULL;
+    if (number)
+        *moment = moments_take(loaded->moments, number, give_up, err);
+    return !number || *moment;
 }
 
 /* Gives each delayed camera of a clip the tensors of an earlier moment. A delay that leads before
@@ -330,9 +328,8 @@ static bool features_are_valid(const SeenFeatures *have, const SeenFeatures *wan
     const bool same_scales = have->scales == want->scales &&
                              have->scales_scene == want->scales_scene &&
                              have->scales_dtype == want->scales_dtype;
-    const bool fine_enough = want->draft || !have->draft;
-    const bool has_pictures = have->pictures || !want->pictures;
-    return same_values && same_scales && fine_enough && has_pictures;
+    return same_values && same_scales && (want->draft || !have->draft) &&
+           (have->pictures || !want->pictures);
 }
 
 SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job *job,
@@ -382,14 +379,11 @@ static void map_destroy(void *contents) {
 
 static bool maps_equal(BevMap a, BevMap b) {
     const BevMapArrays left = bev_map_arrays(&a), right = bev_map_arrays(&b);
-    if (a.points != b.points || a.intervals != b.intervals || !a.weights != !b.weights)
-        return false;
-    for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
-        const size_t bytes = (size_t)left.count[i] * sizeof(int32_t);
-        if (bytes && memcmp(*left.array[i], *right.array[i], bytes) != 0)
-            return false;
-    }
-    return true;
+    bool equal = a.points == b.points && a.intervals == b.intervals && !a.weights == !b.weights;
+    for (int i = 0; equal && i < BEV_MAP_ARRAYS; i++)
+        equal = !left.count[i] ||
+                !memcmp(*left.array[i], *right.array[i], (size_t)left.count[i] * sizeof(int32_t));
+    return equal;
 }
 
 /* Whether two moments of a clip have the same map. This is usual in a drive. */
@@ -450,25 +444,22 @@ static bool map_is_valid(const BuiltMap *have, const BuiltMap *want) {
     for (int i = 0; i < have->rig.camera_count; i++)
         if (!camera_error_same_map(&have->errors[i], &want->errors[i]))
             return false;
-    const bool same_rig = have->camera_mask == want->camera_mask &&
-                          have->rig.grid.truncate == want->rig.grid.truncate;
-    const bool same_changes = have->balance == want->balance &&
-                              prune_equal(&have->prune, &want->prune) &&
-                              have->pruned_by == want->pruned_by;
-    return have->scene == want->scene && have->align == want->align && same_rig && same_changes &&
+    const bool same_changes =
+        have->camera_mask == want->camera_mask && have->balance == want->balance &&
+        have->rig.grid.truncate == want->rig.grid.truncate &&
+        prune_equal(&have->prune, &want->prune) && have->pruned_by == want->pruned_by;
+    return have->scene == want->scene && have->align == want->align && same_changes &&
            moments_share_map(moment_or_scene(have->scene, have->moment),
                              moment_or_scene(want->scene, want->moment), have->align);
 }
 
 bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {
-    if (a == b)
-        return true;
     const bool same_whole = a && b && a->whole && a->whole == b->whole;
-    return same_whole && a->balance == b->balance && prune_equal(&a->prune, &b->prune);
+    return a == b ||
+           (same_whole && a->balance == b->balance && prune_equal(&a->prune, &b->prune));
 }
 
-/* Returns the map before pruning. The last such map is reused, because depths change only the
- * pruned map. */
+/* Returns the map before pruning. The last one is reused, because depths change no whole map. */
 static BuiltMap *find_whole_map(BuiltMap *last, const MapMaker *maker, const Job *job,
                                 SeenFeatures *features, const GiveUp *give_up, Err *err) {
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
@@ -548,14 +539,11 @@ bool workload_open(Workload *workload, const char *name, const Job *job, Err *er
     workload->loaded = inputs_scene(NULL, name, &workload->job, false, err);
     const Scene *scene = workload->loaded ? &workload->loaded->scene : NULL;
     const int64_t channels = workload->job.channels;
-    enum { FIRST_MOMENT = 0 };
-    const bool has_channels =
-        scene && (!channels || scene->has_world || channels == scene->channels);
-    if (scene && !has_channels)
-        err_set(err, ERR_USAGE, scene->name, "leave --channels out",
-                "its tensors have %lld channels, not %lld", (long long)scene->channels,
-                (long long)channels);
-    if (has_channels && workload_move(workload, FIRST_MOMENT, err))
+    bool ok = scene && (!channels || scene->has_world || channels == scene->channels ||
+                        err_set(err, ERR_USAGE, scene->name, "leave --channels out",
+                                "its tensors have %lld channels, not %lld",
+                                (long long)scene->channels, (long long)channels));
+    if (ok && workload_move(workload, 0, err))
         return true;
     workload_close(workload);
     return false;

@@ -65,11 +65,9 @@ bool camera_faults(const Job *job, int camera, char *text, size_t size) {
 
 bool job_has_faults(const Job *job) {
     static const CameraError none;
-    for (int i = 0; i < RIG_MAX_CAMERAS; i++) {
-        const bool dropped_out = !(job->camera_mask >> i & 1);
-        if (dropped_out || !camera_error_equal(&job->camera_errors[i], &none))
+    for (int i = 0; i < RIG_MAX_CAMERAS; i++)
+        if (!(job->camera_mask >> i & 1) || !camera_error_equal(&job->camera_errors[i], &none))
             return true;
-    }
     return false;
 }
 

@@ -9,11 +9,9 @@
 #include "src/scene/scatter.h"
 
 /* The scales that encode the formats.
- *   IDEAL            each frame's own scales: one for each tensor
- *   CHANNEL          each frame's own scales: INT8 features have one for each channel
- *   METHODS          calibrated on a scene by a method of src/scales/cuts.h: one for each tensor
- *   CHANNEL_METHODS  calibrated: INT8 features have one for each channel
- *   FILE             the scales of a file */
+ *   IDEAL, CHANNEL            each frame's own; CHANNEL: INT8 features have one for each channel
+ *   METHODS, CHANNEL_METHODS  calibrated on a scene by a method of src/scales/cuts.h, the same ways
+ *   FILE                      those of a file */
 enum {
     SCALES_IDEAL,
     SCALES_CHANNEL,

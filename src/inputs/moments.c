@@ -32,19 +32,14 @@ static int moments_that_fit(const Scene *scene) {
         (size_t)photos->sweep_count * 3 * sizeof(float) +
         (size_t)scene->map.points * 3 * sizeof(int32_t);
     const size_t room = MOMENTS_BYTES / bytes;
-    if (room == 0)
-        return 1;
-    return room < INT_MAX ? (int)room : INT_MAX;
+    return room < 1 ? 1 : room < INT_MAX ? (int)room : INT_MAX;
 }
 
 /* Returns the next moment to load: from the wanted moment on, the first that is missing. -1: none,
  * or the missing moment has failed to load. */
 static int next_to_load(const Moments *moments) {
     const int count = moments->first->clip->count;
-    const int reach = moments->reach < count ? moments->reach : count;
-    if (moments->wanted < 0)
-        return -1;
-    for (int i = 0; i < reach; i++) {
+    for (int i = 0; moments->wanted >= 0 && i < moments->reach && i < count; i++) {
         int next = (moments->wanted + i) % count;
         if (!moments->there[next])
             return next == moments->failed ? -1 : next;

@@ -27,9 +27,7 @@ typedef struct {
 enum { JUDGED_VALUES = 12 << 20 };
 
 static LiveVerdict live_verdict(GateVerdict verdict) {
-    if (verdict == GATE_PASS)
-        return LIVE_PASS;
-    return verdict == GATE_FAIL ? LIVE_FAIL : LIVE_SKIP;
+    return verdict == GATE_PASS ? LIVE_PASS : verdict == GATE_FAIL ? LIVE_FAIL : LIVE_SKIP;
 }
 
 /* Copies a judged row of verify into the figures of the display. */

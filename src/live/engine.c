@@ -203,9 +203,8 @@ void engine_use_race(Engine *engine, LiveRace *race) {
 }
 
 KernelSet wanted_kernels(const State *state) {
-    const bool race_shown = state->race || state->tours;
     const KernelSet of_lesson = state->lesson.open ? state->lesson.model_kernels : 0;
-    return of_lesson | (race_shown ? race_kernels() : 0);
+    return of_lesson | (state->race || state->tours ? race_kernels() : 0);
 }
 
 /* ---- what a new frame means for the figures -------------------------------------------------- */
@@ -222,8 +221,8 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     if (same_problem && before->kernel == config->kernel)
         return;
     const BevKernel *row = model_row(config->kernel);
-    const bool has_bar = row && story_tells(row);
-    const bool estimates_stay = same_problem && engine->simulated > DEPTH_ESTIMATE && has_bar;
+    const bool estimates_stay =
+        same_problem && engine->simulated > DEPTH_ESTIMATE && row && story_tells(row);
     engine->model_tag++;
     engine->simulated = estimates_stay ? DEPTH_ESTIMATE + 1 : 0;
     background_give_up(engine->judging);
@@ -334,9 +333,8 @@ static bool fill_model(Engine *engine, Err *err) {
     if (!live_model_aim(engine->live_model, &inputs->features->shape, inputs->map,
                         &state->job.config, wanted_kernels(state), err))
         return false;
-    bool replays_left = true;
-    while (replays_left)
-        replays_left = live_model_step(engine->live_model, live_model_depth(state), NULL);
+    while (live_model_step(engine->live_model, live_model_depth(state), NULL))
+        continue;
     engine_use_model(engine, live_model_known(engine->live_model));
     return true;
 }
@@ -442,8 +440,7 @@ void engine_render(Engine *engine, const State *request) {
     engine_free_retired(&engine->mailbox);
     engine->now.state = *request;
     engine->request_ms = clock_ms();
-    /* Several requests at once contain a key: requests of a moving world are further apart. */
-    const bool of_key = !moved || engine->taken > 1;
+    const bool of_key = !moved || engine->taken > 1; /* moments alone are requested further apart */
     engine->give_way_ms = of_key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
     engine->now.device_lost &= request->job.config.kernel->where == BEV_CUDA;
     background_pause(engine->background, SIMULATION_WAITS); /* leaves the cores to rendering */

@@ -215,8 +215,7 @@ static TaskEnd find_gradients(Engine *engine) {
     return TASK_WAITS;
 }
 
-/* Replaces the features of a job by the features that were judged last, if both differ at most in
- * their moment. */
+/* Gives the job the features that were judged last, if both differ at most in their moment. */
 static void use_judged_features(const Engine *engine, BackgroundJob *job) {
     SeenFeatures *judged = engine->judged.features;
     if (!judged || !differ_only_by_moment(judged, job->inputs.features))
@@ -235,8 +234,7 @@ static bool pruned_elsewhere(const Engine *engine) {
 /* Simulates the caches up to this depth, in the background. */
 static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     const bool again = depth == DEPTH_PRUNED && pruned_elsewhere(engine);
-    const bool complete = engine->simulated > (int)depth;
-    if (complete && !again)
+    if (engine->simulated > (int)depth && !again)
         return TASK_NONE;
     if (!is_empty(engine->background))
         return TASK_WAITS;

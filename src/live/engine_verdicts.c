@@ -15,14 +15,12 @@ static bool judges_each(const Engine *engine) {
 /* Whether two selections have the same errors in all formats. */
 static bool same_errors(const Verdict *one, const Verdict *other) {
     const Job *a = &one->job, *b = &other->job;
-    const bool same_kernel =
-        a->config.kernel == b->config.kernel && a->config.align == b->config.align;
     const bool same_scene = a->scene == b->scene && a->channels == b->channels &&
                             a->photo_features == b->photo_features &&
                             operator_same_change(&a->sizes, &b->sizes);
-    const bool same_scales =
-        a->scales_file == b->scales_file && scales_dtype(a) == scales_dtype(b);
-    return same_kernel && same_scene && same_scales && rig_state_equal(&a->rig, &b->rig) &&
+    return same_scene && a->config.kernel == b->config.kernel &&
+           a->config.align == b->config.align && rig_state_equal(&a->rig, &b->rig) &&
+           a->scales_file == b->scales_file && scales_dtype(a) == scales_dtype(b) &&
            one->time_s == other->time_s;
 }
 
@@ -54,9 +52,8 @@ void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
     engine->accuracy_tag++;
     if (engine->judging)
         background_give_up(engine->judging);
-    const bool searches = !engine->options.script; /* scripts judge every selection again */
-    while (at < count && !(searches && same_errors(last + at, &now)))
-        at++;
+    while (at < count && (engine->options.script || !same_errors(last + at, &now)))
+        at++; /* a script judges every selection again */
     if (at < count) {
         now = last[at];
         memcpy(live->accuracy, now.accuracy, sizeof now.accuracy);

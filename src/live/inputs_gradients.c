@@ -125,7 +125,6 @@ static bool run_gradients(Runner *runner, Gradients *made, Err *err) {
     if (!prepared || !session_run(runner->session, err) ||
         !session_output(runner->session, &codes, err))
         return false;
-    /* The output has grad_depth first, then grad_feat. */
     const void *feat_codes = (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth);
     made->grad_depth = tensor_decoded(&view->grad_depth, codes, err);
     made->grad_feat = tensor_decoded(&view->grad_feat, feat_codes, err);

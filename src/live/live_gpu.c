@@ -131,9 +131,8 @@ static bool build_on_gpu(void *gpu, BuiltMap *built) {
     if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
         map_builder_clear(builder);
     builder->shape = shape;
-    const bool ready = pinned && device_opened() &&
-                       (*scatter || scatter_cuda_open(scatter, &built->rig, built->align, &err));
-    if (ready &&
+    if (pinned && device_opened() &&
+        (*scatter || scatter_cuda_open(scatter, &built->rig, built->align, &err)) &&
         scatter_cuda_build(*scatter, &built->rig, built->camera_mask, &on_device, NULL, &err) &&
         scatter_cuda_download(&on_device, &built->map, pinned, &err)) {
         built->held = pinned;

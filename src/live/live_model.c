@@ -70,8 +70,7 @@ MemoryModel *live_model_known(const LiveModel *live_model) {
 
 /* ---- which problem --------------------------------------------------------------------------- */
 
-/* Returns the place of the problem. For a new problem, clears and returns the place that was not
- * used for the longest time. */
+/* Returns the place of the problem. A new problem gets the place unused for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
     for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {
@@ -186,8 +185,7 @@ static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtyp
                                    : kernel == bev_v3()->large_l2 ? &format->large_l2
                                    : kernel == bev_v3()->small_l2 ? &format->small_l2
                                                                   : &format->other;
-    const bool needs_complete = known->estimate && !estimate;
-    return known->kernel != kernel || needs_complete;
+    return known->kernel != kernel || (known->estimate && !estimate);
 }
 
 /* Whether the kernel lacks a replay, which `replay` then describes. V3 is replayed as its two
@@ -394,11 +392,9 @@ LiveRace *live_race_new(const State *state, const FrameInputs *inputs, const Liv
 }
 
 bool live_race_same(const LiveRace *a, const LiveRace *b) {
-    if (!a || !b)
-        return false;
-    const bool same_problem = a->map == b->map && a->dtype == b->dtype && a->align == b->align &&
-                              !memcmp(&a->shape, &b->shape, sizeof a->shape);
-    return same_problem && a->gpu == b->gpu && !memcmp(&a->edit, &b->edit, sizeof a->edit);
+    return a && b && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
+           a->dtype == b->dtype && a->align == b->align && a->gpu == b->gpu &&
+           !memcmp(&a->edit, &b->edit, sizeof a->edit);
 }
 
 bool live_race_make(LiveRace *race, const MemoryModel *model, Err *err) {

@@ -96,11 +96,10 @@ void measure_close(Measure *measure) {
 static void restart_kernel(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     const BevWhere where = timed->config.kernel->where;
-    if (measure->where & 1u << where)
-        timed->live.skipped = inputs_unsupported(&measure->inputs, &timed->config);
-    else
-        timed->live.skipped =
-            where == BEV_CUDA ? "needs a GPU" : "the GPU alone is timed (--device)";
+    timed->live.skipped = measure->where & 1u << where
+                              ? inputs_unsupported(&measure->inputs, &timed->config)
+                          : where == BEV_CUDA ? "needs a GPU"
+                                              : "the GPU alone is timed (--device)";
     timed_kernel_stand_in(recorded_scene(measure->recorded, &measure->inputs), &timed->config,
                           &timed->live);
 }
@@ -207,9 +206,8 @@ static void add_to_pairs(Measure *measure, const TimedKernel *timed, double us) 
 
 /* Whether a launch may belong to a pair. A slow kernel's launch while rendering may not. */
 static bool can_pair(const TimedKernel *timed, bool idle) {
-    if (!timed || timed->live.skipped || timed->failed || !timed_kernel_has_figure(timed))
-        return false;
-    return idle || !timed_kernel_needs_background(timed);
+    return timed && !timed->live.skipped && !timed->failed && timed_kernel_has_figure(timed) &&
+           (idle || !timed_kernel_needs_background(timed));
 }
 
 /* Returns the kernel to time next for the pairs. NULL: there are enough pairs. */
@@ -232,8 +230,7 @@ static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScop
     const bool has_figure = timed_kernel_has_figure(timed);
     const bool pauses = !idle && has_figure && clock_ms() < measure->next_launch_ms &&
                         timed_kernel_needs_background(timed);
-    const bool wanted = scope == MEASURE_AGAIN || !has_figure;
-    return wanted && !pauses && timed_kernel_due(timed, idle);
+    return (scope == MEASURE_AGAIN || !has_figure) && !pauses && timed_kernel_due(timed, idle);
 }
 
 /* Selection and baseline come first until they have a figure. Then all kernels take turns, whether
@@ -285,10 +282,8 @@ bool measure_is_unfinished(const Measure *measure) {
 
 BackgroundJob measure_grid(Measure *measure, const KernelConfig *config, bool idle) {
     const TimedKernel *timed = kernel_that_pools(measure, config);
-    if (!timed || timed->failed || timed->live.skipped)
-        return (BackgroundJob){.kind = JOB_NONE};
-    const bool time_known = timed->cost_us > 0;
-    if (!idle && time_known) /* while pictures are rendered, only new kernels are tried */
+    const bool time_known = timed && timed->cost_us > 0;
+    if (!timed || timed->failed || timed->live.skipped || (!idle && time_known))
         return (BackgroundJob){.kind = JOB_NONE};
     const FrameInputs inputs = inputs_for(measure, config);
     return (BackgroundJob){

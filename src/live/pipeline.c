@@ -360,9 +360,8 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
                                        pipeline->offers[1]};
     for (size_t i = 0; i < sizeof grids_there / sizeof *grids_there; i++) {
         PooledGrid *grid = grids_there[i];
-        const bool same_inputs =
-            grid && grid->features == with->features && grid->map == with->map;
-        if (same_inputs && kernel_config_equal(&grid->config, config))
+        if (grid && grid->features == with->features && grid->map == with->map &&
+            kernel_config_equal(&grid->config, config))
             return grid;
     }
     return NULL;
@@ -411,9 +410,8 @@ static bool baseline_features(Run *run, const Job *job, const Job *baseline, Fra
     const bool same_scales = baseline->scales == job->scales &&
                              baseline->scales_scene == job->scales_scene &&
                              scales_dtype(baseline) == scales_dtype(job);
-    SeenFeatures *have = before ? before->features : NULL;
-    if (same_values && same_scales)
-        have = run->next.features;
+    SeenFeatures *last = before ? before->features : NULL;
+    SeenFeatures *have = same_values && same_scales ? run->next.features : last;
     const SeenNeeds needs = seen_needs(run);
     with->features = inputs_features(have, with->scene, baseline, &needs, run->err);
     return with->features != NULL;

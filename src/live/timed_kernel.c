@@ -19,12 +19,11 @@ static const double PATIENCE_US = 10e3; /* the longest launch that pictures and 
 static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
 static const double SLOWER = 1.3; /* than the fastest series so far: something is in the way */
 
-/* Estimates the time of a launch at this align, from the known time at the kernel's align. 0:
- * unknown. Bilinear aligns have four times the points of nearest. */
+/* Estimates the time of a launch at this align. 0: unknown. Other aligns have four times the points
+ * of nearest. */
 static double cost_us(const TimedKernel *timed, BevAlign align) {
     const double known_points = timed->config.align == BEV_NEAREST ? 1 : 4;
-    const double points = align == BEV_NEAREST ? 1 : 4;
-    return timed->cost_us * points / known_points;
+    return timed->cost_us * (align == BEV_NEAREST ? 1 : 4) / known_points;
 }
 
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
@@ -139,10 +138,9 @@ bool timed_kernel_has_figure(const TimedKernel *timed) {
 bool timed_kernel_due(const TimedKernel *timed, bool idle) {
     if (timed->live.skipped || timed->failed)
         return false;
-    if (!timed->complete || (idle && timed->disturbed))
-        return true;
     const bool refreshes = timed->cost_us <= REFRESH_US || timed_kernel_waited(timed);
-    return refreshes && clock_ms() - timed->done_ms > REFRESH_MS;
+    return !timed->complete || (idle && timed->disturbed) ||
+           (refreshes && clock_ms() - timed->done_ms > REFRESH_MS);
 }
 
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align) {

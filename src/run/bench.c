@@ -134,11 +134,9 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     }
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok;
-    if (bench->plan->once)
-        ok = launch_in_range(bench, session, err);
-    else
-        ok = session_prepare_us(session, &row->prepare_us, err) && time_caches(bench, session, err);
+    bool ok = bench->plan->once ? launch_in_range(bench, session, err)
+                                : session_prepare_us(session, &row->prepare_us, err) &&
+                                      time_caches(bench, session, err);
     session_close(session);
     return ok;
 }
@@ -252,8 +250,7 @@ static int count_moments(const BenchPlan *plan, const Workload *workload) {
     return wanted < there ? wanted : there;
 }
 
-/* Visits the wanted moment with this number, from 0. The wanted moments are spread evenly over a
- * clip. */
+/* Visits the wanted moment of this number. Wanted moments are spread evenly over a clip. */
 static bool visit_moment(const BenchPlan *plan, const char *scene, Workload *workload, int moment,
                          PlanVisit *visit, void *context, Err *err) {
     char label[300];

@@ -77,8 +77,7 @@ static bool read_row(RecordedRow *row, const json_t *object, RecordedList list) 
 static bool read_rows(const json_t *array, RecordedList list, RecordedRow **rows, int *count) {
     *rows = calloc(json_array_size(array) + 1, sizeof **rows);
     for (size_t i = 0; *rows && i < json_array_size(array); i++)
-        if (read_row(&(*rows)[*count], json_array_get(array, i), list))
-            ++*count;
+        *count += read_row(&(*rows)[*count], json_array_get(array, i), list);
     return *rows != NULL;
 }
 
@@ -270,8 +269,7 @@ const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice
 const Published *published_find(const char *gpu, const char *config, int64_t channels,
                                 const char *column, BevDtype dtype) {
     const Preset *preset = preset_find(config);
-    const bool own_channels = preset && preset->channels == channels;
-    if (!own_channels || !column)
+    if (!preset || preset->channels != channels || !column)
         return NULL;
     for (int i = 0; i < published_count; i++)
         if (!strcmp(published[i].gpu, gpu) && !strcmp(published[i].config, config) &&

@@ -158,13 +158,11 @@ static bool cpu_inputs_untouched(void *state, Err *err) {
 /* Returns twice the size of the last-level cache, at most MAX_FLUSH. Returns MAX_FLUSH also for an
  * unknown size. With a larger cache, "cold" means that only the cores' own caches are cold. */
 static size_t flush_bytes(void) {
-    const long cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); /* not above 0: unknown */
-    const bool fits = cache_bytes > 0 && (size_t)cache_bytes < MAX_FLUSH / 2;
-    return fits ? (size_t)cache_bytes * 2 : MAX_FLUSH;
+    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE); /* bytes; not above 0: unknown */
+    return cache > 0 && (size_t)cache < MAX_FLUSH / 2 ? (size_t)cache * 2 : MAX_FLUSH;
 }
 
-/* Flushes the caches by writing other memory. Every thread writes a part, which flushes the own
- * caches of each core. */
+/* Flushes the caches by writing other memory. Every thread writes, for the caches of each core. */
 static void flush_caches(unsigned char *bytes, size_t count) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t i = 0; i < count; i += 64)
@@ -400,8 +398,7 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
     timing->p99_us = percentile(samples_us, count, 0.99);
     timing->min_us = samples_us[0];
     timing->noise = spread / median;
-    const bool mostly_waited = median > MOST_OVER_LEAST * samples_us[0];
-    timing->settled = drift <= settle && !mostly_waited;
+    timing->settled = drift <= settle && median <= MOST_OVER_LEAST * samples_us[0];
     timing->drift_limit = settle;
     timing->samples = count;
 }
@@ -438,12 +435,9 @@ bool timing_collect(const TimingOptions *options, double begun_us, double settle
     double *samples = malloc((size_t)options->samples * sizeof *samples);
     bool ok = samples || err_no_memory(err, "timing", "");
     int count = 0;
-    while (ok && count < options->samples) {
-        const bool time_is_up = clock_us() - begun_us > options->max_s * 1e6;
-        if (count >= MIN_SAMPLES && time_is_up)
-            break;
+    while (ok && count < options->samples &&
+           (count < MIN_SAMPLES || clock_us() - begun_us <= options->max_s * 1e6))
         ok = sample(context, &samples[count++], err);
-    }
     if (ok)
         timing_summarize(samples, count, settle, timing);
     free(samples);

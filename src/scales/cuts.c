@@ -64,8 +64,7 @@ static Steps steps_of(BevDtype element) {
         steps.starts[steps.count++] = equal_steps ? i : (below + value) / 2;
         below = value;
     }
-    if (equal_steps)
-        steps.end++;
+    steps.end += equal_steps ? 1 : 0;
     return steps;
 }
 
@@ -89,8 +88,7 @@ typedef struct {
 static void make_bin_sums(const LinearHistogram *linear, BinSums *sums) {
     memset(sums, 0, sizeof *sums);
     for (int i = 0; i < linear->bins; i++) {
-        const int counted = i == 0 ? 1 : i; /* the first bin counts as the second does */
-        double p = (double)linear->counts[counted];
+        double p = (double)linear->counts[i ? i : 1]; /* the first bin counts as the second does */
         sums->counts[i + 1] = sums->counts[i] + (int64_t)p;
         sums->filled[i + 1] = sums->filled[i] + (p > 0);
         sums->p_log_p[i + 1] = sums->p_log_p[i] + (p > 0 ? p * log(p) : 0);
@@ -112,9 +110,8 @@ static double divergence(const LinearHistogram *linear, const BinSums *sums, con
         const bool last_code = code + 1 == steps->count;
         const int to = last_code ? bins : first_bin(steps->starts[code + 1], steps->end, bins);
         const int64_t count = sums->counts[to] - sums->counts[from];
-        const int64_t filled_bins = sums->filled[to] - sums->filled[from];
         if (count) {
-            const double q = (double)count / (double)filled_bins;
+            const double q = (double)count / (double)(sums->filled[to] - sums->filled[from]);
             sum -= (double)(count + (to == bins ? saturated : 0)) * log(q);
         }
         from = to;
@@ -182,9 +179,8 @@ double scale_cut(const Histogram *histogram, ScaleMethod method, double percenti
                  BevDtype element) {
     LinearHistogram linear;
     const bool needs_single_scale = method == SCALE_ENTROPY || method == SCALE_MSE;
-    if (method == SCALE_MAX || !(histogram->largest > 0))
-        return histogram->largest;
-    if (needs_single_scale && !scale_is_single(element))
+    if (method == SCALE_MAX || !(histogram->largest > 0) ||
+        (needs_single_scale && !scale_is_single(element)))
         return histogram->largest;
     histogram_linear(histogram, &linear);
     const int bins = method == SCALE_PERCENTILE

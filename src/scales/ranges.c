@@ -55,10 +55,9 @@ static bool check_range(const char *where, const char *tensor, const Histogram *
     if (range == 0)
         return err_set(err, ERR_FAILED, place.text, "a scale needs a value other than 0",
                        "an empty histogram: all values are %s", histogram_kinds(histogram));
-    if (range < LEAST_RANGE)
-        return err_set(err, ERR_FAILED, place.text, "the tensor is as good as 0",
-                       "the range %.3g is so small that a scale is subnormal", range);
-    return true;
+    return range >= LEAST_RANGE ||
+           err_set(err, ERR_FAILED, place.text, "the tensor is as good as 0",
+                   "the range %.3g is so small that a scale is subnormal", range);
 }
 
 bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,

@@ -43,8 +43,7 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
  * "channel" selects them in place of a file. */
 extern const ScaleRanges ranges_by_channel;
 
-/* Returns the name of the scales that features of a format get. A format without scales gives
- * "none", and `ranges` NULL gives "ideal": each frame's own scales. Else returns the label. */
+/* Returns the name of the scales of a format: "none", "ideal" (`ranges` NULL), or the label. */
 const char *ranges_label(const ScaleRanges *ranges, BevDtype dtype);
 
 /* Returns the format and its scales: "FP8, ideal scales", "FP8, scales of parking.json", "FP16". */

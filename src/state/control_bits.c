@@ -9,8 +9,8 @@ const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "num
 
 /* ---- a code ---------------------------------------------------------------------------------- */
 
-/* Returns the element format of a tensor, where features have the format `dtype`. The formats of
- * whole numbers have the same codes, so all of them are shown as INT8. */
+/* Returns the element format of a tensor, where features have the format `dtype`. All formats of
+ * whole numbers have the codes of INT8. */
 static BevDtype element_of(BevDtype dtype, BitsOf of) {
     BevDtype element = of == BITS_DEPTH    ? bev_dtypes[dtype].depth
                        : of == BITS_OUTPUT ? bev_dtypes[dtype].out
@@ -89,20 +89,18 @@ const char *bits_class(BevDtype element, uint32_t code) {
  * exponent store sign and magnitude, the others two's complement. */
 static bool code_beside(BevDtype element, uint32_t code, int step, uint32_t *next) {
     const BevDtypeInfo *format = &bev_dtypes[element];
-    const bool has_exponent = format->exponent != 0;
     const uint32_t sign_bit = format->sign ? 1u << (format->bits - 1) : 0;
     const uint64_t all_bits = ((uint64_t)1 << format->bits) - 1;
     const int64_t most = ((int64_t)1 << (format->bits - format->sign)) - 1;
     const int64_t least = format->sign ? -most : 0;
     int64_t position = code & sign_bit ? -(int64_t)(code ^ sign_bit) : (int64_t)code;
-    if (!has_exponent)
+    if (!format->exponent)
         position = (int64_t)bev_code_value(element, code);
     position += step;
     if (position > most || position < least)
         return false;
-    const bool sign_and_magnitude = has_exponent && position < 0;
-    *next = sign_and_magnitude ? sign_bit | (uint32_t)-position
-                               : (uint32_t)((uint64_t)position & all_bits);
+    *next = format->exponent && position < 0 ? sign_bit | (uint32_t)-position
+                                             : (uint32_t)((uint64_t)position & all_bits);
     return true;
 }
 
@@ -134,8 +132,7 @@ ShortText bits_formula(BevDtype element, uint32_t code) {
     const uint32_t fraction = bits_field(element, code, PART_FRACTION);
     const uint32_t exponent = bits_field(element, code, PART_EXPONENT);
     const uint32_t integer = bits_field(element, code, PART_NUMBER);
-    const bool is_negative = bits_field(element, code, PART_SIGN) != 0;
-    const char *sign = is_negative ? "-" : "";
+    const char *sign = bits_field(element, code, PART_SIGN) ? "-" : "";
     const long long fraction_one = 1LL << bits_width(element, PART_FRACTION);
     const int bias = (1 << (format->exponent ? format->exponent - 1 : 0)) - 1;
     if (!strcmp(class, "normal"))
@@ -143,7 +140,7 @@ ShortText bits_formula(BevDtype element, uint32_t code) {
                           fraction_one);
     if (!strcmp(class, "subnormal"))
         return short_text("%s2^%d x %u/%lld", sign, 1 - bias, fraction, fraction_one);
-    if (!format->exponent && is_negative) /* two's complement */
+    if (!format->exponent && *sign) /* two's complement */
         return short_text("-%d + %u", 1 << bits_width(element, PART_NUMBER), integer);
     return (ShortText){""};
 }
@@ -166,29 +163,23 @@ ShortText state_bits_value(const State *state) {
     return bits_value(bev_code_value(page.dtype, page.code));
 }
 
-/* Returns "; next 0.3125", or "" where no code follows. In a lesson the text is "", because the
- * lesson may ask for the next number. */
-static ShortText next_text(const State *state) {
-    enum { ONE_UP = 1 };
-    const BitsPage *page = &state->bits;
-    uint32_t above;
-    if (state->lesson.open)
-        return (ShortText){""};
-    if (bits_next(page->dtype, page->code, ONE_UP, &above))
-        return short_text("; next %s", bits_value(bev_code_value(page->dtype, above)).text);
-    const bool is_positive = bev_code_value(page->dtype, page->code) > 0;
-    return short_text(is_positive && bits_then_nan(page->dtype, page->code) ? "; next NaN" : "");
-}
-
-/* Logs what was done, and the number with its bits. */
+/* Logs what was done, the number with its bits, and the next number. In a lesson the next number is
+ * left out, because the lesson may ask for it. */
 static unsigned log_bits(State *state, Action action, const char *done) {
     const BitsPage *page = &state->bits;
     const ShortText formula = bits_formula(page->dtype, page->code);
     const double value = bev_code_value(page->dtype, page->code);
+    const bool tells_next = !state->lesson.open;
+    uint32_t above;
+    ShortText next = {""};
+    if (tells_next && bits_next(page->dtype, page->code, 1, &above))
+        next = short_text("; next %s", bits_value(bev_code_value(page->dtype, above)).text);
+    else if (tells_next && value > 0 && bits_then_nan(page->dtype, page->code))
+        next = short_text("; next NaN");
     return SAY(state, action, "%s%s: %s is %s%s%s, %s%s", done, bits_title(page->dtype).text,
                bits_digits(page->dtype, page->code).text, bits_value(value).text,
                *formula.text ? " = " : "", formula.text, bits_class(page->dtype, page->code),
-               next_text(state).text) |
+               next.text) |
            STEP_CHANGE;
 }
 

@@ -4,8 +4,7 @@
 
 unsigned control_probe(State *state) {
     int64_t cell = state_probe_cell(state);
-    const bool already_asked = cell == state->job.probe_cell;
-    if (already_asked)
+    if (cell == state->job.probe_cell)
         return STEP_REDRAW;
     state->job.probe_cell = cell;
     return control_changed(state);
@@ -121,13 +120,10 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
-    unsigned bits = SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
-    if (viewport->zoom != before)
-        bits |= STEP_CHANGE;
     /* Only the picture without zoom interpolates between cells, so it must be drawn again. */
-    if ((viewport->zoom > 1) != (before > 1))
-        bits |= STEP_LOOK;
-    return bits;
+    return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom) |
+           (viewport->zoom != before ? STEP_CHANGE : 0) |
+           ((viewport->zoom > 1) != (before > 1) ? STEP_LOOK : 0);
 }
 
 unsigned control_zoom(State *state, const Command *command) {
@@ -294,8 +290,7 @@ unsigned control_steps_tick(State *state, double seconds) {
         return 0;
     state->step_clock -= moved;
     state->step_at = (int)clamp(state->step_at + moved, 0, last);
-    const bool reached_an_end = state->step_at == 0 || state->step_at == last;
-    if (!reached_an_end)
+    if (state->step_at > 0 && state->step_at < last)
         return STEP_REDRAW;
     state->step_speed = 0;
     return SAY(state, ACTION_STEPS_SPEED, "step %d: the %s", state->step_at + 1,
@@ -308,11 +303,10 @@ ShortText state_steps_of(const State *state) {
     const Job *job = &state->job;
     const long long block = job->steps_block;
     const int warp = job->steps_warp, lane = state->step_lane;
-    if (lane >= 0)
-        return short_text("%lld,%d,%d", block, warp, lane);
-    if (warp >= 0)
-        return short_text("%lld,%d", block, warp);
-    return block >= 0 ? short_text("%lld", block) : short_text("cell");
+    return lane >= 0    ? short_text("%lld,%d,%d", block, warp, lane)
+           : warp >= 0  ? short_text("%lld,%d", block, warp)
+           : block >= 0 ? short_text("%lld", block)
+                        : short_text("cell");
 }
 
 /* The warps that are followed. -1: all lanes of the warp, all warps of the block, or all warps that
@@ -344,14 +338,12 @@ static unsigned follow_warps(State *state, Action action, FollowedWarps next) {
 static bool parse_warps(const char *text, FollowedWarps *warps) {
     long long block;
     char rest;
-    *warps = (FollowedWarps){.block = -1, .warp = -1, .lane = -1};
     const int numbers = sscanf(text, "%lld,%d,%d%c", &block, &warps->warp, &warps->lane, &rest);
     if (numbers < 1 || numbers > 3 || text[strlen(text) - 1] == ',')
         return false;
     warps->block = block;
-    const bool warp_valid = numbers < 2 || warps->warp >= 0;
-    const bool lane_valid = numbers < 3 || (warps->lane >= 0 && warps->lane < LANES);
-    return block >= 0 && warp_valid && lane_valid;
+    return block >= 0 && (numbers < 2 || warps->warp >= 0) &&
+           (numbers < 3 || (warps->lane >= 0 && warps->lane < LANES));
 }
 
 /* Follows the warps that the argument names, or with "cell" all warps that work on the cell. */
@@ -384,8 +376,7 @@ static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
     const bool one_comma_at_most = strchr(names, ',') == strrchr(names, ',');
     kernels[0] = found >= 1 ? bev_kernel_find(first) : NULL;
     kernels[1] = found == 2 ? bev_kernel_find(second) : NULL;
-    const bool all_found = kernels[0] && (found == 1 || kernels[1]);
-    return all_found && one_comma_at_most;
+    return one_comma_at_most && kernels[0] && (found == 1 || kernels[1]);
 }
 
 unsigned control_steps_pair(State *state, const Command *command) {

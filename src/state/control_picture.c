@@ -11,30 +11,21 @@ RgbChoice rgb_from(int64_t first, int64_t channels) {
     return rgb;
 }
 
-/* Reads "12" or "12:LOW:HIGH" into channel k. Returns the text after these; NULL: other text. */
-static const char *parse_rgb_channel(const char *text, RgbChoice *rgb, int k) {
-    double *lo = &rgb->lo[k], *hi = &rgb->hi[k];
-    long long channel;
-    int used = 0;
-    const bool has_digit = text[0] >= '0' && text[0] <= '9'; /* sscanf takes a sign, too */
-    if (!has_digit || sscanf(text, "%6lld%n", &channel, &used) != 1)
-        return NULL;
-    rgb->channel[k] = channel;
-    text += used;
-    if (text[0] != ':')
-        return text;
-    if (sscanf(text, ":%lf:%lf%n", lo, hi, &used) != 2)
-        return NULL;
-    const bool valid_range = isfinite(*lo) && isfinite(*hi) && *lo < *hi;
-    return valid_range ? text + used : NULL;
-}
-
 bool rgb_parse(const char *text, RgbChoice *rgb) {
     RgbChoice parsed = {{0}, {0}, {0}};
-    for (int k = 0; k < 3; k++) {
-        const char after = k < 2 ? ',' : '\0';
-        text = parse_rgb_channel(text, &parsed, k);
-        if (!text || *text++ != after)
+    for (int k = 0; k < 3; k++) { /* "12" or "12:LOW:HIGH", and a comma between two of them */
+        double *lo = &parsed.lo[k], *hi = &parsed.hi[k];
+        long long channel;
+        int used = 0, range = 0;
+        const bool has_digit = text[0] >= '0' && text[0] <= '9'; /* sscanf takes a sign, too */
+        if (!has_digit || sscanf(text, "%6lld%n", &channel, &used) != 1)
+            return false;
+        parsed.channel[k] = channel;
+        if (text[used] == ':' && (sscanf(text + used, ":%lf:%lf%n", lo, hi, &range) != 2 ||
+                                  !isfinite(*lo) || !isfinite(*hi) || *lo >= *hi))
+            return false;
+        text += used + range;
+        if (*text++ != (k < 2 ? ',' : '\0'))
             return false;
     }
     *rgb = parsed;
@@ -73,13 +64,12 @@ unsigned control_compare(State *state, const Command *command) {
         other_scene ? menu_name(&state->menu.scenes, job->other - 1) : baseline.text;
     const bool with_itself = !other_scene && !job_rigs_differ(job) &&
                              kernel_config_equal(&job->baseline, &job->config);
-    if (mode == COMPARE_OFF)
-        SAY(state, command->action, "compare %s", compare_names[mode]);
-    else if (with_itself)
+    if (mode != COMPARE_OFF && with_itself)
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
             compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
     else
-        SAY(state, command->action, "compare %s, against %s", compare_names[mode], label);
+        SAY(state, command->action, "compare %s%s%s", compare_names[mode],
+            mode != COMPARE_OFF ? ", against " : "", mode != COMPARE_OFF ? label : "");
     return control_changed(state);
 }
 
@@ -97,8 +87,7 @@ static unsigned use_view(State *state, Action action, int view) {
 
 unsigned control_error(State *state, const Command *command) {
     const int error_view = state->menu.error_view;
-    const bool was_on = state->view == error_view;
-    const bool on = control_switched(command, was_on);
+    const bool was_on = state->view == error_view, on = control_switched(command, was_on);
     if (error_view < 0 || on == was_on)
         return STEP_REDRAW;
     if (!on)

@@ -15,10 +15,8 @@ unsigned control_page(State *state, const Command *command) {
     const int columns_needed = wide_page_open ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
     const bool too_narrow = state->columns && state->columns < columns_needed;
     const bool skips_both = command->step && too_narrow && !state->lesson.open;
-    int page = command->place;
-    if (skips_both && state->page == PAGE_BOTH)
-        page = PAGE_BEV;
-    else if (skips_both && page == PAGE_BOTH)
+    int page = skips_both && state->page == PAGE_BOTH ? PAGE_BEV : command->place;
+    if (skips_both && page == PAGE_BOTH)
         page = PAGE_DASHBOARD;
     state->page = (Page)page;
     return SAY(state, command->action, "page: %s", page_names[page]);
@@ -55,8 +53,7 @@ typedef enum { HELP_KEYS, HELP_GLOSSARY } HelpPart;
 /* Opens or closes a part of the help, from the entry `first` on. */
 static unsigned switch_help(State *state, const Command *command, HelpPart part, int first) {
     const bool is_glossary = part == HELP_GLOSSARY;
-    const bool part_open = state->help && state->glossary == is_glossary;
-    state->help = control_switched(command, part_open);
+    state->help = control_switched(command, state->help && state->glossary == is_glossary);
     state->glossary = is_glossary;
     state->help_first = first;
     return STEP_REDRAW;
@@ -98,10 +95,8 @@ unsigned control_scroll(State *state, int steps) {
         state->help_first = (int)clamp(state->help_first + steps, 0, help_entries(state) - 1);
         return STEP_REDRAW;
     }
-    if (!state->lesson.open)
-        return 0;
-    state->lesson.scroll += steps;
-    return STEP_REDRAW;
+    state->lesson.scroll += state->lesson.open ? steps : 0;
+    return state->lesson.open ? STEP_REDRAW : 0;
 }
 
 /* Opens or closes the palette. An argument other than "on" and "off" becomes the typed text. */
@@ -117,8 +112,7 @@ unsigned control_commands(State *state, const Command *command) {
 
 /* Asks for undo. The App keeps the earlier states. The argument `all` takes back every change. */
 unsigned control_undo(State *state, const Command *command) {
-    enum { ONE_CHANGE = 1, EVERY_CHANGE = 1000 };
-    state->undo_wish = command->step ? ONE_CHANGE : EVERY_CHANGE;
+    state->undo_wish = command->step ? 1 : 1000; /* more changes than the App keeps */
     return STEP_UNDO;
 }
 

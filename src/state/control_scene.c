@@ -8,11 +8,10 @@
 
 SceneGroup state_scene_group(const State *state, int scene) {
     const StateMenu *menu = &state->menu;
-    const int operator_place = scene - menu->operator_first;
-    if (scene < menu->preset_count)
-        return SCENES_PRESET;
-    return operator_place >= 0 && operator_place < menu->operator_count ? SCENES_OPERATOR
-                                                                        : SCENES_CAMERAS;
+    const int place = scene - menu->operator_first;
+    return scene < menu->preset_count                   ? SCENES_PRESET
+           : place >= 0 && place < menu->operator_count ? SCENES_OPERATOR
+                                                        : SCENES_CAMERAS;
 }
 
 /* Selects a scene. Channels, sizes, pinned cell and cursor of the old scene are reset. */
@@ -40,13 +39,11 @@ static unsigned change_points(State *state, const Command *command) {
     const int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
     const bool a_point_per_cell = own->kind == OPERATOR_EMBEDDING_BAG && own->cells;
     const int64_t least = a_point_per_cell ? own->cells : 1;
-    const double factor = command->step > 0 ? 2 : 0.5;
     double next = strtod(command->argument, NULL);
     if (command->step)
-        next = clamp(floor((double)now * factor), (double)least, OPERATOR_MAX_POINTS);
-    const bool valid =
-        next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next);
-    if (!valid)
+        next = clamp(floor((double)now * (command->step > 0 ? 2 : 0.5)), (double)least,
+                     OPERATOR_MAX_POINTS);
+    if (!(next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next)))
         return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
                    command->argument, (long long)least, OPERATOR_MAX_POINTS);
     state->job.sizes.points = (int64_t)next;
@@ -156,18 +153,14 @@ const char *state_camera_name(const State *state) {
 }
 
 /* Returns the pruning one step away. A step up keeps half as many bins, or takes ten times the
- * threshold, from PRUNE_LEAST on. A step down does the opposite, and at last prunes nothing.
- * `bins`: all bins of a pixel; 0: not known yet. */
+ * threshold, from PRUNE_LEAST on; a step down the opposite. `bins` of a pixel; 0: unknown. */
 static Prune prune_stepped(Prune now, int step, int64_t bins) {
     const double almost_least = 0.99 * PRUNE_LEAST; /* 1e-3 / 10 is rounded */
     if (now.top) {
         const int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
-        const bool keeps_all = bins && top > bins;
-        return (Prune){.top = keeps_all ? 0 : top};
+        return (Prune){.top = bins && top > bins ? 0 : top};
     }
-    if (!now.below)
-        return (Prune){.below = step > 0 ? PRUNE_LEAST : 0};
-    const double below = now.below * pow(10, step);
+    const double below = now.below ? now.below * pow(10, step) : step > 0 ? PRUNE_LEAST : 0;
     return (Prune){.below = below < almost_least ? 0 : fmin(below, 1)};
 }
 
@@ -297,7 +290,6 @@ unsigned control_see(State *state, const Command *command) {
 unsigned control_calibration(State *state, const Command *command) {
     const char *word = keys[command->action].word;
     const bool is_delay = command->action == ACTION_DELAY;
-    const double error = command->number + 0.0; /* makes -0 a 0 */
     Err err;
     int fault = 0; /* the row with the control's word */
     while (strcmp(fault_infos[fault].word, word))
@@ -306,7 +298,7 @@ unsigned control_calibration(State *state, const Command *command) {
         return SAY(state, command->action, "delay: %s", err.what);
     for (int i = 0; i < state->scene.camera_count; i++)
         if (command->all || i == state->camera)
-            state->job.camera_errors[i].each[fault] = error;
+            state->job.camera_errors[i].each[fault] = command->number + 0.0; /* makes -0 a 0 */
     SAY(state, command->action, "%s of %s off by %s%s", fault_infos[fault].name,
         command->all ? "all cameras" : state_camera_name(state),
         state_value(state, command->action).text,

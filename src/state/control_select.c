@@ -107,8 +107,7 @@ const char *state_injected_bug(const State *state) {
     return bug_number(state) ? state->job.config.kernel->title + strlen("BUG ") : "none";
 }
 
-/* Returns the number of the bug that the argument names, by number or by name. 0 is "none"; -1: no
- * bug has that name. */
+/* Returns the number of the bug that the argument names; 0 is "none". -1: there is none. */
 static int bug_named(const State *state, const Command *command, int count) {
     int number;
     char rest;
@@ -150,8 +149,7 @@ unsigned control_injected_bug(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said.text);
 }
 
-/* Returns the next position whose bit is set in the mask, in the direction of `step`. Returns `now`
- * where no other bit is set. */
+/* Returns the next position whose bit is set in the mask; `now` where no other bit is set. */
 static int next_in_mask(unsigned mask, int now, int step, int count) {
     for (int i = 1; i <= count; i++) {
         int candidate = wrapped(now + i * step, count);

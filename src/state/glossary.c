@@ -188,12 +188,10 @@ const GlossaryRow *glossary_find(const char *word) {
 static bool text_has_word(const char *text, const char *name) {
     const size_t length = strlen(name);
     const char *found = strcasestr(text, name);
-    while (found) {
+    for (; found; found = strcasestr(found + 1, name)) {
         const bool begins_word = found == text || !isalnum((unsigned char)found[-1]);
-        const bool ends_word = !isalnum((unsigned char)found[length]);
-        if (begins_word && ends_word)
+        if (begins_word && !isalnum((unsigned char)found[length]))
             return true;
-        found = strcasestr(found + 1, name);
     }
     return false;
 }

@@ -23,8 +23,7 @@
 /* Returns the menu's line about a value. NULL: the menu has none, as for a scene that the command
  * line named. */
 static const char *idea_at(const char *const *ideas, int value) {
-    const bool known = ideas && ideas[value] && ideas[value][0];
-    return known ? ideas[value] : NULL;
+    return ideas && ideas[value] && ideas[value][0] ? ideas[value] : NULL;
 }
 
 /* Returns the parts of a format: "16 bits: exponent 5, fraction 10; largest 65504". */
@@ -250,12 +249,10 @@ int keys_direct(int place) {
 }
 
 int help_entries(const State *state) {
-    if (state->glossary)
-        return glossary_count;
-    int count = 0;
+    int direct = 0;
     for (int i = 0; i < ACTION_COUNT; i++)
-        count += keys[i].direct;
-    return count;
+        direct += keys[i].direct;
+    return state->glossary ? glossary_count : direct;
 }
 
 const KeyRow *keys_of_word(const char *word) {
@@ -294,13 +291,11 @@ static bool check_argument(const KeyRow *row, const char *line, const char *argu
     const bool is_number = sscanf(argument, "%lf%c", &number, &rest) == 1 && isfinite(number);
     const bool is_cell = sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2;
     const bool switches = is_switch(argument) || (row->action == ACTION_PIN && is_cell);
-    const char *wrong = NULL;
-    if (row->argument == ARGUMENT_NONE)
-        wrong = "\"%s\" takes no argument, but \"%s\" was given";
-    else if (row->argument == ARGUMENT_NUMBER && !is_number)
-        wrong = "\"%s\" takes a number, not \"%s\"";
-    else if (row->argument == ARGUMENT_SWITCH && !switches)
-        wrong = "\"%s\" takes on or off, not \"%s\"";
+    const char *wrong =
+        row->argument == ARGUMENT_NONE ? "\"%s\" takes no argument, but \"%s\" was given"
+        : row->argument == ARGUMENT_NUMBER && !is_number ? "\"%s\" takes a number, not \"%s\""
+        : row->argument == ARGUMENT_SWITCH && !switches  ? "\"%s\" takes on or off, not \"%s\""
+                                                         : NULL;
     return !wrong || err_set(err, ERR_USAGE, line, "", wrong, row->word, argument);
 }
 
@@ -349,12 +344,9 @@ static const struct {
 /* clang-format on */
 
 KeyText key_of(Action action) {
-    const KeyRow *row = &keys[action];
     KeyText text;
-    if (row->direct)
-        return keys_name(row->keys[0]);
-    snprintf(text.name, sizeof text.name, ":%s", row->word);
-    return text;
+    snprintf(text.name, sizeof text.name, ":%s", keys[action].word);
+    return keys[action].direct ? keys_name(keys[action].keys[0]) : text;
 }
 
 KeyText keys_name(int32_t key) {

@@ -106,19 +106,16 @@ Reading live_latency(const LiveData *live, const LiveKernel *row) {
     return latency;
 }
 
-/* Whether two recorded medians may be divided: both settled, in one recording. */
-static bool recordings_comparable(const LiveKernel *a, const LiveKernel *b) {
-    return !a->unsettled && !b->unsettled && !strcmp(a->recorded_on, b->recorded_on);
-}
-
 Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     const Reading unknown = {.value = NAN};
-    const Reading latency = live_latency(live, row), base = live_latency(live, &live->baseline);
-    if (!latency.source || latency.source != base.source || latency.stale || base.stale)
+    const LiveKernel *baseline = &live->baseline;
+    const Reading latency = live_latency(live, row), base = live_latency(live, baseline);
+    if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
+        !(latency.value > 0))
         return unknown;
-    if (latency.source == SOURCE_RECORDED && !recordings_comparable(row, &live->baseline))
-        return unknown;
-    if (!(latency.value > 0))
+    const bool same_recording = !strcmp(row->recorded_on, baseline->recorded_on);
+    if (latency.source == SOURCE_RECORDED &&
+        (row->unsettled || baseline->unsettled || !same_recording))
         return unknown;
     Reading speedup = reading(base.value / latency.value, latency.source);
     speedup.doubtful = latency.doubtful || base.doubtful;
@@ -264,11 +261,10 @@ ShortText machine_text(const char *label) {
     static const char *const left_out[] = {"(R)", "(TM)", " Processor", " CPU"};
     ShortText machine = short_text("%.*s", (int)strcspn(label, ","), label);
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        const size_t length = strlen(left_out[i]);
         char *at;
-        while ((at = strstr(machine.text, left_out[i]))) {
-            const char *after = at + strlen(left_out[i]);
-            memmove(at, after, strlen(after) + 1);
-        }
+        while ((at = strstr(machine.text, left_out[i])))
+            memmove(at, at + length, strlen(at + length) + 1);
     }
     return machine;
 }
@@ -379,11 +375,9 @@ const PredictedKernel *prediction_kernel(const State *state, const LiveData *liv
     const KernelConfig *config = &live->job.config;
     const MemoryModel *model = live->model;
     const Gpu gpu = state_gpu(state);
-    if (!model || !config->kernel)
-        return NULL;
-    /* Only the bars still show the model of an earlier format. */
-    const bool of_selection = model->dtype == config->dtype && model->align == config->align;
-    return of_selection ? model_of_kernel(model, config->kernel, &gpu) : NULL;
+    if (!model || !config->kernel || model->dtype != config->dtype || model->align != config->align)
+        return NULL; /* only the bars still show the model of an earlier format */
+    return model_of_kernel(model, config->kernel, &gpu);
 }
 
 Prediction prediction_of(const State *state, const LiveData *live,
@@ -445,10 +439,8 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
     const PrunedKernel *best = pruned->kernels, *own = NULL;
     for (int i = 0; i < pruned->count; i++) {
         const PrunedKernel *row = &pruned->kernels[i];
-        if (row->latency_us[gpu] < best->latency_us[gpu])
-            best = row;
-        if (row->kernel == model_row(live->job.config.kernel))
-            own = row;
+        best = row->latency_us[gpu] < best->latency_us[gpu] ? row : best;
+        own = row->kernel == model_row(live->job.config.kernel) ? row : own;
     }
     Prediction unused;
     const PredictedKernel *leader = findings_fastest(live->model, gpu, NULL, &unused);
@@ -487,11 +479,8 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
         *next = (Advice){.finding = findings[i],
                          .command = {.action = here ? ACTION_KERNEL : ACTION_EXPLAIN},
                          .estimate = selected->estimate || (predicted && predicted->estimate)};
-        char *argument = next->command.argument;
-        if (here)
-            snprintf(argument, sizeof next->command.argument, "%s", kernel_word(here));
-        else
-            snprintf(argument, sizeof next->command.argument, "%d", i + 1);
+        snprintf(next->command.argument, sizeof next->command.argument, "%s",
+                 here ? kernel_word(here) : short_text("%d", i + 1).text);
     }
     qsort(advice, (size_t)kept, sizeof *advice, by_gain);
     return kept;
@@ -541,10 +530,9 @@ static double time_from(FigureSource source, const State *state, const LiveData 
         return predicted ? prediction_of(state, live, predicted).latency_us : NAN;
     if (!row || source == SOURCE_UNKNOWN || (forward && kernel->where != BEV_CUDA))
         return NAN;
-    if (source == SOURCE_RECORDED && forward) {
-        const RecordedOnGpu *recorded = story_recorded(state, row);
-        return recorded ? recorded->us : NAN;
-    }
+    const RecordedOnGpu *on_gpu = story_recorded(state, row);
+    if (source == SOURCE_RECORDED && forward)
+        return on_gpu ? on_gpu->us : NAN;
     if (source == SOURCE_RECORDED)
         return row->recorded_us.source ? row->recorded_us.value : NAN;
     const bool chosen_is_this_gpu = state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit);
@@ -558,18 +546,13 @@ static const char *recording_label(const State *state, const LiveData *live,
                                    const BevKernel *kernel) {
     const LiveKernel *row = live_known_kernel(live, kernel);
     const RecordedOnGpu *recorded = story_recorded(state, row);
-    if (recorded)
-        return recorded->label;
-    return row && row->recorded_us.source ? row->recorded_on : "";
+    return recorded ? recorded->label : row && row->recorded_us.source ? row->recorded_on : "";
 }
 
 /* Whether two labels of recordings name one machine. The date after the last comma may differ. */
 static bool same_machine(const char *a, const char *b) {
     const char *date_a = strrchr(a, ','), *date_b = strrchr(b, ',');
-    if (!date_a || !date_b)
-        return false;
-    const size_t length_a = (size_t)(date_a - a), length_b = (size_t)(date_b - b);
-    return length_a == length_b && !strncmp(a, b, length_a);
+    return date_a && date_b && date_a - a == date_b - b && !strncmp(a, b, (size_t)(date_a - a));
 }
 
 /* Whether the source has the times of all bars whose kernels take the selected format and align.
@@ -596,12 +579,11 @@ static bool has_all_times(FigureSource source, const Story *story, const State *
  * sources cannot be compared. */
 static FigureSource source_of_times(const Story *story, const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
-    if (has_all_times(SOURCE_MEASURED, story, state, live))
-        return SOURCE_MEASURED;
-    if (has_all_times(SOURCE_RECORDED, story, state, live))
-        return SOURCE_RECORDED;
     const bool modelled = live->model && kernel && kernel->direction == BEV_FORWARD;
-    return modelled ? SOURCE_MODEL : SOURCE_UNKNOWN;
+    return has_all_times(SOURCE_MEASURED, story, state, live)   ? SOURCE_MEASURED
+           : has_all_times(SOURCE_RECORDED, story, state, live) ? SOURCE_RECORDED
+           : modelled                                           ? SOURCE_MODEL
+                                                                : SOURCE_UNKNOWN;
 }
 
 /* Whether the published time is of another form of V3 than the model chooses. On the A6000 the
@@ -737,13 +719,11 @@ static void add_bar(Story *story, const State *state, const LiveData *live,
 }
 
 static void choose_bars(Story *story, const State *state, const LiveData *live) {
-    if (state->job.config.kernel->direction == BEV_FORWARD) {
-        for (int i = 0; bev_kernels[i]; i++)
-            if (story_tells(bev_kernels[i]))
-                add_bar(story, state, live, bev_kernels[i]);
-        return;
-    }
-    for (int i = 0; i < live->kernel_count; i++)
+    const bool forward = state->job.config.kernel->direction == BEV_FORWARD;
+    for (int i = 0; forward && bev_kernels[i]; i++)
+        if (story_tells(bev_kernels[i]))
+            add_bar(story, state, live, bev_kernels[i]);
+    for (int i = 0; !forward && i < live->kernel_count; i++)
         if (live->kernels[i].kernel->where == state_where(state))
             add_bar(story, state, live, live->kernels[i].kernel);
 }
@@ -761,10 +741,8 @@ static ShortText recorded_text(const Story *story, const State *state, const Liv
     const char *first = "", *last = "";
     for (int i = 0; i < story->count; i++) {
         const char *label = recording_label(state, live, story->bars[i].kernel);
-        if (label[0] && (!first[0] || strcmp(label, first) < 0))
-            first = label;
-        if (strcmp(label, last) > 0)
-            last = label;
+        first = label[0] && (!first[0] || strcmp(label, first) < 0) ? label : first;
+        last = strcmp(label, last) > 0 ? label : last;
     }
     ShortText machine = machine_text(first);
     const char *first_date = strrchr(first, ' '), *last_date = strrchr(last, ' ');
@@ -802,23 +780,14 @@ static ShortText estimate_text(const Story *story, const State *state) {
                       story->count);
 }
 
-/* Writes the source of the times and the machine: "recorded on NVIDIA H200, 2026-11-21". */
-static ShortText source_text(const Story *story, const State *state, const LiveData *live) {
-    if (story->source == SOURCE_MODEL)
-        return short_text("model of %s", prediction_gpu(state).text);
-    if (story->source == SOURCE_MEASURED)
-        return short_text("measured on %s", live->device.name);
-    if (story->source == SOURCE_RECORDED)
-        return short_text("recorded on %s", recorded_text(story, state, live).text);
-    if (!model_follows(&live->job.config))
-        return short_text("no model of these kernels");
-    return short_text(live->timed ? "times follow" : "not recorded");
-}
-
 /* Writes where the times are from: source, machine, an earlier configuration, first estimates. */
 static void fill_origin(Story *story, const State *state, const LiveData *live) {
-    ShortText earlier = {""}, pruned = {""};
-    if (story->source == SOURCE_MODEL)
+    ShortText earlier = {""}, pruned = {""}, machine = prediction_gpu(state);
+    if (story->source == SOURCE_MEASURED)
+        machine = short_text("%s", live->device.name);
+    else if (story->source == SOURCE_RECORDED)
+        machine = recorded_text(story, state, live);
+    else if (story->source == SOURCE_MODEL)
         earlier = earlier_config_text(state, live);
     story->other_config = earlier.text[0] != '\0';
     if (story->source == SOURCE_MODEL && !story->other_config && !prune_is_off(&live->job.prune))
@@ -826,8 +795,14 @@ static void fill_origin(Story *story, const State *state, const LiveData *live) 
     story->estimate = story->selection.estimate || story->baseline.estimate;
     for (int i = 0; i < story->count; i++)
         story->estimate |= story->bars[i].estimate;
-    snprintf(story->of, sizeof story->of, "%s%s%s", source_text(story, state, live).text,
-             earlier.text, pruned.text);
+    snprintf(story->of, sizeof story->of, "%s%s%s%s",
+             story->source == SOURCE_MODEL       ? "model of "
+             : story->source == SOURCE_MEASURED  ? "measured on "
+             : story->source == SOURCE_RECORDED  ? "recorded on "
+             : !model_follows(&live->job.config) ? "no model of these kernels"
+             : live->timed                       ? "times follow"
+                                                 : "not recorded",
+             story->source ? machine.text : "", earlier.text, pruned.text);
     snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate_text(story, state).text);
 }
 

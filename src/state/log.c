@@ -91,12 +91,10 @@ static ShortText error_text(const Headline *before, const Headline *after) {
     return text;
 }
 
-/* Appends the change of a figure to the line; "" appends nothing. */
 static void add_change(LogLine *line, const char *figure, ShortText change) {
-    const bool is_first = strlen(line->text) == strlen(line->said);
+    const char *before = strlen(line->text) == strlen(line->said) ? ": " : ", ";
     if (change.text[0])
-        text_add(line->text, sizeof line->text, "%s%s %s", is_first ? ": " : ", ", figure,
-                 change.text);
+        text_add(line->text, sizeof line->text, "%s%s %s", before, figure, change.text);
 }
 
 static void describe_change(LogLine *line, const Headline *after) {

@@ -64,19 +64,16 @@ static int word_score(const Candidate *candidate, const char *word) {
     return also <= WORD_BEGINS ? SYNONYM + (int)also : NO_MATCH;
 }
 
-static bool is_number(const char *word) {
-    return word[strspn(word, "0123456789.+-")] == '\0';
-}
-
 /* Adds the candidate where a typed word fits. A value must have every typed number: of "time 14.92"
  * only a control that takes numbers may lack 14.92. */
 static void offer_candidate(Search *search, const Candidate *candidate) {
     int score = candidate->score, missed = 0;
     for (int i = 0; i < search->word_count; i++) {
-        const int rank = word_score(candidate, search->words[i]);
+        const char *word = search->words[i];
+        const int rank = word_score(candidate, word);
+        const bool is_number = word[strspn(word, "0123456789.+-")] == '\0';
         missed += rank == NO_MATCH;
-        if (rank == NO_MATCH && candidate->row.kind == PALETTE_VALUE &&
-            is_number(search->words[i]))
+        if (rank == NO_MATCH && candidate->row.kind == PALETTE_VALUE && is_number)
             return;
         score += rank;
     }
@@ -95,8 +92,7 @@ static bool is_hidden(Action action) {
     return action == ACTION_COMMANDS || action == ACTION_ESCAPE;
 }
 
-/* Returns the candidate of a control's value. With the value "", returns the candidate of the
- * control itself. */
+/* Returns the candidate of a control's value; `value` "": the candidate of the control itself. */
 static Candidate candidate_of(const KeyRow *control, const char *value, const char *title) {
     Candidate candidate = {.also = control->also};
     PaletteRow *row = &candidate.row;
@@ -162,8 +158,7 @@ static void offer_typed_line(Search *search, const State *state) {
 
 /* ---- what is typed --------------------------------------------------------------------------- */
 
-/* Returns the group with that name; -1: none. Capitals count, because "compare" is a control and
- * "Compare" a group. */
+/* Returns the group with that name; -1: none. "compare" is a control, "Compare" a group. */
 static int group_named(const char *text) {
     for (int i = 0; i < GROUP_COUNT; i++)
         if (!strcmp(key_groups[i], text))
@@ -182,7 +177,9 @@ static bool is_filler(const char *word) {
 
 typedef enum { WITHOUT_FILLERS, WITH_FILLERS } Fillers;
 
-static void split_text(Search *search, const char *text, Fillers fillers) {
+/* Splits the typed text into the words to search for. Fillers are searched for only where the text
+ * has no other words. */
+static void split_words(Search *search, const char *text, Fillers fillers) {
     const char *at = text + strspn(text, " ");
     search->word_count = 0;
     while (*at && search->word_count < MOST_WORDS) {
@@ -194,14 +191,8 @@ static void split_text(Search *search, const char *text, Fillers fillers) {
         at += length;
         at += strspn(at, " ");
     }
-}
-
-/* Splits the typed text into the words to search for. Fillers are searched for only where the text
- * has no other words. */
-static void split_words(Search *search, const char *text) {
-    split_text(search, text, WITHOUT_FILLERS);
-    if (!search->word_count)
-        split_text(search, text, WITH_FILLERS);
+    if (!search->word_count && fillers == WITHOUT_FILLERS)
+        split_words(search, text, WITH_FILLERS);
 }
 
 /* Gathers the rows that fit the typed text. "dtype " and "dtype fp" mean the values of `dtype`, as
@@ -214,12 +205,12 @@ static void gather_candidates(Search *search, const State *state, const LiveData
     search->count = 0;
     offer_typed_line(search, state);
     if (typed && typed->list) {
-        split_words(search, text + strlen(typed->word));
+        split_words(search, text + strlen(typed->word), WITHOUT_FILLERS);
         offer_values(search, state, typed);
         if (search->count)
             return;
     }
-    split_words(search, all_groups ? text : "");
+    split_words(search, all_groups ? text : "", WITHOUT_FILLERS);
     for (int i = 0; i < ACTION_COUNT; i++) {
         const Candidate candidate = candidate_of(&keys[i], "", "");
         const bool in_group = all_groups || (int)keys[i].group == group;
@@ -283,13 +274,11 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
     const char *said = after.log.lines[0].said;
     const ShortText now = state_value(state, command->action);
     const ShortText then = state_value(&after, command->action);
-    const bool value_changed = strcmp(now.text, then.text) != 0;
-    if (bits & ~(unsigned)STEP_REDRAW || logged_nothing || value_changed)
+    if (bits & ~(unsigned)STEP_REDRAW || logged_nothing || strcmp(now.text, then.text))
         return true;
     const bool names_value = !command->step && now.text[0] && strcasestr(said, now.text);
-    const bool refuses = strstr(said, "still") || strstr(said, "no ");
-    if (names_value && !refuses) /* the control has this value already */
-        return true;
+    if (names_value && !strstr(said, "still") && !strstr(said, "no "))
+        return true; /* the control has this value already */
     snprintf(reason, size, "%s", said);
     return false;
 }
@@ -310,10 +299,8 @@ void palette_open(State *state, const char *text) {
     palette->open = true;
     snprintf(palette->text, sizeof palette->text, "%.*s", PALETTE_TEXT - 1, text);
     const KeyRow *control = keys_beginning(palette->text);
-    /* The text "dtype " alone lists all values, from the present one on. */
-    const bool lists_values =
-        control && control->list && !palette->text[strlen(control->word) + strlen(" ")];
-    palette->row = lists_values ? row_at_value(state, control) : 0;
+    const bool lists_all = control && control->list && !palette->text[strlen(control->word) + 1];
+    palette->row = lists_all ? row_at_value(state, control) : 0; /* "dtype " lists all values */
 }
 
 void palette_close(State *state) {
@@ -323,15 +310,14 @@ void palette_close(State *state) {
 
 void palette_remember(State *state, const Command *command) {
     Palette *palette = &state->palette;
-    int replaced = 0; /* the old place of this command, else the end of the list */
-    while (replaced < palette->recent_count &&
-           !same_command(&palette->recent[replaced], command))
-        replaced++;
-    if (replaced == PALETTE_RECENT)
-        replaced--;
-    else if (replaced == palette->recent_count)
+    int place = 0; /* the old place of this command, else the end of the list */
+    while (place < palette->recent_count && !same_command(&palette->recent[place], command))
+        place++;
+    if (place == PALETTE_RECENT)
+        place--;
+    else if (place == palette->recent_count)
         palette->recent_count++;
-    memmove(palette->recent + 1, palette->recent, (size_t)replaced * sizeof *palette->recent);
+    memmove(palette->recent + 1, palette->recent, (size_t)place * sizeof *palette->recent);
     palette->recent[0] = *command;
 }
 
@@ -381,9 +367,9 @@ static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) 
     if (row->kind == PALETTE_VALUE)
         return step > 0 ? PALETTE_TRY : PALETTE_DRAW;
     command->step = step;
-    const bool has_values = row->kind == PALETTE_CONTROL && control->argument != ARGUMENT_NONE &&
-                            control->group < GROUP_LESSON;
-    return has_values ? PALETTE_TRY : PALETTE_DRAW;
+    if (row->kind != PALETTE_CONTROL || control->argument == ARGUMENT_NONE)
+        return PALETTE_DRAW;
+    return control->group < GROUP_LESSON ? PALETTE_TRY : PALETTE_DRAW;
 }
 
 /* Changes the typed text by a key: a character, Backspace, or Ctrl-U. */
@@ -425,16 +411,12 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
         at = at < last ? at + 1 : 0;
         break;
     case KEYCODE_PAGE_UP:
-        at -= PAGE;
-        break;
     case KEYCODE_PAGE_DOWN:
-        at += PAGE;
+        at += key == KEYCODE_PAGE_UP ? -PAGE : PAGE;
         break;
     case KEYCODE_HOME:
-        at = 0;
-        break;
     case KEYCODE_END:
-        at = last;
+        at = key == KEYCODE_HOME ? 0 : last;
         break;
     case ':': /* typed twice: the palette is open already */
         return PALETTE_NOTHING;

@@ -141,13 +141,11 @@ bool state_figure_command(const State *state, const Job *shown, char *text, size
     const KernelConfig *config = &shown->config;
     const Job plain = job_plain();
     const char *scene = menu_name(&state->menu.scenes, shown->scene);
-    const bool rig_unchanged = rig_state_equal(&shown->rig, &plain.rig);
-    const bool slice_unchanged = shown->slice == plain.slice || state->scene.slices <= 1;
+    const bool usual_slice = shown->slice == plain.slice || state->scene.slices <= 1;
+    const bool usual = rig_state_equal(&shown->rig, &plain.rig) && usual_slice && !shown->channels;
     const bool needs_quotes = strpbrk(scene, " '\"$*") != NULL;
-    if (!rig_unchanged || !slice_unchanged || shown->channels || state->scene.has_operator ||
-        needs_quotes)
-        return false;
-    if (state->view == state->menu.rgb_view || config->kernel->direction == BEV_BACKWARD)
+    if (!usual || needs_quotes || state->scene.has_operator ||
+        state->view == state->menu.rgb_view || config->kernel->direction == BEV_BACKWARD)
         return false;
     snprintf(text, size, "bevscope snapshot %s", scene);
     if (scene_moves(&state->scene))
@@ -185,8 +183,7 @@ static bool complete_number(State *state, Command *command) {
             row->scaled ? now * pow(row->step, command->step) : now + command->step * row->step;
         command->number = clamp(round(next * per_unit) / per_unit, row->lo, row->hi);
     }
-    const bool within_bounds = command->number >= row->lo && command->number <= row->hi;
-    if (within_bounds)
+    if (command->number >= row->lo && command->number <= row->hi)
         return true;
     SAY(state, command->action, "%s: %s is not from %g to %g%s%s", row->word, command->argument,
         row->lo, row->hi, value[0] ? ": still " : "", value);
@@ -204,14 +201,9 @@ static unsigned log_new_value(State *state, const KeyRow *row, const char *expla
     return STEP_REDRAW | row->asks;
 }
 
-/* Returns the field of the state that TOGGLES, CHOOSES and SETS name. */
-static void *field_of(State *state, const KeyRow *row) {
-    return (char *)state + row->field;
-}
-
 unsigned control_set(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
-    double *field = field_of(state, row);
+    double *field = (double *)((char *)state + row->field);
     unsigned changed = SET(*field, command->number);
     return log_new_value(state, row, NULL) | changed;
 }
@@ -224,7 +216,7 @@ bool control_switched(const Command *command, bool now) {
 
 unsigned control_toggle(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
-    bool *field = field_of(state, row);
+    bool *field = (bool *)((char *)state + row->field);
     unsigned changed = SET(*field, control_switched(command, *field));
     return SAY(state, command->action, "%s", row->says[*field]) | row->asks | changed;
 }
@@ -254,7 +246,7 @@ int control_pick(State *state, const Command *command, int now) {
 unsigned control_choose(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
     ValueName values[VALUES_MAX];
-    int *field = field_of(state, row);
+    int *field = (int *)((char *)state + row->field);
     unsigned changed = SET(*field, command->place);
     if (command->action == ACTION_CHART && command->place)
         state->all = false; /* a chart has the tables' place */
@@ -266,12 +258,10 @@ unsigned control_choose(State *state, const Command *command) {
 
 /* Returns why the controls of cameras do nothing; NULL: the scene has cameras. */
 static const char *why_no_cameras(const SceneFacts *scene) {
-    if (scene->has_rig && scene->camera_count > 0)
-        return NULL;
-    if (scene->nx == 0)
-        return "this scene is not loaded yet";
-    return scene->has_operator ? "this scene is an operator: it has no cameras"
-                               : "this scene came without its cameras";
+    return scene->has_rig && scene->camera_count > 0 ? NULL
+           : scene->nx == 0                          ? "this scene is not loaded yet"
+           : scene->has_operator ? "this scene is an operator: it has no cameras"
+                                 : "this scene came without its cameras";
 }
 
 /* Returns why the control does nothing here; NULL: the control works. Most conditions count as met
@@ -371,8 +361,7 @@ static unsigned replace_color_view(State *state) {
     const SceneFacts *scene = &state->scene;
     const bool colors_known =
         scene->has_world || (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
-    const bool view_needs_colors = menu->world_views >> state->view & 1;
-    if (colors_known || !view_needs_colors)
+    if (colors_known || !(menu->world_views >> state->view & 1))
         return 0;
     state->view = scene->photo_features ? menu->rgb_view : menu->plain_view;
     return SAY(state, ACTION_VIEW, "view %s: these features are no known colours",
@@ -386,12 +375,9 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     control_use_slice(state, state_slice(state).slice, VIEW_CENTERED);
     if (state->camera >= scene->camera_count)
         state->camera = 0;
-    unsigned look = 0;
-    if (state->channel && state->channel >= scene->channels) {
-        state->channel = 0;
-        look = STEP_LOOK;
-    }
-    look |= replace_color_view(state);
+    const bool channel_lost = state->channel && state->channel >= scene->channels;
+    state->channel = channel_lost ? 0 : state->channel;
+    const unsigned look = (channel_lost ? STEP_LOOK : 0) | replace_color_view(state);
     KernelConfig config = state->job.config;
     char said[160] = ""; /* becomes "; V4 has no NVFP4: FP8" */
     kernel_config_make_valid(&state->job.baseline, control_aligns(state), NULL, 0);
@@ -430,9 +416,9 @@ static unsigned on_pixel(State *state, int64_t pixel) {
 }
 
 static unsigned on_hover(State *state, const Event *event) {
-    enum { NO_PIXEL = -1 };
-    int64_t x, y;
+    const int64_t no_pixel = -1;
     const bool clicked = event->on;
+    int64_t x, y;
     state->cursor_shown = cell_at(state, event, &x, &y);
     if (state->cursor_shown) {
         state->cursor_x = x;
@@ -440,7 +426,7 @@ static unsigned on_hover(State *state, const Event *event) {
     }
     if (state->cursor_shown && clicked)
         control_say_cell(state, ACTION_CURSOR_X, "", x, y);
-    return on_pixel(state, NO_PIXEL) | control_probe(state);
+    return on_pixel(state, no_pixel) | control_probe(state);
 }
 
 /* Pins the clicked cell. A second click on the same cell unpins it. */

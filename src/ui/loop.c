@@ -47,8 +47,7 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
     snprintf(loop->written, sizeof loop->written, "wrote %.250s: this page", path);
     if (!written)
         err_line(&err, loop->written, sizeof loop->written);
-    const bool first_error = !written && !loop->frame_lost;
-    if (!of_recording || first_error)
+    if (!of_recording || (!written && !loop->frame_lost))
         app_note(&loop->app, loop->written);
     loop->frame_lost |= loop->picture_lost;
 }
@@ -71,33 +70,27 @@ static void take_snapshot(Loop *loop) {
  * user quits, takes the snapshot of the picture that is there. */
 static void take_due_snapshot(Loop *loop) {
     const EngineFrame *frame = loop->app.frame;
-    if (!loop->snapshot_due || !frame)
-        return;
-    const bool keys_answered = frame->request >= loop->snapshot_request;
-    if (!keys_answered && !loop->quit)
+    const bool keys_answered = frame && frame->request >= loop->snapshot_request;
+    if (!loop->snapshot_due || !frame || (!keys_answered && !loop->quit))
         return;
     loop->snapshot_due = false;
     take_snapshot(loop);
 }
 
-/* Makes a new folder for a recording, so that older frames are kept. False: errno says why. */
-static bool make_recording_folder(Loop *loop) {
-    for (int i = 1; i < MAX_RECORDINGS; i++) {
-        snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
-        if (mkdir(loop->recording, 0777) == 0)
-            return true;
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
-}
-
-/* Begins or ends a recording. */
+/* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */
 static void switch_recording(Loop *loop) {
+    bool made = false, name_is_taken = true;
     loop->recording[0] = '\0';
     loop->recorded = -1;
     loop->frame_lost = false;
-    if (!loop->app.state.recording || make_recording_folder(loop))
+    if (!loop->app.state.recording)
+        return;
+    for (int i = 1; name_is_taken && i < MAX_RECORDINGS; i++) {
+        snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
+        made = mkdir(loop->recording, 0777) == 0;
+        name_is_taken = !made && errno == EEXIST;
+    }
+    if (made)
         return;
     Err err;
     err_set(&err, ERR_FAILED, loop->recording, "", "no folder for the recording: %s",
@@ -410,9 +403,8 @@ static bool stop_for_key(void *context) {
     return loop->gave_way;
 }
 
-/* Draws the window. Returns false where a key stopped the drawing. A drawing that answers a key is
- * never stopped. Nor is the drawing after a stopped drawing, so that held keys do not stop the
- * world. */
+/* Draws the window. Returns false where a key stopped the drawing. Drawings that answer a key are
+ * never stopped. Nor are two drawings in a row, so that held keys do not stop the world. */
 static bool draw_window(Loop *loop) {
     const EngineFrame *frame = loop->app.frame;
     const bool answers_key = frame && pace_answers(&loop->pace, SCREEN_WINDOW, frame->request);
@@ -464,9 +456,8 @@ static double world_tick_in_ms(const Loop *loop, double now) {
     const bool steps_play = state->job.steps && state->step_speed != 0;
     const bool moves = state->playing || state->recording || steps_play || state_races(state);
     const bool frame_came = frame && frame->state.job.serial == state->job.serial;
-    if (!moves)
-        return INFINITY;
-    return (frame_came ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
+    const double due_ms = frame_came ? loop->moment_ms : loop->tick_ms + LOST_MS;
+    return moves ? due_ms - now : INFINITY;
 }
 
 /* Advances the time of a moving world when it is due. A late moment does not delay the next one. */
@@ -544,8 +535,7 @@ static void wait_and_read(Loop *loop) {
         [SIGNALS] = {.fd = rescue_fd(), .events = POLLIN},
         [FRAMES] = {.fd = engine_fd(loop->app.engine), .events = POLLIN},
         [INPUT] = {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
-        [OUTPUT] = {.fd = loop->term && term_is_full(loop->term) ? STDOUT_FILENO : -1,
-                    .events = POLLOUT},
+        [OUTPUT] = {loop->term && term_is_full(loop->term) ? STDOUT_FILENO : -1, POLLOUT, 0},
     };
     if (wait_for_input(loop, waiting, WAITING) < 0)
         return;

@@ -51,8 +51,7 @@ void pace_closed(PaceMeter *meter, Screen screen) {
 /* Counts a new moment of the world on a screen, unless it follows a pause. */
 static void count_moment(ScreenPace *pace, double time_s, double now_ms) {
     const double gap_ms = now_ms - pace->shown_ms;
-    const bool shown_before = pace->shown_ms > 0 && pace->time_s == time_s;
-    if (shown_before)
+    if (pace->shown_ms > 0 && pace->time_s == time_s)
         return;
     if (gap_ms < PAUSE_MS) {
         pace->playing_ms += gap_ms;
@@ -67,11 +66,8 @@ void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request
     count_moment(&meter->screens[screen], time_s, now_ms);
     mark_answered(meter, screen, request, now_ms);
     bool all_show_pictures = true;
-    for (int i = 0; i < SCREEN_COUNT; i++) {
-        const bool is_open = open >> i & 1;
-        if (is_open && meter->screens[i].shown_ms <= 0)
-            all_show_pictures = false;
-    }
+    for (int i = 0; i < SCREEN_COUNT; i++)
+        all_show_pictures &= meter->screens[i].shown_ms > 0 || !(open >> i & 1);
     if (all_show_pictures && !meter->first_us)
         meter->first_us = clock_process_us();
 }

@@ -163,17 +163,13 @@ bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spot
 
 static const double TIP_MS = 400;
 
-static bool same_origin(const Origin *a, const Origin *b) {
-    return a->topic == b->topic && a->kernel == b->kernel && a->dtype == b->dtype &&
-           a->word == b->word;
-}
-
 bool hover_move(Hover *hover, const Spots *spots, double x, double y) {
     const Box *box = spots_box(spots, x, y);
-    const Origin *figure = spots_figure(spots, x, y);
+    const Origin *figure = spots_figure(spots, x, y), *last = &hover->figure;
     const bool same_box = box && hover->over && !memcmp(box, &hover->box, sizeof *box);
-    /* Between figures of a box the last figure stays. */
-    const bool same_figure = !figure || same_origin(figure, &hover->figure);
+    const bool same_figure = /* between the figures of a box the last figure stays */
+        !figure || (figure->topic == last->topic && figure->kernel == last->kernel &&
+                    figure->dtype == last->dtype && figure->word == last->word);
     const bool was_over = hover->over;
     hover->x = x;
     hover->y = y;

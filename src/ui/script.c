@@ -107,11 +107,8 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
 /* Parses columns and rows. `format` ends with %1s, which finds text that must not follow. */
 static bool parse_size(const char *text, const char *format, int *columns, int *rows) {
     char more[2];
-    if (sscanf(text, format, columns, rows, more) != 2)
-        return false;
-    const bool valid_columns = *columns >= 1 && *columns <= CELLS_MAX_EDGE;
-    const bool valid_rows = *rows >= 1 && *rows <= CELLS_MAX_EDGE;
-    return valid_columns && valid_rows;
+    return sscanf(text, format, columns, rows, more) == 2 && *columns >= 1 && *rows >= 1 &&
+           *columns <= CELLS_MAX_EDGE && *rows <= CELLS_MAX_EDGE;
 }
 
 static bool use_size(Script *script, const char *rest, Err *err) {

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 enum { START_W = 1280, START_H = 860 };
 
@@ -166,16 +167,11 @@ static double pixels_a_point(const SdlWindow *window, int w) {
     return points_w > 0 ? (double)w / points_w : 1;
 }
 
-static int bounded_edge(int edge) {
-    const int least_one = edge < 1 ? 1 : edge;
-    return least_one < IMAGE_MAX_EDGE ? least_one : IMAGE_MAX_EDGE;
-}
-
 double sdl_window_size(const SdlWindow *window, const State *state, int *w, int *h) {
     if (sdl.GetRendererOutputSize(window->renderer, w, h) < 0)
         sdl.GetWindowSize(window->window, w, h);
-    *w = bounded_edge(*w);
-    *h = bounded_edge(*h);
+    *w = MIN(MAX(*w, 1), IMAGE_MAX_EDGE);
+    *h = MIN(MAX(*h, 1), IMAGE_MAX_EDGE);
     double density =
         fmax(pixels_a_point(window, *w), density_of(sdl.GetWindowDisplayIndex(window->window)));
     return fmax(density, window_share(*w, *h)) * state_text_scale(state);
@@ -198,8 +194,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     return window->texture || sdl_failed("no texture", err);
 }
 
-/* Draws the picture with the outline of the box under the mouse, and with the box's tooltip where
- * the mouse has rested. */
+/* Draws the outline of the box under the mouse, and the box's tooltip where the mouse rests. */
 static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
     const double opaque = 1, line_width = 1.5;
     int w, h;
@@ -325,14 +320,12 @@ static int32_t special_key(const SDL_Keysym *symbol) {
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static MouseKind mouse_kind(const SDL_Event *event, const Pointer *pointer) {
-    const bool pressed = pointer->doing != POINTER_UP;
     if (event->type == SDL_MOUSEMOTION)
-        return pressed ? MOUSE_MOVE : MOUSE_HOVER;
-    if (event->type == SDL_MOUSEWHEEL)
-        return MOUSE_WHEEL;
-    if (event->type == SDL_MOUSEBUTTONUP)
-        return MOUSE_RELEASE;
-    return event->button.button == SDL_BUTTON_RIGHT ? MOUSE_MENU : MOUSE_PRESS;
+        return pointer->doing == POINTER_UP ? MOUSE_HOVER : MOUSE_MOVE;
+    return event->type == SDL_MOUSEWHEEL              ? MOUSE_WHEEL
+           : event->type == SDL_MOUSEBUTTONUP         ? MOUSE_RELEASE
+           : event->button.button == SDL_BUTTON_RIGHT ? MOUSE_MENU
+                                                      : MOUSE_PRESS;
 }
 
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,

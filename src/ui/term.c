@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <termcap.h>
 #include <termios.h>
@@ -47,14 +48,10 @@ static int hue_distance(Rgb a, Rgb b) {
     return 2 * bright * bright + 2 * red * red + blue * blue;
 }
 
-static int bounded(int value, int most) {
-    return value < 0 ? 0 : value < most ? value : most;
-}
-
 /* Returns the number of the nearest colour: the best of the cube's eight corners around the colour
  * and of the grey of the same brightness. */
 int palette_nearest(Rgb color) {
-    const int grey = bounded((luma(color) - 4) / 10, GREYS - 1);
+    const int grey = MIN(MAX((luma(color) - 4) / 10, 0), GREYS - 1);
     const uint8_t shade = (uint8_t)(8 + 10 * grey);
     int best = GREY_FIRST + grey, least = hue_distance(color, (Rgb){shade, shade, shade});
     int r0 = step_below(color.r), g0 = step_below(color.g), b0 = step_below(color.b);
@@ -72,7 +69,7 @@ int palette_nearest(Rgb color) {
 
 /* Returns the level with 1.5 times its distance from a grey. */
 static uint8_t away_from_grey(int level, int grey) {
-    return (uint8_t)bounded(grey + 3 * (level - grey) / 2, 255);
+    return (uint8_t)MIN(MAX(grey + 3 * (level - grey) / 2, 0), 255);
 }
 
 Rgb palette_vivid(Rgb color) {
@@ -466,7 +463,7 @@ void term_resized(Term *term) {
     struct winsize size = {.ws_col = 0};
     int columns, rows;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row)
-        resizeterm(bounded(size.ws_row, CELLS_MAX_EDGE), bounded(size.ws_col, CELLS_MAX_EDGE));
+        resizeterm(MIN(size.ws_row, CELLS_MAX_EDGE), MIN(size.ws_col, CELLS_MAX_EDGE));
     term_size(term, &columns, &rows);
     prepare_reset(term, rows);
     term_redraw(term);

@@ -78,9 +78,7 @@ static int32_t key_of_code(int code) {
 }
 
 static int32_t key_of_character(int32_t character) {
-    if (character == '\r')
-        return KEYCODE_ENTER;
-    return character == '\b' ? KEYCODE_BACKSPACE : character;
+    return character == '\r' ? KEYCODE_ENTER : character == '\b' ? KEYCODE_BACKSPACE : character;
 }
 
 void term_keys_open(TermKeys *typed) {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define KITTY_NUMBER "i=31"
 
@@ -37,10 +38,7 @@ static bool shows_inline(const char *name) {
 static void read_size(PixelAnswers *answers, const char *text) {
     enum { LEAST = 4, MOST = 128 };
     int w, h;
-    if (sscanf(text, "6;%4d;%4d", &h, &w) != 2)
-        return;
-    const bool possible = w >= LEAST && w <= MOST && h >= LEAST && h <= MOST;
-    if (!possible)
+    if (sscanf(text, "6;%4d;%4d", &h, &w) != 2 || MIN(w, h) < LEAST || MAX(w, h) > MOST)
         return;
     answers->resized |= w != answers->cell_w || h != answers->cell_h;
     answers->cell_w = w;
