@@ -15,13 +15,11 @@ static bool judges_each(const Engine *engine) {
 /* Whether two selections have the same errors in all formats. */
 static bool same_errors(const Verdict *one, const Verdict *other) {
     const Job *a = &one->job, *b = &other->job;
-    const bool same_scene = a->scene == b->scene && a->channels == b->channels &&
-                            a->photo_features == b->photo_features &&
-                            operator_same_change(&a->sizes, &b->sizes);
-    return same_scene && a->config.kernel == b->config.kernel &&
-           a->config.align == b->config.align && rig_state_equal(&a->rig, &b->rig) &&
-           a->scales_file == b->scales_file && scales_dtype(a) == scales_dtype(b) &&
-           one->time_s == other->time_s;
+    return a->scene == b->scene && a->config.align == b->config.align &&
+           a->config.kernel == b->config.kernel && a->channels == b->channels &&
+           rig_state_equal(&a->rig, &b->rig) && a->scales_file == b->scales_file &&
+           scales_dtype(a) == scales_dtype(b) && a->photo_features == b->photo_features &&
+           operator_same_change(&a->sizes, &b->sizes) && one->time_s == other->time_s;
 }
 
 /* Marks the errors as stale. Errors of another scene, kernel or align are forgotten. */

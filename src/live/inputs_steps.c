@@ -58,11 +58,10 @@ static StepsRequest request_of(const State *state, const FrameInputs *inputs) {
     request.warp = job->steps_warp;
     request.gpu = gpu_facts(&gpu);
     const bool same_map = !job_rigs_differ(job) && job->baseline.align == job->config.align;
-    const bool baseline_differs =
-        job->baseline_pinned && !kernel_config_equal(&job->baseline, &job->config);
+    const bool differs = job->baseline_pinned && !kernel_config_equal(&job->baseline, &job->config);
     if (request.kernels[0] && request.kernels[1])
         request.baseline = job->config;
-    else if (!request.kernels[0] && same_map && baseline_differs)
+    else if (!request.kernels[0] && same_map && differs)
         request.baseline = job->baseline;
     return request;
 }

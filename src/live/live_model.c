@@ -173,8 +173,7 @@ typedef struct {
     bool estimate;
 } Replay;
 
-/* Whether the model lacks the kernel in this format, or has only an estimate where a complete
- * replay is wanted. A kernel that cannot be replayed is not missing. */
+/* Whether the kernel lacks a replay, or a complete replay where an estimate is too little. */
 static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype,
                        bool estimate) {
     const ModelFormat *format = &now->model->formats[dtype];

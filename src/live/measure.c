@@ -266,8 +266,7 @@ void measure_note_load(Measure *measure, bool machine_busy) {
 }
 
 static bool is_unfinished(const TimedKernel *timed) {
-    const bool idle = true; /* a kernel that is due later, when nothing moves, counts */
-    return timed_kernel_due(timed, idle) && (!timed->complete || timed_kernel_waited(timed));
+    return timed_kernel_due(timed, true) && (!timed->complete || timed_kernel_waited(timed));
 }
 
 bool measure_is_unfinished(const Measure *measure) {

@@ -355,15 +355,12 @@ typedef struct {
 /* Returns an existing grid of `config` on the features and the map of `with`, or NULL. */
 static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const KernelConfig *config) {
     const Pipeline *pipeline = run->pipeline;
-    PooledGrid *const grids_there[] = {run->next.pooled, pipeline->made.pooled,
-                                       pipeline->made.baseline, pipeline->offers[0],
-                                       pipeline->offers[1]};
-    for (size_t i = 0; i < sizeof grids_there / sizeof *grids_there; i++) {
-        PooledGrid *grid = grids_there[i];
-        if (grid && grid->features == with->features && grid->map == with->map &&
-            kernel_config_equal(&grid->config, config))
-            return grid;
-    }
+    PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
+                                 pipeline->offers[0], pipeline->offers[1]};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++)
+        if (there[i] && there[i]->features == with->features && there[i]->map == with->map &&
+            kernel_config_equal(&there[i]->config, config))
+            return there[i];
     return NULL;
 }
 
@@ -410,8 +407,9 @@ static bool baseline_features(Run *run, const Job *job, const Job *baseline, Fra
     const bool same_scales = baseline->scales == job->scales &&
                              baseline->scales_scene == job->scales_scene &&
                              scales_dtype(baseline) == scales_dtype(job);
-    SeenFeatures *last = before ? before->features : NULL;
-    SeenFeatures *have = same_values && same_scales ? run->next.features : last;
+    SeenFeatures *have = same_values && same_scales ? run->next.features
+                         : before                   ? before->features
+                                                    : NULL;
     const SeenNeeds needs = seen_needs(run);
     with->features = inputs_features(have, with->scene, baseline, &needs, run->err);
     return with->features != NULL;

@@ -140,9 +140,8 @@ unsigned control_pan(State *state, const Command *command) {
     const bool along_x = command->action == ACTION_PAN_X;
     const double cells_in_view =
         (double)(along_x ? state->scene.nx : state->scene.ny) / viewport->zoom;
-    const double unit_cells = command->step ? cells_in_view / 10 : 1;
     double *center = along_x ? &viewport->center_x : &viewport->center_y;
-    *center += command->number * unit_cells;
+    *center += command->number * (command->step ? cells_in_view / 10 : 1);
     control_fit_viewport(state);
     return SAY(state, command->action,
                viewport->zoom > 1 ? "view moved" : "view: the whole grid is in sight");
@@ -195,8 +194,7 @@ ShortText state_slice_text(const State *state) {
     return state->scene.slices > 1 ? slice_name(state->job.slice) : short_text("flat");
 }
 
-/* Returns the slice one step away in the cycle max, 0, 1, ..., the highest, side. In this cycle
- * max has place 0, slice i has place i + 1, and side has the last place. */
+/* Returns the slice one step away in the cycle max (place 0), 0, 1, ..., the highest, side. */
 static int next_slice(int now, int step, int slices) {
     const int side_place = slices + 1, count = slices + 2;
     int place = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? side_place : now + 1;
@@ -309,8 +307,7 @@ ShortText state_steps_of(const State *state) {
                         : short_text("cell");
 }
 
-/* The warps that are followed. -1: all lanes of the warp, all warps of the block, or all warps that
- * work on the cell. */
+/* The warps that are followed. -1: all lanes, all warps of the block, or all warps of the cell. */
 typedef struct {
     int64_t block;
     int warp, lane;

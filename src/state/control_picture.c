@@ -59,10 +59,9 @@ unsigned control_compare(State *state, const Command *command) {
     state->compare = mode;
     job->pool_baseline = mode != COMPARE_OFF;
     const ShortText baseline = kernel_config_label(&job->baseline);
-    const bool other_scene = job->other != 0;
     const char *label =
-        other_scene ? menu_name(&state->menu.scenes, job->other - 1) : baseline.text;
-    const bool with_itself = !other_scene && !job_rigs_differ(job) &&
+        job->other ? menu_name(&state->menu.scenes, job->other - 1) : baseline.text;
+    const bool with_itself = !job->other && !job_rigs_differ(job) &&
                              kernel_config_equal(&job->baseline, &job->config);
     if (mode != COMPARE_OFF && with_itself)
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
@@ -127,8 +126,8 @@ unsigned control_channel(State *state, const Command *command) {
     const bool is_number = end != command->argument && *end == '\0';
     if (!command->step && !is_number)
         return use_rgb(state, command);
-    const double wanted = command->step ? (double)state->channel + command->step : number;
-    int64_t channel = (int64_t)clamp(wanted, -1, 1e9);
+    int64_t channel = (int64_t)clamp(
+        command->step ? (double)state->channel + command->step : number, -1, 1e9);
     if (count > 0)
         channel = (channel % count + count) % count; /* -1 wraps to the last channel */
     unsigned changed = SET(state->channel, channel > 0 ? channel : 0);

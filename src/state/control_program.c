@@ -63,9 +63,8 @@ unsigned control_help(State *state, const Command *command) {
     return switch_help(state, command, HELP_KEYS, 0);
 }
 
-/* Returns the glossary row that explains the newest line of the log. The word of that row stands in
- * the line, or in the help of the line's control. Lines without such a word are skipped. NULL: no
- * line has such a word. */
+/* Returns the glossary row of a word in the log: in the newest line with a known word, or in the
+ * help of that line's control. NULL: no line has such a word. */
 static const GlossaryRow *last_mentioned(const Log *log) {
     const GlossaryRow *row = NULL;
     for (int i = 0; i < log->count && !row; i++) {
@@ -99,7 +98,6 @@ unsigned control_scroll(State *state, int steps) {
     return state->lesson.open ? STEP_REDRAW : 0;
 }
 
-/* Opens or closes the palette. An argument other than "on" and "off" becomes the typed text. */
 unsigned control_commands(State *state, const Command *command) {
     const bool closes = command->step ? state->palette.open : !strcmp(command->argument, "off");
     const bool has_text = !command->step && !is_switch(command->argument);

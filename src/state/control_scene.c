@@ -61,8 +61,8 @@ unsigned control_config(State *state, const Command *command) {
     double points;
     char rest;
     const bool is_number = sscanf(command->argument, "%lf%c", &points, &rest) == 1;
-    const bool not_loaded = state->scene.nx == 0; /* may become an operator scene */
-    const bool may_have_points = state->scene.has_operator || (is_number && not_loaded);
+    /* A scene that is not loaded yet may be an operator. */
+    const bool may_have_points = state->scene.has_operator || (is_number && state->scene.nx == 0);
     if (may_have_points && (is_number || command->step))
         return change_points(state, command);
     if (!state->menu.preset_count)
@@ -120,10 +120,9 @@ unsigned control_play(State *state, const Command *command) {
         pause_world(state);
     if (state->job.time_s != before_s)
         changed |= control_changed(state);
-    const bool scene_loaded = state->scene.nx > 0;
     if (!state->playing)
         SAY(state, command->action, "paused at %.2f s", state->job.time_s);
-    else if (scene_loaded && !scene_moves(&state->scene))
+    else if (state->scene.nx && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
     else
@@ -155,13 +154,12 @@ const char *state_camera_name(const State *state) {
 /* Returns the pruning one step away. A step up keeps half as many bins, or takes ten times the
  * threshold, from PRUNE_LEAST on; a step down the opposite. `bins` of a pixel; 0: unknown. */
 static Prune prune_stepped(Prune now, int step, int64_t bins) {
-    const double almost_least = 0.99 * PRUNE_LEAST; /* 1e-3 / 10 is rounded */
     if (now.top) {
         const int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
         return (Prune){.top = bins && top > bins ? 0 : top};
     }
     const double below = now.below ? now.below * pow(10, step) : step > 0 ? PRUNE_LEAST : 0;
-    return (Prune){.below = below < almost_least ? 0 : fmin(below, 1)};
+    return (Prune){.below = below < PRUNE_LEAST * 0.99 ? 0 : fmin(below, 1)}; /* not exact */
 }
 
 unsigned control_prune(State *state, const Command *command) {

@@ -217,11 +217,10 @@ unsigned control_channels(State *state, const Command *command) {
     int at = 0; /* the first listed number that is not below the present one */
     while (at + 1 < count && atoi(counts[at].name) < state_channels(state))
         at++;
-    const ValueName *next = &counts[wrapped(at + command->step, count)];
-    const int64_t channels = command->step ? atoi(next->name) : (int64_t)command->number;
+    const int64_t channels = command->step ? atoi(counts[wrapped(at + command->step, count)].name)
+                                           : (int64_t)command->number;
     state->job.channels = channels;
-    if (state->channel >= channels)
-        state->channel = 0;
+    state->channel = state->channel < channels ? state->channel : 0;
     return SAY_CHANGE(state, command->action, "C = %lld", (long long)channels);
 }
 

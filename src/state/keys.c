@@ -447,9 +447,7 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         KeyHint hint = hint_rows[i].hint;
         const bool of_bits = bits_work && hint_rows[i].open == OPEN_BITS;
-        if (!of_bits && hint_rows[i].open != open)
-            continue;
-        if (of_bits && hint.action == bits_left_out)
+        if (of_bits ? hint.action == bits_left_out : hint_rows[i].open != open)
             continue;
         if (bits_work && !of_bits && hint.action == ACTION_ESCAPE) /* Esc closes the bits first */
             continue;

@@ -537,8 +537,9 @@ static double time_from(FigureSource source, const State *state, const LiveData 
         return row->recorded_us.source ? row->recorded_us.value : NAN;
     const bool chosen_is_this_gpu = state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit);
     const bool settled = row->median_us.source == source && !row->unsettled;
-    const bool usable = settled && !row->median_us.stale && (!forward || chosen_is_this_gpu);
-    return usable ? row->median_us.value : NAN;
+    return settled && !row->median_us.stale && (!forward || chosen_is_this_gpu)
+               ? row->median_us.value
+               : NAN;
 }
 
 /* Returns the label of the recording of a kernel's time; "": none was recorded. */
@@ -575,8 +576,7 @@ static bool has_all_times(FigureSource source, const Story *story, const State *
     return story->count > 0;
 }
 
-/* Returns the first source that has all times. Sources are never mixed, because times of different
- * sources cannot be compared. */
+/* Returns the first source that has all times. Times of two sources cannot be compared. */
 static FigureSource source_of_times(const Story *story, const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
     const bool modelled = live->model && kernel && kernel->direction == BEV_FORWARD;
@@ -709,7 +709,6 @@ bool story_tells(const BevKernel *kernel) {
            kernel->stage == BEV_POOL && (kernel->published || kernel->is_default);
 }
 
-/* Adds the kernel's bar if anything is known of the kernel, and the story has room. */
 static void add_bar(Story *story, const State *state, const LiveData *live,
                     const BevKernel *kernel) {
     const bool known = live_known_kernel(live, kernel) || predicted_row(state, live, kernel);
@@ -728,8 +727,7 @@ static void choose_bars(Story *story, const State *state, const LiveData *live) 
             add_bar(story, state, live, live->kernels[i].kernel);
 }
 
-/* Returns the kernel whose time the story tells for a selected kernel: for a forward CPU kernel the
- * CUDA kernel of the same idea. */
+/* Returns the kernel whose time is told: for a forward kernel the CUDA kernel of its idea. */
 static const BevKernel *timed_for(const BevKernel *kernel) {
     const BevKernel *modelled = kernel->direction == BEV_FORWARD ? model_row(kernel) : NULL;
     return modelled ? modelled : kernel;

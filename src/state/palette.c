@@ -264,8 +264,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* Tries the command on a copy of the state. A command that only logs a refusal is not usable, and
- * the refusal is the reason. */
+/* Tries the command on a copy of the state. Where it only logs a refusal, that is the reason. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
     State after = *state;
     Event event = {.kind = EVENT_COMMAND, .command = *command};
@@ -323,8 +322,7 @@ void palette_remember(State *state, const Command *command) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Makes the row's name the typed text, for Tab. A control that takes an argument gets a blank:
- * "dtype " then lists the values, and "l2 " waits for a number. */
+/* Writes out the row, for Tab. "dtype " lists the values, and "l2 " waits for a number. */
 static PaletteDoes complete_row(State *state, const PaletteRow *row) {
     char text[PALETTE_NAME + 1];
     const bool takes_argument =
@@ -389,9 +387,9 @@ static PaletteDoes type_character(State *state, int32_t key) {
 PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command) {
     enum { PAGE = 8 };
     PaletteRow rows[PALETTE_ROWS];
-    const int count = palette_rows(state, live, rows), last = count - 1;
-    int at = state->palette.row < count ? state->palette.row : last;
-    const PaletteRow *row = count ? &rows[at] : NULL;
+    const int last = palette_rows(state, live, rows) - 1;
+    int at = state->palette.row <= last ? state->palette.row : last;
+    const PaletteRow *row = last >= 0 ? &rows[at] : NULL;
     switch (key) {
     case KEYCODE_ESCAPE:
     case KEYCODE_CTRL_P:
@@ -423,6 +421,6 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     default:
         return type_character(state, key);
     }
-    state->palette.row = (int)clamp(at, 0, count ? last : 0);
+    state->palette.row = (int)clamp(at, 0, last >= 0 ? last : 0);
     return PALETTE_DRAW;
 }

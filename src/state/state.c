@@ -339,8 +339,7 @@ unsigned control_aligns(const State *state) {
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
-    const bool world_moves =
-        state->playing && scene_moves(&state->scene) && seconds > 0 && !state->race;
+    bool world_moves = state->playing && scene_moves(&state->scene) && seconds > 0 && !state->race;
     unsigned bits = control_steps_tick(state, seconds);
     if (state_races(state)) {
         state->race_s += seconds;
@@ -417,14 +416,13 @@ static unsigned on_pixel(State *state, int64_t pixel) {
 
 static unsigned on_hover(State *state, const Event *event) {
     const int64_t no_pixel = -1;
-    const bool clicked = event->on;
     int64_t x, y;
     state->cursor_shown = cell_at(state, event, &x, &y);
     if (state->cursor_shown) {
         state->cursor_x = x;
         state->cursor_y = y;
     }
-    if (state->cursor_shown && clicked)
+    if (state->cursor_shown && event->on)
         control_say_cell(state, ACTION_CURSOR_X, "", x, y);
     return on_pixel(state, no_pixel) | control_probe(state);
 }
@@ -432,12 +430,11 @@ static unsigned on_hover(State *state, const Event *event) {
 /* Pins the clicked cell. A second click on the same cell unpins it. */
 static unsigned on_click(State *state, const Event *event) {
     int64_t x, y;
-    const bool is_nearest_with_points = event->on;
     if (!cell_at(state, event, &x, &y))
         return 0;
     if (state->pinned && state->pin_x == x && state->pin_y == y)
         return control_unpin(state, ACTION_PIN);
-    if (is_nearest_with_points) /* the cursor stays where the mouse is */
+    if (event->on) /* the nearest cell with points: the cursor stays where the mouse is */
         return control_pin_at(state, "no point falls there; pinned the nearest with points, ", x,
                               y);
     state->cursor_x = x;
@@ -478,10 +475,9 @@ unsigned state_step(State *state, const Event *event) {
         state->viewport.center_y -= event->y;
         control_fit_viewport(state);
         return STEP_REDRAW;
-    case EVENT_WHEEL: {
-        const double zoom = state->viewport.zoom * pow(ZOOM_STEP, event->steps);
-        return control_zoom_about(state, zoom, event->x, event->y);
-    }
+    case EVENT_WHEEL:
+        return control_zoom_about(state, state->viewport.zoom * pow(ZOOM_STEP, event->steps),
+                                  event->x, event->y);
     case EVENT_WIPE:
         state->wipe = clamp(event->x, 0, 1);
         return STEP_REDRAW;

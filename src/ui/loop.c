@@ -466,11 +466,10 @@ static void tick_world(Loop *loop) {
     if (world_tick_in_ms(loop, now) > 0)
         return;
     const bool on_cpu = loop->app.state.job.config.kernel->where == BEV_CPU;
-    const double most_ms = 250; /* a longer pause does not make the world jump */
     loop->tick_ms = now;
     loop->moment_ms = fmax(loop->moment_ms + (on_cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
-    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, most_ms) * 1e-3});
+    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
 }
 
 /* Starts all clocks of the display, at the beginning and after a stop. */

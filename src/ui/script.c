@@ -133,10 +133,8 @@ static bool use_pixel(Script *script, const char *rest, Err *err) {
     const BevShape *shape = &app_live(&script->app)->frame.shape;
     int camera, x, y;
     char more[2];
-    const bool three_numbers = sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) == 3;
-    const bool inside = three_numbers && camera >= 0 && camera < shape->cameras && x >= 0 &&
-                        x < shape->feat_w && y >= 0 && y < shape->feat_h;
-    if (!inside)
+    if (sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) != 3 || camera < 0 || x < 0 || y < 0 ||
+        camera >= shape->cameras || x >= shape->feat_w || y >= shape->feat_h)
         return refuse_line(script,
                            "pixel takes a camera from 0, a column and a row of its features", err);
     int64_t pixel = (camera * shape->feat_h + y) * shape->feat_w + x;

@@ -196,7 +196,6 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
 
 /* Draws the outline of the box under the mouse, and the box's tooltip where the mouse rests. */
 static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
-    const double opaque = 1, line_width = 1.5;
     int w, h;
     double scale = sdl_window_size(window, state, &w, &h);
     cairo_t *cr = cairo_create(window->over);
@@ -206,7 +205,7 @@ static void draw_over(SdlWindow *window, const State *state, const LiveData *liv
     cairo_paint(cr);
     cairo_scale(cr, scale, scale);
     pen_init(&pen, cr, &themes[state->light ? THEME_LIGHT : THEME_DARK], NULL);
-    pen_frame(&pen, window->hover.box, pen.theme->accent, opaque, line_width);
+    pen_frame(&pen, window->hover.box, pen.theme->accent, 1, 1.5);
     if (window->hover.told &&
         spots_tip(&window->spots, window->hover.x, window->hover.y, state, live, &tip))
         window_tip_draw(&pen, &tip, w / scale, h / scale);
