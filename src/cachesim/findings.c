@@ -281,16 +281,14 @@ static void find_empty_slices(const Facts *facts, Finding *finding) {
 
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
                                         Prediction *prediction) {
-    const PredictedKernel *best = NULL;
-    for (int i = 0; i < model->kernel_count; i++) {
-        const PredictedKernel *other = &model->kernels[i];
-        if (!other->kernel || other->kernel->wrong_on_purpose)
-            continue;
-        Prediction p = model_predict(model, other, gpu, edit);
-        if (best && !(p.latency_us < prediction->latency_us))
-            continue;
-        best = other;
-        *prediction = p;
+    const PredictedKernel *best = NULL, *other = NULL;
+    while ((other = model_next(model, other))) {
+        const Prediction p = model_predict(model, other, gpu, edit);
+        const bool is_faster = !best || p.latency_us < prediction->latency_us;
+        if (is_faster && !other->kernel->wrong_on_purpose) {
+            best = other;
+            *prediction = p;
+        }
     }
     return best;
 }
@@ -319,7 +317,6 @@ static int compare_gains(const void *a, const void *b) {
     return (difference > 0) - (difference < 0);
 }
 
-/* Applies a rule, and counts its finding if the gain is large enough. */
 static void apply_rule(Rule *rule, Facts *facts, Finding findings[FINDINGS_MAX]) {
     Finding *finding = &findings[facts->found];
     *finding = (Finding){.gain = 0};
@@ -388,25 +385,18 @@ static void remove_traffic(const Facts *facts, Finding *step) {
         100 * (asked->out_read + asked->out_write) / all);
 }
 
-static int count_replayed_kernels(const MemoryModel *model) {
-    int count = 0;
-    for (int i = 0; i < model->kernel_count; i++)
-        count += model->kernels[i].kernel != NULL;
-    return count;
-}
-
 /* Returns a text about the form that V4 takes: tiles of cells, or pieces of cells. */
 static const char *v4_form_text(const MemoryModel *model) {
-    for (int i = 0; i < model->kernel_count; i++) {
-        const PredictedKernel *row = &model->kernels[i];
-        if (!row->kernel || row->kernel->access.owner != BEV_OWNS_TILE)
-            continue;
-        const BevAccess *form = row->profile.counts.form;
-        if (form && form->owner == BEV_OWNS_PIECE)
-            return "no columns that cells share: V4 takes pieces of cells, without tensor cores";
-        return "V4 finds columns that cells share: tiles on tensor cores";
-    }
-    return "V4 is not simulated here: not asked for, or not yet";
+    const PredictedKernel *row = NULL;
+    do
+        row = model_next(model, row);
+    while (row && row->kernel->access.owner != BEV_OWNS_TILE);
+    if (!row)
+        return "V4 is not simulated here: not asked for, or not yet";
+    const BevAccess *form = row->profile.counts.form;
+    if (form && form->owner == BEV_OWNS_PIECE)
+        return "no columns that cells share: V4 takes pieces of cells, without tensor cores";
+    return "V4 finds columns that cells share: tiles on tensor cores";
 }
 
 /* Writes the step "map", which maps the work to the GPU: the cells' lengths, the kernel that the
@@ -414,7 +404,8 @@ static const char *v4_form_text(const MemoryModel *model) {
 static void map_to_gpu(const Facts *facts, Finding *step) {
     Prediction least;
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
-    const bool compared = count_replayed_kernels(facts->model) > 1;
+    const PredictedKernel *first = model_next(facts->model, NULL);
+    const bool compared = first && model_next(facts->model, first);
     TELL(step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
          (long long)facts->lengths->longest, (long long)facts->lengths->median,
          best ? best->title : "none", compared ? " is the fastest of the model" : "",

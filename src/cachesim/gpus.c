@@ -37,14 +37,10 @@ const Gpu *gpu_find(const char *name) {
 
 const Gpu *gpu_of_device(const char *device_name) {
     const Gpu *best = NULL;
-    size_t longest = 0;
-    for (int i = 0; i < gpu_count; i++) {
-        const size_t length = strlen(gpus[i].title);
-        if (length > longest && strstr(device_name, gpus[i].title)) {
-            longest = length;
+    for (int i = 0; i < gpu_count; i++)
+        if (strstr(device_name, gpus[i].title) &&
+            (!best || strlen(gpus[i].title) > strlen(best->title)))
             best = &gpus[i];
-        }
-    }
     return best;
 }
 

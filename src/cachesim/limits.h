@@ -32,7 +32,6 @@ typedef struct {
 
 Limits limits_unknown(void);
 
-/* Whether any limit is known. */
 bool limits_any(const Limits *limits);
 
 /* Returns the bandwidth that bounds a problem with this footprint: that of L2 if the footprint fits

@@ -238,8 +238,7 @@ double model_work(const BevShape *shape) {
 
 /* Whether row `place` is one of the set, and takes the problem. */
 static bool can_replay(const BevProblem *problem, unsigned kernels, int place) {
-    const bool in_set = kernels >> place & 1;
-    return in_set && !bev_refuses(traced_kernel(place), problem);
+    return (kernels >> place & 1) && !bev_refuses(traced_kernel(place), problem);
 }
 
 const char *const stores_names[] = {"compiled", "plain", "streaming", NULL};

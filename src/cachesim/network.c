@@ -85,9 +85,8 @@ bool networks_open(const char *path, Networks *networks, Err *err) {
     const int files = path ? 1 : NETWORKS;
     for (int i = 0; i < files; i++) {
         char shipped_path[4096];
-        if (!path && !data_path(shipped[i], shipped_path, sizeof shipped_path, err))
-            return false;
-        if (!network_read(path ? path : shipped_path, &networks->list[i], err))
+        if ((!path && !data_path(shipped[i], shipped_path, sizeof shipped_path, err)) ||
+            !network_read(path ? path : shipped_path, &networks->list[i], err))
             return false;
         networks->count++;
     }

@@ -65,8 +65,7 @@ double predict_fp32_gflops(const Gpu *gpu) {
 static void count_passes(const BevProblem *problem, Profile *profile) {
     const BevAccess *access = &profile->kernel->access;
     double bytes = (double)bev_output_bytes(problem);
-    double elements =
-        (double)(problem->shape.nx * problem->shape.ny) * (double)problem->shape.channels;
+    double elements = (double)(problem->out.rows * problem->out.row_len);
     if (access->clears)
         profile->cleared_bytes = bytes;
     if (access->sums)

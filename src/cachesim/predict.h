@@ -65,7 +65,6 @@ void profile_refine(Profile *estimate, const Profile *whole);
  * L2 is empty, and the launch is alone in its graph. `bench` times both in the same way. */
 typedef enum { L2_COLD, L2_WARM } L2Start;
 
-/* Predicts the latency of a launch. */
 Prediction predict(const Profile *profile, const Gpu *gpu, L2Start start);
 
 /* The result of a kernel's accesses in an L2 of one size. */

@@ -461,7 +461,6 @@ static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     return copies;
 }
 
-/* Allocates the three arrays as one block. */
 static bool allocate_curve(ReuseCurve *curve) {
     size_t sizes = (size_t)curve->lines + 1;
     curve->misses = malloc(3 * sizes * sizeof *curve->misses);
@@ -563,14 +562,12 @@ static bool guess_curve(const ReuseGuess *guess, int partitions, Pass pass, Reus
     return true;
 }
 
-static bool guess_passes(const ReuseGuess *guess, int partitions, ReuseCurves *curves) {
-    return guess_curve(guess, partitions, COLD_PASS, &curves->cold) &&
-           guess_curve(guess, partitions, WARM_PASS, &curves->warm);
-}
-
 bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
     *whole = *divided = (ReuseCurves){0};
-    bool made = guess_passes(guess, 1, whole) && guess_passes(guess, 2, divided);
+    bool made = guess_curve(guess, 1, COLD_PASS, &whole->cold) &&
+                guess_curve(guess, 1, WARM_PASS, &whole->warm) &&
+                guess_curve(guess, 2, COLD_PASS, &divided->cold) &&
+                guess_curve(guess, 2, WARM_PASS, &divided->warm);
     return end_curves(made, whole, divided, err);
 }
 

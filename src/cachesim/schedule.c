@@ -52,20 +52,16 @@ static void set_next_us(Multiprocessor *mp) {
     const Waiting *first = mp->waiting;
     if (mp->count == 0)
         mp->next_us = INFINITY;
-    else if (first->left == 0)
-        mp->next_us = first->ready_us;
     else
-        mp->next_us = fmax(first->ready_us, mp->free_us);
+        mp->next_us = first->left ? fmax(first->ready_us, mp->free_us) : first->ready_us;
 }
 
 /* Adds a warp to those that wait, which stay in order. */
 static void add_waiting(Multiprocessor *mp, Waiting warp) {
     int place = mp->count++;
     assert(place < GPU_MOST_WARPS);
-    while (place > 0 && mp->waiting[place - 1].ready_us > warp.ready_us) {
+    for (; place > 0 && mp->waiting[place - 1].ready_us > warp.ready_us; place--)
         mp->waiting[place] = mp->waiting[place - 1];
-        place--;
-    }
     mp->waiting[place] = warp;
 }
 
@@ -226,11 +222,9 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
 
 double schedule_written(const Schedule *schedule, int64_t cell, double us) {
     double first = schedule->first_us[cell], last = schedule->last_us[cell];
-    const bool has_begun = us >= first; /* false for a cell that is never written: `first` is NaN */
-    const bool has_ended = (float)us >= schedule->last_us[cell];
-    if (!has_begun)
+    if (!(us >= first)) /* also if the cell is never written: `first` is NaN */
         return 0;
-    return has_ended ? 1 : (us - first) / (last - first);
+    return (float)us >= schedule->last_us[cell] ? 1 : (us - first) / (last - first);
 }
 
 double schedule_done(const Schedule *schedule, double us) {

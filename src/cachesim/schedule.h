@@ -47,7 +47,6 @@ double schedule_done(const Schedule *schedule, double us);
  * a block ends at 0. NaN: no memory. */
 double schedule_ended_us(const Schedule *schedule, double share);
 
-/* Returns the block that ends last. */
 const BlockSpan *schedule_last_block(const Schedule *schedule);
 
 /* ---- a race of several kernels --------------------------------------------------------------- */

@@ -76,11 +76,9 @@ bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *re
                     int number, const void *state) {
     Steps *steps = recorder->steps;
     const StepChoice *choice = &steps->choice;
-    if (choice->block >= 0 && block != choice->block)
-        return false;
-    if (choice->warp >= 0 && number != choice->warp)
-        return false;
-    if (choice->cell >= 0 && !works_on_cell(launch, replay, state, choice->cell))
+    if ((choice->block >= 0 && block != choice->block) ||
+        (choice->warp >= 0 && number != choice->warp) ||
+        (choice->cell >= 0 && !works_on_cell(launch, replay, state, choice->cell)))
         return false;
     steps->asked++;
     if (choice->most && steps->warp_count >= choice->most)
@@ -309,15 +307,12 @@ void steps_totals_text(const Steps *steps, int number, char *text, size_t size) 
         totals.atomics, totals.waits);
 }
 
-static bool same_access(const StepInstruction *a, const StepInstruction *b) {
-    return a->name == b->name && a->access == b->access && a->wave == b->wave;
-}
-
 int step_alike(const Steps *steps, const Step *step, int from) {
     const StepInstruction *first = &steps->instructions[step->first_instruction + from];
     const int left = step->instruction_count - from;
     int count = 1;
-    while (count < left && same_access(&first[count], first))
+    while (count < left && first[count].name == first->name &&
+           first[count].access == first->access && first[count].wave == first->wave)
         count++;
     return count;
 }
@@ -494,8 +489,8 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     const int first_step = steps->form->sums ? number : warp->first_step;
     for (int lane = 0; lane < WARP_LANES; lane++)
         lanes[lane] = (LaneRegisters){.channel = -1, .cell = -1, .upper_cell = -1};
-    for (int i = steps->steps[first_step].first_point; i < step->first_point + step->point_count;
-         i++)
+    const int points_end = step->first_point + step->point_count;
+    for (int i = steps->steps[first_step].first_point; i < points_end; i++)
         add_point(steps, values, &steps->points[i], i >= step->first_point, lanes);
     if (!has_parts || step->phase != PHASE_STORE)
         return;
@@ -579,12 +574,10 @@ uint32_t steps_queue(const Steps *steps, int number, int lane) {
         const StepPoint *point = &steps->points[step->first_point + i];
         if (point->cell != own->cell)
             continue;
-        for (int other = 0; other < WARP_LANES; other++) {
-            const bool adds = adding_lanes >> other & 1;
-            if (adds && step_has_lane(&point->lanes, other) &&
+        for (int other = 0; other < WARP_LANES; other++)
+            if (adding_lanes >> other & 1 && step_has_lane(&point->lanes, other) &&
                 step_lane_channel(steps, point, other) == own_channel)
                 queue |= (uint32_t)1 << other;
-        }
     }
     return queue;
 }

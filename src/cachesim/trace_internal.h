@@ -129,7 +129,6 @@ Instruction memory_adding(Memory *memory, Place place, int instructions);
 void memory_add(Instruction *instruction, StepLanes lanes, int64_t byte, int64_t asked,
                 int64_t bytes, int adds);
 
-/* Counts a step of a warp. */
 void memory_step(Memory *memory);
 
 /* Ends a launch: adds its busiest multiprocessor and its busiest slice to the counts. */
@@ -158,7 +157,6 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch);
 bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
                     int number, const void *state);
 
-/* Begins a step. */
 COLD void recorder_phase(StepRecorder *recorder, StepPhase phase);
 
 /* Adds a point to the step. The recorder looks up the point's weight. If the point's number is -1,

@@ -203,12 +203,11 @@ static void access_part(const OwnersReplay *replay, const Warp *warp, const Elem
     }
 }
 
-typedef enum { READ_FEATURES, WRITE_OUTPUT } RowAccess;
-
-/* Replays the accesses to a row of each owner. row[s] < 0: owner s has no row. */
+/* Replays the reads of a row of features for each owner, or the writes of a row of the output.
+ * row[s] < 0: owner s has no row. */
 static void access_rows(const OwnersReplay *replay, const Warp *warp, const Elements row,
-                        RowAccess access) {
-    const bool writes = access == WRITE_OUTPUT;
+                        ReuseKind kind) {
+    const bool writes = kind == REUSE_WRITE;
     const BevShape *shape = &replay->problem->shape;
     const BevDtype dtype = writes ? replay->problem->out.dtype : replay->problem->dtype;
     const int64_t plane = writes ? shape->nx * shape->ny : shape->feat_h * shape->feat_w;
@@ -394,8 +393,7 @@ static void add_points(const OwnersReplay *replay, const Warp *warp) {
         const Segment *segment = &warp->segments[s];
         const int64_t t = segment->start;
         const bool first_in_block = t % replay->access->block == 0;
-        const bool merged = merges && !first_in_block && map->ranks_bev[t] == map->ranks_bev[t - 1];
-        if (merged)
+        if (merges && !first_in_block && map->ranks_bev[t] == map->ranks_bev[t - 1])
             continue;
         begins = true;
         const int last = plain ? own_channels_end(warp, s) : segment->last;
@@ -503,7 +501,7 @@ static void warp_step(const OwnersReplay *replay, Warp *warp) {
     memory_wait(replay->memory, &warp->indices);
     read_elements(replay, warp, replay->memory->depth, depth,
                   bev_dtypes[replay->problem->depth.dtype].bits / 8);
-    access_rows(replay, warp, row, READ_FEATURES);
+    access_rows(replay, warp, row, REUSE_READ);
     if (replay->problem->dtype == BEV_NVFP4)
         read_scales(replay, warp, row);
     memory_wait(replay->memory, &warp->values);
@@ -520,7 +518,7 @@ static void warp_write(const OwnersReplay *replay, const Warp *warp) {
     memory_phase(replay->memory, PHASE_STORE);
     for (int s = 0; s < warp->count; s++)
         row[s] = warp->segments[s].stores ? warp->segments[s].cell : -1;
-    access_rows(replay, warp, row, WRITE_OUTPUT);
+    access_rows(replay, warp, row, REUSE_WRITE);
 }
 
 /* Replays a warp's next turn. Returns false after its last step, which writes the output. */

@@ -373,10 +373,10 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const
         plan->directions = asked ? asked : 1u << BEV_FORWARD;
     if (options->stage || !plan->kernels)
         plan->stages = 1u << choices_or(CHOICE_STAGE, options->stage, BEV_POOL);
-    if (plan->stages == 1u << BEV_VIEW && !(plan->dtypes & view_dtypes))
+    if (plan->stages == 1u << BEV_VIEW && !(plan->dtypes & scaleless_dtypes))
         return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
                        "a view transform does not read %s", options->dtype);
-    if (plan->directions == 1u << BEV_BACKWARD && !(plan->dtypes & backward_dtypes))
+    if (plan->directions == 1u << BEV_BACKWARD && !(plan->dtypes & scaleless_dtypes))
         return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
                        "there are no gradients in %s", options->dtype);
     return true;

@@ -218,7 +218,7 @@ static bool visit_problems(const BenchPlan *plan, const char *label, Workload *w
         const BevDirection direction = i / EACH % BEV_DIRECTION_COUNT;
         const BevStage stage = i / EACH / BEV_DIRECTION_COUNT;
         const bool backward = direction == BEV_BACKWARD, view = stage == BEV_VIEW;
-        const unsigned dtypes = backward ? backward_dtypes : view ? view_dtypes : ~0u;
+        const unsigned dtypes = backward || view ? scaleless_dtypes : ~0u;
         const bool in_plan = has_problems(plan, direction, stage) && plan->aligns >> align & 1 &&
                              plan->dtypes >> dtype & 1;
         if (!in_plan || !(dtypes >> dtype & 1) || !workload_has_align(workload, align))

@@ -209,10 +209,9 @@ typedef enum { EXACT_ANGLE, WHOLE_DEGREES } Angles;
  * the places by the calibration and by the arrays. */
 static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool truncate, Angles angles) {
     const Sums sums = sum_places(pair, step);
-    double covariance[4], n = sums.n > 0 ? sums.n : 1;
-    const double *c = covariance;
+    double c[4], n = sums.n > 0 ? sums.n : 1; /* c: the covariance */
     for (int i = 0; i < 4; i++)
-        covariance[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
+        c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
     double plain[2] = {c[0] + c[3], c[2] - c[1]}, mirror[2] = {c[0] - c[3], c[2] + c[1]};
     const bool mirrored = hypot(mirror[0], mirror[1]) > hypot(plain[0], plain[1]);
     const double *best = mirrored ? mirror : plain;

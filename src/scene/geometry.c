@@ -73,8 +73,6 @@ bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, d
     return true;
 }
 
-/* Returns where a camera looks. The horizon is the image row in which the ray of the middle column
- * is level. */
 CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double deg = 180 / M_PI, *r = camera->rotation;
     const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};

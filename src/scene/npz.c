@@ -89,13 +89,12 @@ static const char *read_shape(const char *text, const char *where, NpyArray *arr
         char *number_end;
         errno = 0;
         const long long extent = strtoll(text, &number_end, 10);
-        const bool too_large = errno != 0;
         const char *end = skip_spaces(number_end), *problem = NULL;
         if (!isdigit((unsigned char)*text) || (*end != ',' && *end != ')'))
             problem = "broken npy header: shape is not a tuple of whole numbers";
         else if (array->rank == NPY_MAX_RANK)
             problem = "shape has more than 8 axes";
-        else if (too_large)
+        else if (errno)
             problem = "shape has a size that does not fit 64 bits";
         if (problem) {
             err_set(err, ERR_FAILED, where, "", "%s", problem);

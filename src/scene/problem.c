@@ -113,8 +113,7 @@ static void largest_of_channels(const BevTensor *feat, const float *values, floa
     for (int64_t row = 0; row < feat->rows; row++, values += feat->row_len)
         for (int64_t c = 0; c < feat->row_len; c++) {
             const float magnitude = fabsf(values[c]);
-            const bool finite = magnitude <= FLT_MAX;
-            if (finite && magnitude > largest[c])
+            if (magnitude <= FLT_MAX && magnitude > largest[c])
                 largest[c] = magnitude;
         }
 }
@@ -233,14 +232,13 @@ float *tensor_decoded(const BevTensor *like, const void *codes, Err *err) {
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-const unsigned backward_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
-const unsigned view_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
+const unsigned scaleless_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
 
 bool problem_turn_view(HostProblem *problem, Err *err) {
     BevProblem *view = &problem->view;
     const BevShape *s = &view->shape;
     int64_t pixels = s->feat_h * s->feat_w;
-    if (!(view_dtypes & 1u << view->dtype))
+    if (!(scaleless_dtypes & 1u << view->dtype))
         return err_set(err, ERR_USAGE, "view", "choose --dtype fp32, fp16 or bf16",
                        "a view transform does not read %s", bev_dtypes[view->dtype].title);
     view->stage = BEV_VIEW;
@@ -256,7 +254,7 @@ bool problem_turn_view(HostProblem *problem, Err *err) {
 bool problem_turn_backward(HostProblem *problem, Err *err) {
     BevProblem *view = &problem->view;
     BevTensor *depth = &view->grad_depth, *feat = &view->grad_feat;
-    if (!(backward_dtypes & 1u << view->dtype))
+    if (!(scaleless_dtypes & 1u << view->dtype))
         return err_set(err, ERR_USAGE, "gradients", "choose fp32, fp16 or bf16",
                        "there are none in %s", bev_dtypes[view->dtype].title);
     if (!tensor_init(depth, view->dtype, view->depth.rows, view->depth.row_len) ||
@@ -268,7 +266,7 @@ bool problem_turn_backward(HostProblem *problem, Err *err) {
     }
     tensor_clear(depth);
     tensor_clear(feat);
-    assert(view->out.dtype == view->dtype); /* holds for all backward_dtypes */
+    assert(view->out.dtype == view->dtype); /* holds for all scaleless_dtypes */
     view->grad_out = view->out;             /* grad_out takes over the output's memory */
     view->grad_out.scale = 1;
     tensor_clear(&view->grad_out);

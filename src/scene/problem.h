@@ -35,24 +35,21 @@ bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtyp
 /* Encodes other features of the same shape into the existing tensors. session_update sends them. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
 
-/* ---- view ------------------------------------------------------------------------------------ */
+/* The formats of gradients and of view transforms, as a bit mask: formats without a scale. */
+extern const unsigned scaleless_dtypes;
 
-/* The formats of a view transform, as a bit mask: formats without a scale. */
-extern const unsigned view_dtypes;
+/* ---- view ------------------------------------------------------------------------------------ */
 
 /* Turns an encoded problem into one of stage VIEW, where depth holds logits at a temperature of
  * 1/128. At that temperature exponentials overflow unless the largest logit is subtracted first.
- * Fails with ERR_USAGE where the format is not in view_dtypes. */
+ * Fails with ERR_USAGE where the format is not in scaleless_dtypes. */
 bool problem_turn_view(HostProblem *problem, Err *err);
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* The formats that gradients may have, as a bit mask: formats without a scale. */
-extern const unsigned backward_dtypes;
-
 /* Turns a problem, encoded or of zeros, into a backward problem. Allocates grad_out, grad_depth and
  * grad_feat with zeros, and frees the output's memory. Fails with ERR_USAGE where the format is not
- * in backward_dtypes. After a failure the problem stays valid and forward. */
+ * in scaleless_dtypes. After a failure the problem stays valid and forward. */
 bool problem_turn_backward(HostProblem *problem, Err *err);
 
 /* Turns the problem backward if it is forward, and encodes grad_out, FP32 (ny, nx, channels). The

@@ -129,7 +129,6 @@ bool arrays_read_numbers(ArrayReader *reader, ArrayId id);
 /* Whether an array has few numbers: no axis of pixels or points. */
 bool arrays_is_small(ArrayId id);
 
-/* Whether the archive has the array. */
 static inline bool arrays_has(const ArrayReader *reader, ArrayId id) {
     return reader->array[id].start > 0;
 }

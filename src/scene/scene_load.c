@@ -132,12 +132,10 @@ static int compare_scenes(const void *a, const void *b) {
     const SceneName *left = a, *right = b;
     const int by_group = (int)left->group - (int)right->group;
     const int by_rank = street_rank(left) - street_rank(right);
-    if (by_group)
-        return by_group;
-    return by_rank ? by_rank : strcmp(left->name, right->name);
+    return by_group ? by_group : by_rank ? by_rank : strcmp(left->name, right->name);
 }
 
-static bool is_sample_file(const struct dirent *entry) {
+static int is_sample_file(const struct dirent *entry) {
     return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".json");
 }
 
@@ -146,27 +144,23 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
     char folder[PATH_MAX], path[PATH_MAX];
     if (!data_path("samples", folder, sizeof folder, err))
         return false;
-    DIR *directory = opendir(folder);
-    if (!directory)
+    struct dirent **files;
+    const int found = scandir(folder, &files, is_sample_file, alphasort);
+    if (found < 0)
         return refuse_listing(folder, errno, err);
-    errno = 0;
-    while (*count < max) {
-        const struct dirent *entry = readdir(directory);
-        if (!entry)
-            break;
-        if (!is_sample_file(entry))
+    for (int i = 0; i < found; free(files[i++])) {
+        if (*count == max)
             continue;
         SceneName *added = &names[(*count)++];
-        snprintf(path, sizeof path, "%.3000s/%s", folder, entry->d_name);
+        snprintf(path, sizeof path, "%.3000s/%s", folder, files[i]->d_name);
         json_t *root = json_load_file(path, 0, NULL);
         added->group = json_object_get(root, "operator") ? SCENES_OPERATOR : SCENES_CAMERAS;
         json_decref(root);
-        data_stem(entry->d_name, added->name, sizeof added->name);
+        data_stem(files[i]->d_name, added->name, sizeof added->name);
     }
-    int error = errno;
-    closedir(directory);
+    free(files);
     qsort(names + first, *count - first, sizeof *names, compare_scenes);
-    return !error || refuse_listing(folder, error, err);
+    return true;
 }
 
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {

@@ -304,7 +304,6 @@ bool arrays_is_small(ArrayId id) {
     return scene_arrays[id].types != TEXTS && !strpbrk(scene_arrays[id].shapes[0], "hHPIL");
 }
 
-/* Reads the numbers of all small arrays. */
 static bool arrays_read_small(ArrayReader *reader) {
     for (ArrayId id = 0; id < ARRAY_COUNT; id++)
         if (arrays_is_small(id) && !arrays_read_numbers(reader, id))

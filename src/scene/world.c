@@ -216,15 +216,14 @@ typedef struct Part {
 
 /* Cuts the span by a block: its box, and the slopes of its four sides. */
 static bool cast_block(const Part *part, const SolidRay *ray, Span *span) {
-    enum { POSITIVE_SIDE = 1, NEGATIVE_SIDE = -1 };
     const double *low = part->low, *high = part->high, base = low[UP];
     const double height = high[UP] - base, side = part->side / height;
     const double front = part->front / height, back = part->back / height;
     return cut_by_box(ray, low, high, span) &&
-           cut_by_slope(ray, AHEAD, POSITIVE_SIDE, front, base, high[AHEAD], span) &&
-           cut_by_slope(ray, AHEAD, NEGATIVE_SIDE, back, base, -low[AHEAD], span) &&
-           cut_by_slope(ray, LEFT, POSITIVE_SIDE, side, base, high[LEFT], span) &&
-           cut_by_slope(ray, LEFT, NEGATIVE_SIDE, side, base, -low[LEFT], span);
+           cut_by_slope(ray, AHEAD, 1, front, base, high[AHEAD], span) &&
+           cut_by_slope(ray, AHEAD, -1, back, base, -low[AHEAD], span) &&
+           cut_by_slope(ray, LEFT, 1, side, base, high[LEFT], span) &&
+           cut_by_slope(ray, LEFT, -1, side, base, -low[LEFT], span);
 }
 
 static bool cast_ball(const Part *part, const SolidRay *ray, Span *span) {

@@ -120,5 +120,4 @@ static inline bool solid_is_round(SolidKind kind) {
 enum { WORLD_CORNERS = 24 };
 int world_footprint(const World *world, int solid, double time_s, double corners[WORLD_CORNERS][2]);
 
-/* Computes the centre of a solid at time_s. */
 void world_solid_center(const World *world, int solid, double time_s, double center_m[2]);

@@ -42,7 +42,7 @@ static int same_bits(const BevKernel *kernel, const HostProblem *host) {
 static bool encode(HostProblem *host, CaseData *data, BevDtype dtype, BevAlign align,
                    BevDirection direction, float **grad_out) {
     const BevShape *shape = &data->shape;
-    if (direction == BEV_BACKWARD && !(backward_dtypes & 1u << dtype))
+    if (direction == BEV_BACKWARD && !(scaleless_dtypes & 1u << dtype))
         return false;
     tap_need(problem_encode_for_gpu(host, shape, dtype, align, &data->features, &data->map, &err),
              "a problem");

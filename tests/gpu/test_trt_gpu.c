@@ -134,7 +134,7 @@ TAP_SUITE(trt_gpu) {
                 if (!small)
                     test_time(&opened->problem);
             }
-            if (view_dtypes & 1u << dtype)
+            if (scaleless_dtypes & 1u << dtype)
                 test_transform(&opened->problem);
             close_problem(opened);
         }

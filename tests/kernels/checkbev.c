@@ -221,15 +221,14 @@ static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
 
 static bool trial_wants(const Trial *trial, const BevKernel *kernel) {
     return kernel_wanted(kernel) && kernel->direction == trial->direction &&
-           kernel->stage == trial->stage &&
-           (matches(trial->c->name) || matches(kernel->name));
+           kernel->stage == trial->stage && (matches(trial->c->name) || matches(kernel->name));
 }
 
 /* Whether the format has this direction and some kernel is to be tried. */
 static bool direction_wanted(const Trial *trial) {
     bool wanted = false;
-    if ((trial->direction == BEV_BACKWARD && !(backward_dtypes & 1u << trial->dtype)) ||
-        (trial->stage == BEV_VIEW && !(view_dtypes & 1u << trial->dtype)))
+    if ((trial->direction == BEV_BACKWARD && !(scaleless_dtypes & 1u << trial->dtype)) ||
+        (trial->stage == BEV_VIEW && !(scaleless_dtypes & 1u << trial->dtype)))
         return false;
     for (int v = 0; bev_kernels[v]; v++)
         wanted = wanted || trial_wants(trial, bev_kernels[v]);

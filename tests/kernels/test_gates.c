@@ -81,7 +81,7 @@ static void test_bugs(BevAlign align, BevDirection direction) {
     bool backward = direction == BEV_BACKWARD;
     CaseData data = open_case("ragged_c19", align, 1, backward ? BACKWARD_SEED : SEED);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        if (!backward || backward_dtypes >> dtype & 1)
+        if (!backward || scaleless_dtypes >> dtype & 1)
             test_format(&data, (BevDtype)dtype, align, direction);
     case_free(&data);
 }

@@ -121,8 +121,7 @@ static int compare_values(const void *a, const void *b) {
 static void sort_rows_of_bags(OperatorPoints *points) {
     int64_t first = 0; /* of the bag */
     for (int64_t end = 1; end <= points->count; end++) {
-        const bool bag_ends = end == points->count || points->cells[end] != points->cells[first];
-        if (!bag_ends)
+        if (end < points->count && points->cells[end] == points->cells[first])
             continue;
         qsort(points->rows + first, (size_t)(end - first), sizeof *points->rows, compare_values);
         first = end;
@@ -279,7 +278,6 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     }
 }
 
-/* Makes the map of points. */
 static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
     bool ok = starts ? scatter_allocate(map, points->count, 0, points->weights != NULL, err)
@@ -292,7 +290,6 @@ static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *ma
 
 /* ---- the whole scene ------------------------------------------------------------------------- */
 
-/* Draws the random points and features of an operator. */
 static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoints *points,
                         float *feat, Err *err) {
     static bool (*const draws[OPERATOR_COUNT])(const OperatorSpec *, OperatorPoints *) = {
