@@ -53,7 +53,6 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
 /* What a scene sums: camera features, rows of an operator, or rows of an operator whose features
  * are all 1 (the sum then counts rows). */
 typedef enum { WORKFLOW_POOLING, WORKFLOW_OPERATOR, WORKFLOW_COUNTING } WorkflowOf;
-
 typedef struct {
     const char *name; /* the scene's name, as the command line takes it */
     WorkflowOf of;

@@ -118,7 +118,6 @@ typedef struct {
 static const char *const no_or_yes[] = {"no", "yes"};
 
 #define AT(member_) .offset = offsetof(GpuFields, member_)
-
 static const Field gpu_fields[] = {
     {"name", FIELD_TEXT, AT(file.name), .min = 1, .max = 63},
     {"compute_capability", FIELD_INT, AT(compute_capability), .numbers = 2, .min = 0, .max = 99},

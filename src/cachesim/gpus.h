@@ -79,5 +79,4 @@ typedef struct {
     char name[64];
     Gpu gpu; /* gpu.name and gpu.title point to `name`: do not copy the struct */
 } GpuFile;
-
 bool gpu_file_read(const char *path, GpuFile *file, Err *err);

@@ -23,13 +23,11 @@ typedef struct {
     const char *unit;  /* "GB/s" */
     const char *how;   /* how the limit is measured */
 } LimitInfo;
-
 extern const LimitInfo limit_infos[LIMIT_COUNT];
 
 typedef struct {
     double value[LIMIT_COUNT]; /* NaN: unknown */
 } Limits;
-
 Limits limits_unknown(void);
 
 bool limits_any(const Limits *limits);

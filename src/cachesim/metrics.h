@@ -17,14 +17,12 @@ typedef enum {
 // clang-format on
 
 enum { COUNTER_NAMES = 2 };
-
 typedef struct {
     const char *key;     /* the key in files, with the unit: "dram_read_bytes" */
     const char *heading; /* the heading in tables; NULL: only a sum or a rate shows the counter */
     const char *names[COUNTER_NAMES]; /* CUPTI's names; the first that the chip knows is used */
     bool live;                        /* the counter belongs to the set COUNTERS_LIVE */
 } CounterRow;
-
 extern const CounterRow counter_rows[COUNTER_COUNT];
 
 #ifdef __cplusplus

@@ -26,7 +26,6 @@ typedef struct {
 static const char *const parts[NETWORK_PARTS] = {"lidar", "image", "pooling", "bev", "head"};
 
 #define AT(type_, member_) .offset = offsetof(type_, member_)
-
 static const Field stage_fields[] = {
     {"name", FIELD_TEXT, AT(StageFields, name), .min = 1, .max = 63},
     {"part", FIELD_WORD, AT(StageFields, part), FIELD_WORDS(parts[0], *parts, NETWORK_PARTS)},

@@ -34,7 +34,6 @@ double network_ms(const Network *network);
 double network_speedup(const Network *network, double gain);
 
 enum { NETWORKS = 2 };
-
 typedef struct {
     int count;
     Network list[NETWORKS];

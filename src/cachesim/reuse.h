@@ -83,7 +83,6 @@ bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divid
 
 /* Ends the analysis without a result; accepts NULL. */
 void reuse_free(Reuse *reuse);
-
 void reuse_curves_free(ReuseCurves *curves);
 
 /* Return the value of a curve for a cache of `bytes` in all partitions together. The cache has sets

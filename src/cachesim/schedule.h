@@ -46,7 +46,6 @@ double schedule_done(const Schedule *schedule, double us);
 /* Returns when this share of the multiprocessors has ended its last block. A multiprocessor without
  * a block ends at 0. NaN: no memory. */
 double schedule_ended_us(const Schedule *schedule, double share);
-
 const BlockSpan *schedule_last_block(const Schedule *schedule);
 
 /* ---- a race of several kernels --------------------------------------------------------------- */

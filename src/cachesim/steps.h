@@ -22,11 +22,9 @@ typedef enum {
     PHASE_PASS,      /* a separate launch clears an array, or encodes sums */
     PHASE_COUNT
 } StepPhase;
-
 extern const char *const step_phases[PHASE_COUNT]; /* "find owners", "points", ... */
 
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ADD, ACCESS_ATOMIC } StepAccess;
-
 extern const char *const step_accesses[]; /* "read", "write", "+=", "atomic" */
 
 /* The lanes first, first + 1, ... of a warp. With `same` each lane requests all bytes of a span.
@@ -170,7 +168,6 @@ int64_t steps_first_cell(const Steps *steps);
 typedef struct {
     int64_t camera, bin, h, w;
 } StepPixel;
-/* Returns the place of the point with this ranks_depth. */
 StepPixel step_pixel(const BevShape *shape, int32_t depth);
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -199,7 +196,6 @@ typedef struct {
     bool joined;            /* the sums include those of the cell's other warps */
 } LaneRegisters;
 
-/* Whether `lane` is one of `lanes`. */
 bool step_has_lane(const StepLanes *lanes, int lane);
 
 /* Returns the first channel that a lane takes of a point. The lane must be one of the point's. */

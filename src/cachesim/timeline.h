@@ -23,7 +23,6 @@ typedef struct {
     const char *word;  /* the name in files and tables: "graph" */
     const char *title; /* the name in pictures: "in a CUDA graph" */
 } TimelineName;
-
 extern const TimelineName timeline_ways[TIMELINE_WAYS];
 extern const TimelineName timeline_lanes[LANE_COUNT];
 
@@ -50,7 +49,6 @@ typedef struct {
 } Timeline;
 
 enum { TIMELINES = 4 };
-
 typedef struct {
     int count;
     Timeline list[TIMELINES];

@@ -138,9 +138,32 @@ void memory_launched(Memory *memory);
  * order, with `lane_bytes` bytes a thread. */
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes);
 
-/* ---- single warps ---------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
-typedef struct Launch Launch;
+/* The cells that a warp works on. A cell may be listed more than once. */
+typedef int32_t WarpCells[WARP * BEV_SPLAT_CELLS];
+
+/* A launch on the multiprocessors of an H200. Blocks start in order, each on the first
+ * multiprocessor that has room. A block gives up its room after its last warp. Warps take turns. */
+typedef struct {
+    const char *name; /* static text */
+    bool pools;       /* the launch is the kernel itself, not one before or after it */
+    int64_t blocks;
+    int warps;          /* warps of a block */
+    int resident;       /* blocks that a multiprocessor holds */
+    size_t state_bytes; /* size of a warp's state */
+    /* Makes the state of a warp that starts. False: the warp's threads own nothing. */
+    bool (*begin)(void *replay, int64_t block, int warp, void *state);
+    /* Replays the warp's next turn. False: it was the last turn. */
+    bool (*turn)(void *replay, void *state);
+    /* Lists the cells of a warp that has begun. Returns their number. */
+    int (*cells)(const void *replay, const void *state, WarpCells list);
+    int32_t (*turns)(const void *state); /* turns of a warp that has begun */
+} Launch;
+
+bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
+
+/* ---- single warps ---------------------------------------------------------------------------- */
 
 /* Runs the blocks of a launch in the scheduler's time. */
 bool scheduler_run(Scheduler *scheduler, const Launch *launch, Memory *memory, void *replay,
@@ -193,33 +216,6 @@ static inline void memory_phase(Memory *memory, StepPhase phase) {
     if (memory->watch.recorder)
         recorder_phase(memory->watch.recorder, phase);
 }
-
-/* ---- launches -------------------------------------------------------------------------------- */
-
-/* The cells that a warp works on. A cell may be listed more than once. */
-typedef int32_t WarpCells[WARP * BEV_SPLAT_CELLS];
-
-/* A launch on the multiprocessors of an H200. Blocks start in order, each on the first
- * multiprocessor that has room. A block gives up its room after its last warp. Warps take turns. */
-struct Launch {
-    const char *name; /* static text */
-    bool pools;       /* the launch is the kernel itself, not one before or after it */
-    int64_t blocks;
-    int warps;          /* warps of a block */
-    int resident;       /* blocks that a multiprocessor holds */
-    size_t state_bytes; /* size of a warp's state */
-    /* Makes the state of a warp that starts. False: the warp's threads own nothing. */
-    bool (*begin)(void *replay, int64_t block, int warp, void *state);
-    /* Replays the warp's next turn. False: it was the last turn. */
-    bool (*turn)(void *replay, void *state);
-    /* Lists the cells of a warp that has begun. Returns their number. */
-    int (*cells)(const void *replay, const void *state, WarpCells list);
-    int32_t (*turns)(const void *state); /* turns of a warp that has begun */
-};
-
-bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
-
-/* ---- the replays ----------------------------------------------------------------------------- */
 
 /* A replay places its arrays, starts the memory and runs the launches. owners_replay replays
  * kernels whose threads own points, splats, intervals, cells or pieces. tiles_replay replays V4: on

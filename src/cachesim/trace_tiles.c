@@ -29,7 +29,6 @@ typedef struct {
     bool tail, transposed, weighted;
     TurnCosts costs;
 } TileForm;
-
 static const TileForm tile_instructions[] = {
 #include "src/cachesim/tile_instructions.inc"
 };

@@ -30,7 +30,6 @@ typedef struct {
     double turn[4]; /* (2, 2) */
     double shift_m[2];
 } NumberingRule;
-
 static const char *const order_names[ORDERS] = {
     [X_MAJOR] = "cells numbered x * ny + y, transposed",
     [HEIGHT_LAST] = "cells numbered (x * ny + y) * nz + z",

@@ -102,7 +102,6 @@ double frustum_v_px(const Frustum *frustum, double h);
 void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[3],
                 double direction[3]);
 
-/* Computes the point at a depth of a ray. */
 static inline void point_on_ray(const double origin_m[3], const double direction[3], double depth_m,
                                 double at_m[3]) {
     for (int axis = 0; axis < 3; axis++)
@@ -120,7 +119,6 @@ bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, d
 bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *file,
                       const char *place, Err *err);
 
-/* Whether all cameras have the same cut. */
 bool rig_has_one_cut(const Rig *rig);
 
 /* The axes x, y, z of a grid: lower end, upper end, size of a cell, number of cells. */
@@ -183,7 +181,6 @@ extern const FaultInfo fault_infos[FAULTS];
  * turns down). Then the camera moves by x, y and height, and its focal length grows by a
  * percentage. The delay does not change the map, only the picture. */
 void camera_apply_error(Camera *camera, const CameraError *error);
-
 bool camera_error_equal(const CameraError *a, const CameraError *b);
 
 /* Whether two errors give the same map. Only the delay may differ. */

@@ -28,7 +28,7 @@ static double squared_norm(const GridContent *content, int64_t cell) {
     return sum;
 }
 
-/* ---- the cells of an object ------------------------------------------------------------------ */
+/* ---- the cells of an object, or of a class --------------------------------------------------- */
 
 /* Whether an object covers the centre of a cell. A pole is thinner than a cell, so the cell around
  * its middle counts too. A slice must meet the height of the object. */
@@ -70,8 +70,6 @@ static bool choose_cells_of_object(GridLoss *loss, const GridContent *content, E
         loss->inside[cell] = object_covers_cell(content, solid, cell);
     return true;
 }
-
-/* ---- the cells of a class -------------------------------------------------------------------- */
 
 static WorldClass class_of_cell(const GridContent *content, int64_t cell) {
     return embedding_class(content->embedding, content->pooled + cell * content->channels);

@@ -11,7 +11,6 @@ typedef struct {
     const char *name; /* name on the command line: "box" */
     const char *idea; /* which cells belong to the loss, in a few words */
 } LossInfo;
-
 extern const LossInfo losses[LOSS_COUNT];
 
 /* A scene and its pooled grid. Unknown members are NULL. */
@@ -47,5 +46,4 @@ void grid_loss_free(GridLoss *loss);
  * *there is false. -1: the whole grid is 0. */
 int64_t grid_strongest(const GridContent *content, double distance_m, bool *there);
 
-/* Computes the centre of a cell in metres. */
 void grid_center(const Grid *grid, int64_t cell, double center_m[2]);

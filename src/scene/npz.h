@@ -33,7 +33,6 @@ typedef struct {
     const char *name;  /* type in messages: "float32" */
     size_t bytes;      /* bytes of an element; for texts of a character */
 } NpyTypeInfo;
-
 extern const NpyTypeInfo npy_types[NPY_TYPE_COUNT];
 
 enum {

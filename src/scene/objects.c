@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
+/* The greatest distance of an object's middle in each band. The last band has no end. */
+static const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
 
 /* ---- the pixels of an object ----------------------------------------------------------------- */
 

@@ -35,9 +35,7 @@ typedef struct {
     double behind_m;
 } ObjectError;
 
-/* The greatest distance of an object's middle in each band. The last band has no end. */
 enum { OBJECT_BANDS = 4 };
-extern const double object_band_m[OBJECT_BANDS];
 
 /* Objects with mass at one range. The means of errors leave out lost objects. NaN: no object. */
 typedef struct {

@@ -125,7 +125,7 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
     return photos->srgb || err_no_memory(err, "photos", "choose a smaller scene");
 }
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+/* ---- boxes and LiDAR ------------------------------------------------------------------------- */
 
 static TrueBox solid_box(const World *world, int solid, double time_s) {
     const Solid *s = &world->solids[solid];
@@ -151,8 +151,6 @@ bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int6
             (*boxes)[(*count)++] = solid_box(world, i, time_s);
     return true;
 }
-
-/* ---- LiDAR ----------------------------------------------------------------------------------- */
 
 /* The beams have the elevations of the nuScenes vehicle's sensor, above the rear axle. */
 enum { BEAMS = 32, TURNS = 1080 };

@@ -38,14 +38,12 @@ bool problem_update(HostProblem *problem, const Features *features, Err *err);
 /* The formats of gradients and of view transforms, as a bit mask: formats without a scale. */
 extern const unsigned scaleless_dtypes;
 
-/* ---- view ------------------------------------------------------------------------------------ */
-
 /* Turns an encoded problem into one of stage VIEW, where depth holds logits at a temperature of
  * 1/128. At that temperature exponentials overflow unless the largest logit is subtracted first.
  * Fails with ERR_USAGE where the format is not in scaleless_dtypes. */
 bool problem_turn_view(HostProblem *problem, Err *err);
 
-/* ---- backward -------------------------------------------------------------------------------- */
+/* ---- view and backward ----------------------------------------------------------------------- */
 
 /* Turns a problem, encoded or of zeros, into a backward problem. Allocates grad_out, grad_depth and
  * grad_feat with zeros, and frees the output's memory. Fails with ERR_USAGE where the format is not

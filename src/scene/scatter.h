@@ -67,7 +67,6 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
  * without memory. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
 
-/* Returns a hash of the map's arrays. */
 uint64_t scatter_hash(const BevMap *map);
 
 /* Returns the cell with points that is nearest to `cell` in a grid `nx` wide. This is `cell` itself

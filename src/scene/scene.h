@@ -155,7 +155,6 @@ typedef struct {
     int64_t channels;
     int slices; /* slices of an occupancy network's grid; 0: the grid is flat */
 } Preset;
-
 extern const Preset presets[];
 extern const int preset_count; /* the six published presets, which bench runs by default */
 extern const int preset_total; /* all presets: larger ones follow, and one with height */

@@ -84,7 +84,6 @@ typedef struct {
     double min, max;     /* arrays_read_numbers: bounds of all elements; both 0: any finite value */
     const char *meaning; /* one line for help texts */
 } ArrayRow;
-
 extern const ArrayRow scene_arrays[ARRAY_COUNT];
 
 /* The sizes that must be equal in all arrays. Their letters are N D h w C P I H W B L K. */

@@ -156,7 +156,6 @@ static const Field scene_fields[] = {
 static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
 #define IN_SPEC(member_) IN_SCENE(operator_spec.member_)
-
 static const Field operator_fields[] = {
     {"bevscope", FIELD_INT, AT(SceneFields, version), RANGE(1, 1)},
     {"title", FIELD_TEXT, IN_SCENE(title), RANGE(0, 127), OPTIONAL(0)},

@@ -17,7 +17,7 @@
 
 const double clip_period_s = 0.5; /* nuScenes has boxes for two moments a second */
 
-/* ---- the folder ------------------------------------------------------------------------------ */
+/* ---- a clip ---------------------------------------------------------------------------------- */
 
 static bool refuse_listing(const char *folder, int error, Err *err) {
     return err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(error));
@@ -27,12 +27,9 @@ static int is_moment_file(const struct dirent *entry) {
     return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".npz");
 }
 
-/* Writes the path of a moment's file. */
 static void moment_path(const Clip *clip, int moment, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%.3800s/%s", clip->path, clip->files[moment]->d_name);
 }
-
-/* ---- time ------------------------------------------------------------------------------------ */
 
 /* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
 static bool read_moment_time(ArrayReader *reader, void *time_s) {
@@ -67,8 +64,6 @@ int clip_moment_at(const Clip *clip, double time_s) {
     return moment > 0 ? (int)fmod(moment, clip->count) : 0;
 }
 
-/* ---- what moments have in common ------------------------------------------------------------- */
-
 /* Whether two moments have the same arrays, shapes and grid. */
 static bool moments_are_alike(const Scene *a, const Scene *b) {
     return !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
@@ -76,8 +71,6 @@ static bool moments_are_alike(const Scene *a, const Scene *b) {
            a->photos.w == b->photos.w && a->has_rig == b->has_rig && a->has_map == b->has_map &&
            !a->map.weights == !b->map.weights && a->photo_features == b->photo_features;
 }
-
-/* ---- the handle ------------------------------------------------------------------------------ */
 
 static bool list_moments(Clip *clip, Err *err) {
     int count = scandir(clip->path, &clip->files, is_moment_file, alphasort);

@@ -54,7 +54,7 @@ NpyArray arrays_layout(ArrayId id, int which, NpyType type, const int64_t values
     return array;
 }
 
-/* ---- headers --------------------------------------------------------------------------------- */
+/* ---- the archive and its headers ------------------------------------------------------------- */
 
 static bool refuse_unknown(const ArrayReader *reader) {
     const char *names[ARRAY_COUNT];
@@ -254,8 +254,6 @@ static bool check_headers(ArrayReader *reader) {
     return check_groups(reader);
 }
 
-/* ---- the archive ----------------------------------------------------------------------------- */
-
 bool arrays_read_file(FILE *file, const char *where, bool (*read)(ArrayReader *, void *), void *to,
                       Err *err) {
     ArrayReader reader = {.err = err};
@@ -302,13 +300,6 @@ bool arrays_read_numbers(ArrayReader *reader, ArrayId id) {
 
 bool arrays_is_small(ArrayId id) {
     return scene_arrays[id].types != TEXTS && !strpbrk(scene_arrays[id].shapes[0], "hHPIL");
-}
-
-static bool arrays_read_small(ArrayReader *reader) {
-    for (ArrayId id = 0; id < ARRAY_COUNT; id++)
-        if (arrays_is_small(id) && !arrays_read_numbers(reader, id))
-            return false;
-    return true;
 }
 
 bool arrays_check_between(ArrayReader *reader, ArrayId id, int64_t i, double value, double min,
@@ -658,8 +649,10 @@ static bool read_scene(ArrayReader *reader, void *to) {
                               .feat_h = reader->size[SIZE_ROWS],
                               .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
-    if (!arrays_read_small(reader) || !read_names(reader, &scene->rig) ||
-        (reader->has_calibration && !read_rig(reader, scene)) ||
+    for (ArrayId id = 0; id < ARRAY_COUNT; id++)
+        if (arrays_is_small(id) && !arrays_read_numbers(reader, id))
+            return false;
+    if (!read_names(reader, &scene->rig) || (reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz.where, reader->err) ||
         (reader->has_index && !read_map(reader, scene)) || !scene_read_recorded(reader, scene) ||

@@ -17,7 +17,6 @@ typedef struct {
     const char *title; /* name in legends: "Crossing" */
     uint8_t color[3];  /* sRGB; colour-blind readers can tell the classes apart */
 } WorldClassInfo;
-
 extern const WorldClassInfo world_classes[CLASS_COUNT];
 
 typedef enum { PATCH_RECT, PATCH_CHECKER, PATCH_DISC } PatchKind;
@@ -107,7 +106,6 @@ WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
 WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
                     const double origin_m[3], const double direction[3], double far_m);
 
-/* Computes the colour of the sky in a direction. */
 void world_sky(const double direction[3], float color[3]);
 
 /* Whether the solid lies in an upright cylinder. All others lie in a box. */
@@ -119,5 +117,4 @@ static inline bool solid_is_round(SolidKind kind) {
  * WORLD_CORNERS corners, anticlockwise. Returns their number. */
 enum { WORLD_CORNERS = 24 };
 int world_footprint(const World *world, int solid, double time_s, double corners[WORLD_CORNERS][2]);
-
 void world_solid_center(const World *world, int solid, double time_s, double center_m[2]);

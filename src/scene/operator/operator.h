@@ -24,7 +24,6 @@ typedef enum {
  * BARS_SORTED_CELLS: of the cells, the fullest first. BARS_SORTED_ROWS: of the rows, the fullest
  * first. */
 typedef enum { BARS_CELLS, BARS_SORTED_CELLS, BARS_SORTED_ROWS } BarsOf;
-
 typedef struct {
     const char *name;           /* name in files: "embedding_bag" */
     const char *title;          /* name on screens: "Embedding bag" */
@@ -32,7 +31,6 @@ typedef struct {
     BarsOf bars;
     const char *bars_title; /* "uses of a row, most first" */
 } OperatorInfo;
-
 extern const OperatorInfo operator_kinds[OPERATOR_COUNT]; /* indexed by OperatorKind */
 
 enum {
@@ -68,7 +66,6 @@ typedef struct {
     double skew;
     int64_t points; /* points of the operator scene; 0: as in its file */
 } OperatorChange;
-
 static inline bool operator_is_changed(const OperatorChange *change) {
     return change->skewed || change->points;
 }
