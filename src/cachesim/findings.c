@@ -74,7 +74,6 @@ static bool waits_for_interval(const BevKernel *kernel) {
 typedef struct {
     const char *remedy, *lesson, *expected;
 } Cost;
-
 static const char stalls_on_loads[] = "issue active below 50 %, fewer than 1.5 warps eligible, "
                                       "long_scoreboard the longest stall";
 static const char dram_is_busy[] = "DRAM bytes over the time near the GPU's bandwidth";

@@ -114,7 +114,6 @@ typedef struct {
     int compute_capability[2], converts_fp8;
     double l2_mb;
 } GpuFields;
-
 static const char *const no_or_yes[] = {"no", "yes"};
 
 #define AT(member_) .offset = offsetof(GpuFields, member_)

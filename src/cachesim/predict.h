@@ -32,7 +32,6 @@ typedef struct {
     double latency_us;      /* the combined terms and the launch */
 } Prediction;
 
-/* Returns the bytes that DRAM reads and writes. */
 static inline double prediction_dram_bytes(Prediction p) {
     return p.dram_read_bytes + p.dram_write_bytes;
 }

@@ -152,19 +152,15 @@ void recorder_instruction(StepRecorder *recorder, Place place, StepAccess access
 /* Records `times` requests for bytes [from, to) of sector `number`. */
 static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t number, int from,
                          int to, int times) {
-    StepSector *sector = NULL;
-    for (int i = in->sector_count - 1; i >= 0 && !sector; i--) {
-        StepSector *touched = &recorder->steps->sectors[in->first_sector + i];
-        if (touched->sector == number)
-            sector = touched;
-    }
-    if (!sector) {
-        sector = APPEND(recorder, sectors, sector_count);
-        if (!sector)
-            return;
-        sector->sector = number;
-        in->sector_count++;
-    }
+    int place = in->sector_count - 1;
+    while (place >= 0 && recorder->steps->sectors[in->first_sector + place].sector != number)
+        place--;
+    StepSector *sector = place >= 0 ? &recorder->steps->sectors[in->first_sector + place]
+                                    : APPEND(recorder, sectors, sector_count);
+    if (!sector)
+        return;
+    sector->sector = number;
+    in->sector_count += place < 0;
     const uint64_t below_from = ((uint64_t)1 << from) - 1, below_to = ((uint64_t)1 << to) - 1;
     sector->times += times;
     sector->used |= (uint32_t)(below_to & ~below_from); /* bits from ... to - 1 */
@@ -380,6 +376,27 @@ int64_t steps_first_cell(const Steps *steps) {
     return steps->point_count ? steps->points[0].cell : -1;
 }
 
+void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end) {
+    int32_t cell = map->ranks_bev[number];
+    *first = number;
+    *end = number + 1;
+    while (*first > 0 && map->ranks_bev[*first - 1] == cell)
+        --*first;
+    while (*end < map->points && map->ranks_bev[*end] == cell)
+        ++*end;
+}
+
+int steps_read_before(const Steps *steps, const Step *step, int32_t number) {
+    int times = 0;
+    for (int i = step->first_point + step->point_count - 1; i >= 0; i--) {
+        bool same = steps->points[i].number == number;
+        if (same && i >= step->first_point)
+            return -1;
+        times += same;
+    }
+    return times;
+}
+
 StepPixel step_pixel(const BevShape *shape, int32_t depth) {
     int64_t plane = shape->feat_h * shape->feat_w;
     int64_t camera_and_bin = depth / plane, pixel = depth % plane;
@@ -465,8 +482,7 @@ static bool misses_warps(const Steps *steps) {
     return one_warp || steps->asked > steps->warp_count || (one_block && meets);
 }
 
-/* Returns the sum of a cell's channel over all warps that share the cell. NaN: not all these warps
- * were recorded. */
+/* Returns the sum of a cell's channel over all its warps. NaN: not all were recorded. */
 static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
     float sum = 0;
     if (misses_warps(steps))
@@ -586,27 +602,4 @@ int steps_pass(const Steps *steps, int number) {
     const StepWarp *warp = &steps->warps[steps->steps[number].warp];
     const int64_t blocks_a_pass = steps->blocks / steps->passes;
     return (int)(warp->block / blocks_a_pass) + 1;
-}
-
-/* ---- the map --------------------------------------------------------------------------------- */
-
-void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end) {
-    int32_t cell = map->ranks_bev[number];
-    *first = number;
-    *end = number + 1;
-    while (*first > 0 && map->ranks_bev[*first - 1] == cell)
-        --*first;
-    while (*end < map->points && map->ranks_bev[*end] == cell)
-        ++*end;
-}
-
-int steps_read_before(const Steps *steps, const Step *step, int32_t number) {
-    int times = 0;
-    for (int i = step->first_point + step->point_count - 1; i >= 0; i--) {
-        bool same = steps->points[i].number == number;
-        if (same && i >= step->first_point)
-            return -1;
-        times += same;
-    }
-    return times;
 }

@@ -18,7 +18,6 @@ typedef enum {
 /* clang-format on */
 
 typedef enum { LANE_HOST, LANE_COPY, LANE_KERNEL, LANE_COUNT } TimelineLane;
-
 typedef struct {
     const char *word;  /* the name in files and tables: "graph" */
     const char *title; /* the name in pictures: "in a CUDA graph" */

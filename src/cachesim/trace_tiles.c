@@ -518,7 +518,6 @@ static int32_t tile_turns(const void *state) {
  * rows of a bin, four rows at once if a lane loads four columns. Then the block writes the bins of
  * each column side by side. */
 enum { TRANSPOSE_RESIDENT = 16 };
-
 typedef struct {
     Slab slab; /* the slab of the block's first column */
     int64_t columns, first_bin, bins;

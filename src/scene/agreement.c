@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the share of points from which on a map agrees */
-static const double AGREES = 0.999;
-/* the rounding error of FP32, as a share of the largest coordinate */
-static const double EDGE_SHARE = 4 * FLT_EPSILON;
+static const double AGREES = 0.999; /* the share of points from which on a map agrees */
+static const double EDGE_SHARE = 4 * FLT_EPSILON; /* FP32's error / the largest coordinate */
 /* the least shares of points that count as explained; turn and shift are estimated */
 static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85;
 enum { SAMPLE = 100000 }; /* points on which conventions are tried */
@@ -178,8 +176,7 @@ static double same_share(MapAgreement found) {
 /* ---- another ego frame: finds the turn and shift that explain the arrays' cells -------------- */
 
 typedef struct {
-    /* sums of the points' places by the calibration (p) and by the arrays (q) */
-    double n, p[2], q[2], pq[4];
+    double n, p[2], q[2], pq[4]; /* of the places by the calibration (p) and by the arrays (q) */
 } Sums;
 
 static Sums sum_places(const Comparison *pair, int64_t step) {

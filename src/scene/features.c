@@ -17,8 +17,7 @@ static double dot_product(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
-/* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second round removes rounding
- * errors. With fewer channels than rows the rows are only normalised. */
+/* Makes the rows orthonormal by Gram-Schmidt. A second round removes rounding errors. */
 static void orthonormalise(double *rows, int64_t channels) {
     const int rounds = channels >= EMBED_DIMS ? 2 : 0;
     for (int i = 0; i < EMBED_DIMS; i++) {

@@ -15,7 +15,6 @@
  * so the coordinates of a pooled vector are sums. The coordinate of a class is its pooled depth
  * probability, called its mass. The coordinate of red is the mass times red. */
 enum { EMBED_R = CLASS_COUNT, EMBED_G, EMBED_B, EMBED_HEIGHT, EMBED_DIMS };
-
 #define EMBED_HEIGHT_M 10.0 /* a height of 10 m has coordinate 1, the scale of the colours */
 
 typedef struct {
@@ -59,8 +58,7 @@ typedef struct {
     float *color;   /* (camera, h, w, 3), linear 0..1, sky included */
     uint8_t *class; /* (camera, h, w), the most frequent class of the pixel; CLASS_COUNT: sky */
     float *depth_m; /* (camera, h, w), mean over the sub-rays that hit something; NaN: sky */
-    /* Photographs (camera, h, w, 3), borrowed. If it is not NULL, the other arrays are NULL. */
-    const uint8_t *srgb;
+    const uint8_t *srgb; /* photographs (camera, h, w, 3), borrowed; if set, others are NULL */
 } CameraViews;
 
 /* Returns views that borrow photographs. Without photographs the views are empty. */

@@ -36,8 +36,7 @@ void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double
     memcpy(camera->intrinsics, k, sizeof k);
 }
 
-/* Returns the determinant of K. The last row of K is 0 0 1 (rig_check), so the determinant is that
- * of the upper left 2 x 2 matrix. */
+/* Returns the determinant of K, whose last row is 0 0 1 (rig_check). */
 static double intrinsics_det(const double k[9]) {
     return k[0] * k[4] - k[1] * k[3];
 }
@@ -225,8 +224,7 @@ static bool check_range(const Check *check, const char *path, double min, double
     return isfinite(max - min) || REFUSE(check, path, "", "range %g to %g is too wide", min, max);
 }
 
-/* Checks the depths of the bins. Listed depths must ascend and be above 0. A range of equal steps
- * must begin above 0 and ascend. */
+/* Checks that the depths of the bins are above 0 and ascend, listed or in equal steps. */
 static bool check_depth(const Check *check, const Frustum *frustum) {
     const char *path = "frustum.depth_m";
     const DepthBins *bins = &frustum->bins;

@@ -6,7 +6,6 @@
 #include "src/scene/features.h"
 
 typedef enum { LOSS_CELL, LOSS_BOX, LOSS_CLASS, LOSS_COUNT } LossKind;
-
 typedef struct {
     const char *name; /* name on the command line: "box" */
     const char *idea; /* which cells belong to the loss, in a few words */

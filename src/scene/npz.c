@@ -233,8 +233,7 @@ static void store_number(NpyType type, void *elements, int64_t i, double value) 
         ((int32_t *)elements)[i] = (int32_t)value;
 }
 
-/* Converts all elements from their bytes in a file to `type`. F4 and F8 can be made of any number,
- * I4 where each value fits. Errors are reported in array `name` of file `where`. */
+/* Converts elements as npz_read() says. Errors are reported in array `name` of file `where`. */
 static bool convert_elements(const NpyArray *array, const unsigned char *bytes, NpyType type,
                              void *elements, const char *where, const char *name, Err *err) {
     for (int64_t i = 0; i < array->count; i++, bytes += npy_types[array->type].bytes) {
@@ -261,9 +260,8 @@ static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArr
         return false;
     fseek(file, (long)array->start, SEEK_SET);
     const bool is_whole = array->type >= NPY_I4 && array->type <= NPY_U4;
-    if (whole ? is_whole : npy_is_float(array->type))
-        return true;
-    return err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
+    return (whole ? is_whole : npy_is_float(array->type)) ||
+           err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
                    "dtype %s, must be %s", npy_types[array->type].name,
                    whole ? "any whole number" : "float16, float32 or float64");
 }

@@ -324,9 +324,8 @@ void grad_out_free(GradOutFile *grad) {
 
 bool grad_out_check_shape(const GradOutFile *grad, const BevShape *shape, Err *err) {
     const int64_t want[AXES] = {shape->ny, shape->nx, shape->channels};
-    if (!memcmp(grad->array.shape, want, sizeof want))
-        return true;
-    return err_set(err, ERR_FAILED, grad->path, "",
+    return !memcmp(grad->array.shape, want, sizeof want) ||
+           err_set(err, ERR_FAILED, grad->path, "",
                    "grad_out has the shape %s, must be (ny, nx, channels) = (%lld, %lld, %lld)",
                    npy_shape_text(&grad->array).text, (long long)want[0], (long long)want[1],
                    (long long)want[2]);

@@ -8,11 +8,10 @@
 
 /* A problem in host memory that owns its tensors. */
 typedef struct {
-    BevProblem view;    /* the problem as kernels see it */
-    Features features;  /* the FP32 originals, borrowed; gate B compares with them */
-    float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
-    /* FP32 pooling result that sets the output's scale; kept for updates; may be NULL */
-    float *pooled_fp32;
+    BevProblem view;       /* the problem as kernels see it */
+    Features features;     /* the FP32 originals, borrowed; gate B compares with them */
+    float *own_weights;    /* replaces the borrowed map's weights; NULL: not replaced */
+    float *pooled_fp32;    /* FP32 result that sets the output's scale; kept for updates; or NULL */
     const float *grad_out; /* backward: the FP32 original, borrowed; NULL: not set */
 } HostProblem;
 

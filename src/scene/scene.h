@@ -55,25 +55,22 @@ typedef struct {
 } MapAgreement;
 
 typedef struct Scene {
-    /* "intersection", the name of a preset, or a file name without folder and suffix */
-    char name[64];
+    char name[64];   /* "intersection", a preset's name, or a file name without folder and suffix */
     char title[128]; /* caption; may be empty */
     bool has_rig;    /* false: the file has only index arrays */
     Rig rig;
     bool has_world; /* false: the data of the scene is in `tensors` */
     World world;
     int64_t channels;
-    uint64_t seed; /* seed of the feature embedding */
-    /* temperature of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
-    double temperature;
+    uint64_t seed;       /* seed of the feature embedding */
+    double temperature;  /* of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
     Features tensors;    /* !has_world: depth and feat from the file, in FP32 */
     Photos photos;       /* photographs of the file; a world has none (photos_of_world) */
     struct Clip *clip;   /* the clip of which the scene is a moment; NULL: none */
     bool photo_features; /* the features are made from the photographs */
     bool has_map;        /* `map` is used; always true without a rig */
     BevMap map;          /* has_map: the map from the file; else empty */
-    /* The scene is made by an operator's rule. It has no rig and no world. */
-    bool has_operator;
+    bool has_operator;   /* an operator's rule makes the scene, without rig and world */
     OperatorSpec operator_spec;
     BevShape shape;         /* shape of the pooling problem */
     int64_t non_finite;     /* number of NaN and Inf in the tensors; reported, but no error */

@@ -132,12 +132,17 @@ static int is_sample_file(const struct dirent *entry) {
     return entry->d_name[0] != '.' && data_has_suffix(entry->d_name, ".json");
 }
 
-/* Adds the samples after the `first` names that are listed already. */
-static bool add_samples(SceneName *names, size_t max, size_t first, size_t *count, Err *err) {
+bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
     char folder[PATH_MAX], path[PATH_MAX];
+    struct dirent **files;
+    *count = 0;
+    for (int i = 0; i < preset_total && *count < max; i++, ++*count) {
+        names[*count].group = SCENES_PRESET;
+        snprintf(names[*count].name, sizeof names->name, "%s", presets[i].name);
+    }
+    const size_t first_sample = *count;
     if (!data_path("samples", folder, sizeof folder, err))
         return false;
-    struct dirent **files;
     const int found = scandir(folder, &files, is_sample_file, alphasort);
     if (found < 0)
         return refuse_listing(folder, errno, err);
@@ -152,17 +157,8 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
         data_stem(files[i]->d_name, added->name, sizeof added->name);
     }
     free(files);
-    qsort(names + first, *count - first, sizeof *names, compare_scenes);
+    qsort(names + first_sample, *count - first_sample, sizeof *names, compare_scenes);
     return true;
-}
-
-bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
-    *count = 0;
-    for (int i = 0; i < preset_total && *count < max; i++, ++*count) {
-        names[*count].group = SCENES_PRESET;
-        snprintf(names[*count].name, sizeof names->name, "%s", presets[i].name);
-    }
-    return add_samples(names, max, *count, count, err);
 }
 
 static bool refuse_unknown_name(const char *name, Err *err) {

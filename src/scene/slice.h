@@ -12,7 +12,6 @@
 
 /* A slice has a number from 0 (the lowest), or one of these. */
 enum { SLICE_MAX = -1, SLICE_SIDE = -2 };
-
 typedef struct {
     int slice;
     int64_t cells_x, rows, slices; /* of the grid; `rows` of one slice */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the forms of solids, and the rays that meet them ---------------------------------------- */
-
 /* A solid is a box or a cylinder of one class. Vehicles, persons and crowns have a few parts inside
  * that box or cylinder. */
 

@@ -433,7 +433,6 @@ typedef enum {
 /* clang-format on */
 
 enum { MOST_CELLS = 1 << 24, NEEDED = WEIGHTS /* files before this one must be there */ };
-
 static const struct {
     const char *name;
     int rank;
@@ -471,9 +470,8 @@ static bool read_folder_array(Folder *folder, int id) {
     const NpyType type = files[id].whole ? NPY_I4 : NPY_F4;
     if (!npy_read_file(file, path, type, &folder->array[id], &folder->elements[id], folder->err))
         return false;
-    if (array->rank == files[id].rank)
-        return true;
-    return REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s",
+    return array->rank == files[id].rank ||
+           REFUSE(folder, id, "reshape it", "shape %s, must have %d ax%s",
                   npy_shape_text(array).text, files[id].rank, files[id].rank == 1 ? "is" : "es");
 }
 

@@ -43,10 +43,9 @@ enum {
 /* The sizes of an operator, as in its file. */
 typedef struct {
     OperatorKind kind;
-    int64_t points; /* points to draw; voxelize: rays, some of which hit nothing */
-    int64_t cells;  /* voxelize: a square number */
-    /* rows of the table; only embedding_bag has another number of rows than of points */
-    int64_t rows;
+    int64_t points;   /* points to draw; voxelize: rays, some of which hit nothing */
+    int64_t cells;    /* voxelize: a square number */
+    int64_t rows;     /* rows of the table; as many as points, except in embedding_bag */
     int64_t channels; /* histogram: 1 */
     double skew;      /* 0 to OPERATOR_MAX_SKEW */
     uint64_t seed;
