@@ -60,6 +60,10 @@ void profile_free(Profile *profile);
  * busiest multiprocessor, and the slowest warp. `whole` is of the same kernel on the same map. */
 void profile_refine(Profile *estimate, const Profile *whole);
 
+/* Gives an estimate what a sample does not show, in proportion to a complete profile of the same
+ * kernel on another map: the work of the busiest multiprocessor, and the slowest warp's waits. */
+void profile_resemble(Profile *estimate, const Profile *whole);
+
 /* L2_WARM: launches follow each other in a graph, and each leaves its L2 to the next. L2_COLD: the
  * L2 is empty, and the launch is alone in its graph. `bench` times both in the same way. */
 typedef enum { L2_COLD, L2_WARM } L2Start;

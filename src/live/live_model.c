@@ -251,17 +251,32 @@ static bool was_ended(const TraceWatch *watch) {
     return watch && watch->go_on && !watch->go_on(watch->context);
 }
 
-/* Refines an estimate by a complete replay of the kernel on the same map in another format. */
+/* Returns the complete replay of a kernel on the problem. NULL: there is none. */
+static const Profile *whole_replay(const KnownProblem *p, const BevKernel *kernel) {
+    const PredictedKernel *known = p->model ? &p->model->kernels[traced_place(kernel)] : NULL;
+    return known && known->kernel && !known->estimate ? &known->profile : NULL;
+}
+
+/* Refines an estimate by a complete replay of the kernel: on the same map in another format, or
+ * else on the map selected last that differs in nothing but its points. */
 static void refine_estimate(const LiveModel *live_model, Profile *profile) {
-    const KnownProblem *now = live_model->now;
-    const int place = traced_place(profile->kernel);
+    const ProblemKey *now = &live_model->now->key;
+    const KnownProblem *other_map = NULL;
     for (const KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
-        ProblemKey key = p->key;
-        key.dtype = now->key.dtype;
-        const PredictedKernel *known = p->model ? &p->model->kernels[place] : NULL;
-        if (known && known->kernel && !known->estimate && !memcmp(&key, &now->key, sizeof key))
-            profile_refine(profile, &known->profile);
+        ProblemKey other_dtype = p->key, same_map = p->key;
+        other_dtype.dtype = now->dtype;
+        same_map.map_hash = now->map_hash;
+        const Profile *whole = whole_replay(p, profile->kernel);
+        if (whole && !memcmp(&other_dtype, now, sizeof *now)) {
+            profile_refine(profile, whole);
+            return;
+        }
+        if (whole && !memcmp(&same_map, now, sizeof *now) &&
+            (!other_map || p->used > other_map->used))
+            other_map = p;
     }
+    if (other_map)
+        profile_resemble(profile, whole_replay(other_map, profile->kernel));
 }
 
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {

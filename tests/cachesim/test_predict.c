@@ -226,6 +226,25 @@ static void test_refined(const OpenProblem *opened) {
     }
 }
 
+/* Estimates on one rig's map, in proportion to the complete replay on another's. */
+static void test_resembling(const OpenProblem *opened) {
+    OpenProblem *other = open_problem("highway", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+    const char *const kernels[] = {"v3_small_l2", "v2_do", "v3_large_l2"};
+    const TraceWatch watch = {.sample = 33};
+    for (size_t i = 0; i < 3; i++) {
+        Profile whole = profile_of(kernels[i], other->view),
+                own = profile_of(kernels[i], opened->view);
+        Profile some;
+        need(profile_make(bev_kernel_find(kernels[i]), opened->view, &watch, &some, &err), &err);
+        profile_resemble(&some, &whole);
+        const Gpu *gpu = gpu_find("a6000");
+        double off = predict(&some, gpu, true).latency_us / predict(&own, gpu, true).latency_us;
+        tap_ok(fabs(off - 1) < 0.08, "%s, by another map: %+.1f %%", kernels[i], 100 * (off - 1));
+        profile_free(&whole), profile_free(&own), profile_free(&some);
+    }
+    close_problem(other);
+}
+
 static OpenProblem *canonical(void) {
     return open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
 }
@@ -245,5 +264,6 @@ TAP_HARD_SUITE(predict_recorded) {
     test_recorded(NULL);
     test_sampled(opened->view);
     test_refined(opened);
+    test_resembling(opened);
     close_problem(opened);
 }
