@@ -8,9 +8,9 @@
 
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
     static const char *const texts[] = {
-        [SOURCE_RECORDED] = "recorded: measured before, on another machine; marked r.",
-        [SOURCE_MODEL] = "model: computed by the memory model, not timed; marked m.",
-        [SOURCE_PUBLISHED] = "published: of an article or a data sheet; marked p."};
+        [SOURCE_RECORDED] = "recorded: measured before, on another machine; tables say r.",
+        [SOURCE_MODEL] = "model: computed by the memory model, not timed; tables say m.",
+        [SOURCE_PUBLISHED] = "published: of an article or a data sheet; tables say p."};
     for (int source = SOURCE_RECORDED; source <= SOURCE_PUBLISHED; source++)
         if (!(run->explained >> source & 1) &&
             strstr(text, short_text("(%s)", source_names[source]).text)) {

@@ -99,7 +99,7 @@ const GlossaryRow glossary[] = {
     {"miss-ratio curve", "MRC", "MRC: the L2 miss rate of reads, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
     {"model", "predicted", "Predicted by cache simulation, a GPU's data sheet and rates "
-     "probed on an H200: not measured there, marked m. Of a CPU kernel: the CUDA kernel of the "
+     "probed on an H200: not measured there; tables say m. Of a CPU kernel: the CUDA kernel of the "
      "same idea."},
     {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
      "block scales and a scale of the tensor. Depth and output are then FP8."},
