@@ -3,7 +3,6 @@
  * views compare kernels' outputs with its result. */
 #pragma once
 
-#include "src/base/give_up.h"
 #include "src/inputs/inputs.h"
 #include "src/scene/problem.h"
 

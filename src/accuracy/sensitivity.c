@@ -5,7 +5,6 @@
 #include "kernels/cpu/cpu.h"
 #include "src/accuracy/fp64.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "src/accuracy/fp64.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

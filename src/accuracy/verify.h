@@ -3,7 +3,6 @@
 #pragma once
 
 #include "src/accuracy/gates.h"
-#include "src/base/give_up.h"
 #include "src/run/bench.h"
 
 typedef struct {

@@ -4,7 +4,6 @@
 #include "src/state/palette.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

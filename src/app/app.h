@@ -11,9 +11,7 @@
 #pragma once
 
 #include "src/learn/course.h"
-#include "src/learn/lesson_run.h"
 #include "src/live/engine.h"
-#include "src/scene/scene.h"
 #include "src/view/bev/picture.h"
 
 /* ---- what there is to choose from ------------------------------------------------------------ */

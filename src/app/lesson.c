@@ -8,7 +8,6 @@
 #include "src/base/clock.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

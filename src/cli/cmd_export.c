@@ -5,7 +5,6 @@
 #include "src/base/data.h"
 #include "src/cli/selection.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- tables: the requests of the kernels, and the predictions of the model ------------------- */

@@ -8,7 +8,6 @@
 #include "src/cli/selection.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "src/cli/selection.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Returns the relative L2 error of a tensor or a group of channels. The norm of the whole grid

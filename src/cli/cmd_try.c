@@ -5,7 +5,6 @@
 #include "src/cli/selection.h"
 #include "src/try/try.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

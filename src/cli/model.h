@@ -2,16 +2,8 @@
 /* Shared by regime, plot, rig and info: the memory model, the chosen GPUs, tables of objects. */
 #pragma once
 
-#include "kernels/regime.h"
-#include "src/base/units.h"
-#include "src/cachesim/gpus.h"
-#include "src/cachesim/memory_model.h"
-#include "src/cachesim/predict.h"
-#include "src/cli/options.h"
 #include "src/cli/report.h"
 #include "src/run/recorded.h"
-#include "src/view/chart/chart.h"
-#include "src/scene/objects.h"
 
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
 

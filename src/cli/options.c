@@ -6,7 +6,6 @@
 #include "src/view/bev/decode.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

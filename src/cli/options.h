@@ -3,12 +3,8 @@
  * pages and the texts of errors follow from these tables. */
 #pragma once
 
-#include "kernels/err.h"
 #include "src/base/kernel_config.h"
 #include "src/scene/scatter.h"
-
-#include <stdint.h>
-#include <stdio.h>
 
 // clang-format off
 typedef enum {

@@ -9,7 +9,6 @@
 #include "src/view/panel/panel.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,14 +3,9 @@
  * as aligned text, Markdown, CSV or JSON. */
 #pragma once
 
-#include "src/base/kernel_config.h"
-#include "src/base/data.h"
-#include "src/base/units.h"
 #include "src/cli/options.h"
 #include "src/run/machine.h"
 #include "src/view/chart/chart.h"
-
-#include <jansson.h>
 
 /* ---- a table --------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 
 #include "src/accuracy/gates.h"
 #include "src/cli/options.h"
-#include "src/run/bench.h"
 #include "src/run/recorded.h"
 #include "src/scene/slice.h"
 

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const figure_arrays[ARRAY_COUNT] = {"all",     "features", "depth", "indices",

@@ -3,7 +3,6 @@
 #include "src/learn/lesson_run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

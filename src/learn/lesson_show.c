@@ -3,7 +3,6 @@
 #include "src/learn/lesson_run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {

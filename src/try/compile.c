@@ -4,8 +4,6 @@
 #include "kernels/clean.h"
 #include "src/try/job.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -5,13 +5,11 @@
  * bytes past the end of an array, or writes to an input, stops at this access. */
 #pragma once
 
-#include "src/run/session.h"
 #include "src/try/try.h"
 
 #include "samples/try/pool.h"
 
 #include <signal.h>
-#include <stdint.h>
 
 /* ---- another program, child.c ---------------------------------------------------------------- */
 
