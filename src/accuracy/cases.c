@@ -25,8 +25,7 @@ RULE(one_each, point < cells ? point : -1)
 /* Puts points into the first and the last cell only. */
 RULE(both_ends, random_bits(state) & 1 ? 0 : cells - 1)
 
-/* Spreads points as a real rig does. Most cells get few points, some get many. A third of the
- * points lie outside the grid. */
+/* Spreads points as a real rig does: few in most cells, many in some, a third outside the grid. */
 static int64_t ragged(const BevShape *s, int64_t point, uint64_t *state) {
     (void)point;
     double u = random_unit(state);
@@ -86,7 +85,7 @@ Case case_at(int number) {
     return (Case){.name = config->name, .config = config};
 }
 
-/* ---- maps from a rule ------------------------------------------------------------------------ */
+/* ---- maps, from a rule or from the canonical rig --------------------------------------------- */
 
 /* A contribution of a frustum point to a cell. */
 typedef struct {
@@ -147,8 +146,6 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     free(touches);
     return ok && scatter_find_intervals(map, err);
 }
-
-/* ---- maps from the canonical rig ------------------------------------------------------------- */
 
 static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap *map, Err *err) {
     Scene scene;

@@ -20,9 +20,7 @@ typedef struct {
 
 /* Limits a span to the range from 0 to 3 powers of two. */
 static int limited_span(int span) {
-    enum { MOST = 3 };
-    const int positive = span > 0 ? span : 0;
-    return positive < MOST ? positive : MOST;
+    return span < 0 ? 0 : span < 3 ? span : 3;
 }
 
 static Span forward_span(BevDtype dtype, const BevMap *map) {
@@ -93,14 +91,12 @@ static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
     }
 }
 
-/* Returns the sum of the digits of `number` in base 4. The remainder of this sum by 4 does not
- * repeat with any period. */
+/* Returns the sum of the digits in base 4. Its remainder by 4 does not repeat with any period. */
 static int digit_sum(int64_t number) {
     return number ? (int)(number % 4) + digit_sum(number / 4) : 0;
 }
 
-/* Sets scales to powers of two. Most scales are not 1, so that a kernel fails if it forgets a scale
- * or applies a scale twice. */
+/* Sets scales to powers of two, most of them not 1: a kernel that forgets a scale must fail. */
 static void set_scales(BevProblem *view, Span span) {
     if (bev_dtypes[view->feat.dtype].bits < 16)
         view->feat.scale = 4;

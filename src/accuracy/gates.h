@@ -168,6 +168,5 @@ typedef struct {
 bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
                   GateAdjoint *adjoint, Err *err);
 
-/* Whether a kernel passes the gate on this map. A map without points has no element to judge, and
- * an output of zeros passes. */
+/* Whether a kernel passes the gate on this map. Without points an output of zeros passes. */
 bool gate_passes(const GateResult *result, const BevMap *map);

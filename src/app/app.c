@@ -365,8 +365,7 @@ static bool waits_for_scene(Action action) {
     return needs == NEED_CAMERAS || needs == NEED_WORLD || action == ACTION_SLICE;
 }
 
-/* Uses the words of the options that wait for the scene, or all others. A script uses all words
- * after its first picture. */
+/* Uses the words that wait for the scene, or all others. A script uses all after its picture. */
 static bool use_words(App *app, bool waiting, Err *err) {
     for (int i = 0; i < app->options->word_count; i++) {
         Event event = {.kind = EVENT_COMMAND};

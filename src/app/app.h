@@ -18,8 +18,7 @@
 
 enum { APP_MAX_SCENES = 64 };
 
-/* The menu of all known scenes, and behind them the scenes of the command line. The names that
- * `menu` borrows are here. */
+/* The menu of all known scenes, then those of the command line. `menu` borrows the names here. */
 typedef struct {
     StateMenu menu;
     SceneName scenes[APP_MAX_SCENES];
@@ -79,8 +78,7 @@ typedef struct {
  * last change of the same control, or there is no memory. */
 State *undo_push(Undo *undo, const State *before, Action action);
 
-/* Returns the number of changes since a lesson was opened, with the opening. 0: no lesson is
- * open. */
+/* Returns the number of changes since a lesson was opened, with the opening. 0: none is open. */
 int undo_lesson_steps(const Undo *undo);
 
 void undo_free(Undo *undo);
@@ -216,8 +214,7 @@ bool app_page_is_known(const App *app);
 
 /* ---- tour.c ---------------------------------------------------------------------------------- */
 
-/* Parses what follows the word `tick` of a script: nothing, S or S N. A comment may follow. Returns
- * false for any other text. */
+/* Parses what follows the word `tick` of a script: nothing, S or S N, and perhaps a comment. */
 bool app_parse_tick(const char *arguments, double *seconds, int *count);
 
 /* Plays samples/demo.keys with its captions until a key or a click; undo takes all of it back. */

@@ -11,11 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a lesson waits for a figure that a complete frame lacks, until it counts as unknown. */
-enum { PATIENCE_MS = 12000 };
-
-/* A script draws the same questions every time. */
-enum { SCRIPT_SEED = 1 };
+enum {
+    PATIENCE_MS = 12000, /* a figure that a complete frame lacks for so long counts as unknown */
+    SCRIPT_SEED = 1      /* a script draws the same questions every time */
+};
 
 /* ---- the workflow ---------------------------------------------------------------------------- */
 
@@ -32,9 +31,11 @@ bool app_page_is_known(const App *app) {
     return workflow_steps(app, steps) > 0;
 }
 
-static void show_workflow(const App *app, LessonPane *pane) {
+void app_show_page(App *app) {
+    LessonPane *pane = &app->state.lesson;
     Finding steps[FINDINGS_MAX];
     int count = workflow_steps(app, steps);
+    *pane = (LessonPane){.open = true, .scroll = pane->scroll};
     snprintf(pane->title, sizeof pane->title, "Four steps: %.60s",
              kernel_config_label(&app->state.job.config).text);
     if (!count)
@@ -46,12 +47,6 @@ static void show_workflow(const App *app, LessonPane *pane) {
         for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
             pane_add(&pane->body, PANE_CODE, false, "%s", steps[i].commands[j]);
     }
-}
-
-void app_show_page(App *app) {
-    LessonPane *pane = &app->state.lesson;
-    *pane = (LessonPane){.open = true, .scroll = pane->scroll};
-    show_workflow(app, pane);
     pane_add(&pane->body, PANE_KEYS, false, "%s closes, typing %s opens the lesson of a finding",
              key_of(ACTION_LESSON).name, key_of(ACTION_EXPLAIN).name);
     app->todo |= STEP_REDRAW;
@@ -211,8 +206,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     return true;
 }
 
-/* Saves where the learner stands, if this has changed. If the learner has only looked at the first
- * page, nothing is saved. */
+/* Saves where the learner stands, if this has changed. A look at the first page is not saved. */
 static bool save_progress(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);

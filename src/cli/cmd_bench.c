@@ -165,8 +165,7 @@ static void add_failure(Against *against, json_t *row, double ratio) {
     against->worst_ratio = fmax(against->worst_ratio, ratio);
 }
 
-/* Sets the old latency, the ratio and its noise in a row of results. Returns false if the row is
- * slower than --fail allows. */
+/* Sets the old latency and the ratio in a row. False: the row is slower than --fail allows. */
 static bool compare_with_old_row(Against *against, json_t *row) {
     char key[ROW_KEY];
     row_key(row, key);
@@ -220,8 +219,7 @@ static bool draw_ratios(const Against *against, Err *err) {
     return output_chart(against->options, &spec, against->options->png, err);
 }
 
-/* Draws the ratios into --png. Fails if a row is slower than --fail allows. `against` NULL:
- * --against is not given. */
+/* Draws the ratios into --png. Fails if a row is slower than --fail allows. NULL is accepted. */
 static bool against_judge(const Against *against, Err *err) {
     if (!against)
         return true;
@@ -565,16 +563,13 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
            against_judge(bench->against, err) && records_judge(records, err);
 }
 
-static const char *timing_word(const Options *options) {
-    return options->once ? "none" : options->single ? "single" : "in a row";
-}
-
 static bool measure_rows(Bench *bench, Err *err) {
     enum { MAX_PRESETS = 32 };
     const char *configurations[MAX_PRESETS];
     BenchPlan plan;
     Records *records = &bench->records;
     const Options *options = records->options;
+    const char *timing = options->once ? "none" : options->single ? "single" : "in a row";
     for (int i = 0; i < preset_count && i < MAX_PRESETS; i++)
         configurations[i] = presets[i].name;
     if (!select_plan_with_files(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST,
@@ -589,13 +584,13 @@ static bool measure_rows(Bench *bench, Err *err) {
     bench->backward = plan.directions >> BEV_BACKWARD & 1;
     json_t *machine = this_machine();
     bool ok = records_open(records, &plan, err);
-    json_object_set_new(records->head, "timing", json_string(timing_word(options)));
+    json_object_set_new(records->head, "timing", json_string(timing));
     ok = ok && against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
          bench_run(&plan, options->once ? add_launched_row : add_bench_row, bench, err) &&
          records_end(records, err);
     if (bench->progress)
         fputs("\r\033[K", stderr);
-    ok = ok && print_rows(bench, json_incref(machine), timing_word(options), err);
+    ok = ok && print_rows(bench, json_incref(machine), timing, err);
     if (!options->against) /* --against says this itself */
         say_if_doubtful(bench);
     json_decref(machine);

@@ -180,8 +180,7 @@ static bool list_tensors(const TensorHistograms *histograms, const char *scenes,
 
 enum { STEPS = 4, POINTS = 40 * STEPS }; /* STEPS for each octave */
 
-/* The data of the chart, which the ChartSpec borrows: the share of values for each octave of
- * magnitude, and the cuts. */
+/* The data that the ChartSpec borrows: the share of values for each octave, and the cuts. */
 typedef struct {
     double x[POINTS], y[POINTS];
     char labels[CUTS][96], title[160], subtitle[400], note[512];
@@ -193,10 +192,9 @@ typedef struct {
 /* Makes the points of the curve. Each octave of magnitudes has STEPS points of equal width. The
  * last octave holds the largest magnitude. */
 static void make_curve(const Histogram *histogram, CalibrationChart *chart) {
-    int largest_exponent, exponent;
+    int largest_exponent, exponent; /* an octave begins at 2^(exponent - 1) */
     Bucket bucket;
-    frexp(histogram->largest,
-          &largest_exponent); /* its octave begins at 2^(largest_exponent - 1) */
+    frexp(histogram->largest, &largest_exponent);
     for (int point = 0; point < POINTS; point++) {
         const int octaves_below = (POINTS - 1 - point) / STEPS;
         const double middle = 1 + (point % STEPS + 0.5) / STEPS;

@@ -106,7 +106,7 @@ bool cmd_demo(const Options *options, Err *err) {
            select_words(options, loop.where, &loop.app, err) && run_display_here(&loop, err);
 }
 
-/* ---- learn: the list ------------------------------------------------------------------------ */
+/* ---- learn ----------------------------------------------------------------------------------- */
 
 /* Returns how far the user has come in a lesson. */
 static ShortText progress_text(const CourseProgressRow *row) {
@@ -148,8 +148,6 @@ static bool list_lessons(Err *err) {
                        "no lesson is installed");
     return true;
 }
-
-/* ---- learn: one lesson ---------------------------------------------------------------------- */
 
 static bool run_lesson(const Options *options, const char *name, Err *err) {
     AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};

@@ -48,7 +48,7 @@ static bool parse_numbers(const char *text, char separator, int count, double *v
     return true;
 }
 
-/* ---- the input ------------------------------------------------------------------------------- */
+/* ---- changes of the rig ---------------------------------------------------------------------- */
 
 /* Fits the image of a frustum or camera to the input. The image is resized to the width of the
  * input, and the lower rows are kept. Without an image nothing changes. */
@@ -85,8 +85,6 @@ static bool set_input(json_t *rig, const char *text, Err *err) {
     json_object_set_new(frustum, "input_px", json_pack("[ii]", input[0], input[1]));
     return ok;
 }
-
-/* ---- depth and grid -------------------------------------------------------------------------- */
 
 /* Applies --reach and --cell; 0: the option is not given. The grid becomes a square. */
 static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {

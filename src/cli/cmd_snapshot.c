@@ -251,8 +251,7 @@ static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **reason
            grid_loss_make(loss, &content, kind, cell, err);
 }
 
-/* Writes the cells of a loss: "cell 128,100, 15.1 m away, and the cells of its object (car):
- * 34". */
+/* Writes the cells of a loss: "cell 128,100, 15.1 m away, and the cells of its object (car): 34" */
 static void name_cells(const GridLoss *loss, const Scene *scene, char *text, size_t size) {
     const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
     if (loss->kind == LOSS_COUNT) {
@@ -484,9 +483,9 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
     static BevPicture difference;
-    static Picture *picture;
     const PictureFile *file = &snapshot->file;
     FigurePage page;
+    static Picture *picture;
     picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
@@ -510,16 +509,17 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     return output_page(&page.page, file->format, options->output, err);
 }
 
-static bool make_snapshot(Snapshot *snapshot, Err *err) {
-    const Options *options = snapshot->options;
+bool cmd_snapshot(const Options *options, Err *err) {
+    static Snapshot data, *const snapshot = &data;
     const char *scene = options->arguments[0];
     Workload *workload = &snapshot->a.workload;
     KernelConfig forward;
+    snapshot->options = options;
+    live_init(&snapshot->live);
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
         !output_picture(options, options->output, "snapshot", &snapshot->file, err) ||
-        !select_devices(options->device, &snapshot->where, err))
-        return false;
-    if (!select_open(workload, scene, options, err))
+        !select_devices(options->device, &snapshot->where, err) ||
+        !select_open(workload, scene, options, err))
         return false;
     workload->grad_file = options->grad_out ? &snapshot->grad_out : NULL;
     if (!select_use_fault(options, workload, err))
@@ -530,11 +530,4 @@ static bool make_snapshot(Snapshot *snapshot, Err *err) {
            (!options->compare || pool_comparison(snapshot, forward, err)) &&
            (!options->backward || run_backward(snapshot, &forward, err)) &&
            fill_frame(snapshot, err) && draw_snapshot(snapshot, err);
-}
-
-bool cmd_snapshot(const Options *options, Err *err) {
-    static Snapshot snapshot;
-    snapshot.options = options;
-    live_init(&snapshot.live);
-    return make_snapshot(&snapshot, err);
 }

@@ -58,8 +58,7 @@ static void show_wrong(const Trial *trial, const char *name, const TryResult *re
     }
 }
 
-/* Counts a result, and shows a wrong result. False with an error: the kernel did not return, so no
- * other case can be judged. */
+/* Counts a result, and shows a wrong one. False: the kernel did not return, and judging ends. */
 static bool show_result(Trial *trial, const char *name, const TryResult *result, Err *err) {
     trial->cases++;
     trial->wrong += result->verdict == TRY_WRONG;

@@ -366,9 +366,9 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
         "judges nothing here. The display judges a moving scene at the moment of FP16's "
         "largest error, verify at that of --time. By pruning: the most that an output changes "
         "by the points that --prune leaves out, which no error and no gate here counts. Left out "
-        "are the values "
-        "whose FP64 over the original inputs is NaN or infinite. Of channels: rel L2 of each "
-        "channel by itself, the root of their mean square. verify --help explains the gates.\n";
+        "are the values whose FP64 over the original inputs is NaN or infinite. Of channels: rel "
+        "L2 of each channel by itself, the root of their mean square. verify --help explains the "
+        "gates.\n";
     const OutputTable tables[] = {{.report = &records->row},
                                   {.above = explanation},
                                   {"\nBy scene and class: the largest error and the lowest "
@@ -382,8 +382,7 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
     const Records *records = &verified->records;
     const Options *options = records->options;
     const int passed = records->passed, failed = records->failed;
-    const bool backward = plan && plan->directions >> BEV_BACKWARD & 1;
-    if (!print_verified(verified, backward, err))
+    if (!print_verified(verified, plan && plan->directions >> BEV_BACKWARD & 1, err))
         return false;
     const bool wants_all = plan && !options->kernel && !strcmp(options->device, "auto");
     const bool no_gpu = wants_all && !(plan->where >> BEV_CUDA & 1);

@@ -168,8 +168,7 @@ bool objects_describe(const Options *options, Workload *workload, const char *sc
 
 /* The shifts of a camera's points at one range: counts, and sums of metres. */
 typedef struct {
-    int64_t points, in_grid,
-        other_cell; /* other_cell: points in the grid that changed their cell */
+    int64_t points, in_grid, other_cell; /* other_cell: points in the grid that left their cell */
     double moved_m, largest_m, ahead_m, left_m; /* largest_m is the largest shift, not a sum */
 } Shift;
 

@@ -30,8 +30,7 @@ static void print_xml(FILE *out, const char *text) {
               out);
 }
 
-/* Prints the test case of a moment, whose rows have been judged. `error` "": the moment was done.
- */
+/* Prints the test case of a moment with judged rows. `error` "": the moment was done. */
 static void print_test_case(FILE *out, const json_t *record, const char *error) {
     size_t i, line;
     const json_t *row, *why;

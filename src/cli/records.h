@@ -26,15 +26,13 @@ typedef struct {
 typedef struct {
     const Options *options;
     const char *command; /* "verify", "bench" */
-    /* Keys of figures. Of the moments with the same verdict, the one with the largest `worst_by` is
-     * shown. A row shows the mean of `mean_of` and the largest `most_of` of its moments; NULL:
-     * none. */
+    /* Keys of figures. Of the moments with the same verdict the largest `worst_by` is shown, with
+     * the mean of `mean_of` and the largest `most_of` of all moments. NULL: none. */
     const char *worst_by, *mean_of, *most_of;
     /* The keys that a row copies from the moment of the largest `most_of`: the key in the row, and
      * the key in the moment. NULL at the end. */
     const char *const (*most_keys)[2];
-    /* Judges a row, and may set figures of the row. Rows come in the order of scenes and moments.
-     */
+    /* Judges a row, and may set its figures. Rows come in the order of scenes and moments. */
     RowVerdict (*judge)(void *context, json_t *row);
     void *context;
     const char *const *scenes; /* the scenes of the plan */
@@ -73,8 +71,7 @@ bool records_end(Records *records, Err *err);
 /* Adds the rows that the table shows to the report records->row. The caller has set its columns. */
 void records_list_rows(Records *records);
 
-/* Prints the results as JUnit XML or as tables. With --format jsonl all is printed already.
- * Releases `root`. */
+/* Prints results as JUnit XML or tables; jsonl is printed already. Releases `root`. */
 bool records_print(Records *records, const OutputTable *tables, int count, json_t *root, Err *err);
 
 /* Fails if a moment could not be done. */

@@ -148,8 +148,7 @@ static int room_of(int width) {
     return width ? width + BETWEEN : 0;
 }
 
-/* Measures the columns. `folds`: a value that all rows share is folded. A table of one row folds
- * only the column `group`. */
+/* Measures the columns. `folds`: values that all rows share are folded; of one row, the group. */
 static Layout lay_out(const Report *report, bool folds) {
     Layout layout = {.width = -BETWEEN};
     for (int column = 0; column < report->column_count; column++) {
@@ -227,8 +226,7 @@ static void print_row(const Report *report, int row, const Layout *layout, bool 
     fputs(markdown ? " |\n" : "\n", out);
 }
 
-/* Returns how many columns at the beginning identify a row: up to `names_to`, or all columns before
- * the first column of numbers. */
+/* Returns how many columns identify a row: up to `names_to`, or all before the first numbers. */
 static int count_name_columns(const Report *report, const Layout *layout) {
     int names = 0;
     if (report->names_to)

@@ -26,8 +26,7 @@ typedef struct {
 /* DIGITS_BLANK as digits: an empty cell stays blank */
 enum { REPORT_COLUMNS = 64, DIGITS_BLANK = -1 };
 
-/* A table, which starts as (Report){0}. The first row defines the columns. The rows stay in memory
- * until the program ends. */
+/* A table, which starts as (Report){0}. The first row defines the columns. Rows are never freed. */
 typedef struct {
     ReportColumn columns[REPORT_COLUMNS];
     json_t *rows; /* objects; NULL: there are no rows */
@@ -95,8 +94,7 @@ int output_screen_columns(void);
  * replaced completely or not at all. */
 bool output_close(MemoryStream *output, const char *path, Err *err);
 
-/* Returns the exit status of the program. If printed text did not reach its file, the function says
- * so, and returns a failure. */
+/* Returns the exit status of the program: a failure if printed text did not reach its file. */
 int output_check(int status);
 
 /* Returns the printer of --format for people, text or Markdown. NULL: the format is CSV or JSON. */
@@ -119,10 +117,9 @@ typedef struct {
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Warns on standard error that the errors of a scene leave out `values` values, because their FP64
- * result is not finite. Several calls for one scene in succession warn once. `values` 0: no
- * warning. `moments` moments have left-out values, and `time_s` is the first of these moments. NaN:
- * the scene has one moment. */
+/* Warns that the errors of a scene leave out `values` values (0: no warning), because their FP64 is
+ * not finite. Several calls for one scene in succession warn once. So many `moments` have such
+ * values, the first at `time_s`. NaN: the scene has one moment. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
 
 /* Returns an object that every result in JSON has: the command, the version and this machine. */

@@ -36,10 +36,9 @@ void course_read(Course *course) {
     struct dirent **files = NULL;
     bool there = data_path("samples/lessons", path, sizeof path, NULL);
     int count = there ? scandir(path, &files, is_lesson, alphasort) : -1;
-    *course = (Course){.count = count < COURSE_LESSONS ? count : COURSE_LESSONS};
-    if (count < 0)
-        course->count = 0;
-    for (int i = 0; i < course->count; i++) {
+    *course = (Course){.count = 0};
+    for (int i = 0; i < count && i < COURSE_LESSONS; i++) {
+        course->count++;
         data_stem(files[i]->d_name, course->names[i], COURSE_NAME);
         read_idea(path, course->names[i], course->ideas[i]);
     }
@@ -203,12 +202,9 @@ bool course_progress_save(const CourseProgressRow *row, Err *err) {
     return put_line(progress_file, key, line, err);
 }
 
-/* ---- the quiz -------------------------------------------------------------------------------- */
+/* ---- the quiz: questions missed, as lines: the lesson, a hash of the question's text --------- */
 
 const char quiz_word[] = "quiz";
-
-/* ---- questions missed, as lines: the lesson, and a hash of the question's text --------------- */
-
 static const char missed_file[] = "missed";
 
 static ShortText missed_line(const Lesson *lesson, const LessonQuestion *question) {
@@ -339,20 +335,18 @@ void quiz_show(const Quiz *quiz, LessonPane *pane) {
     const Score score = score_of(quiz, NULL);
     PaneText *body = &pane->body;
     if (over) {
-        *pane = (LessonPane){.open = true, .ended = true};
+        *pane = (LessonPane){.open = true, .ended = true, .title = "Quiz", .step = quiz->count};
         pane_add(body, PANE_TEXT, false, "%d of %d right. By topic:", score.right, score.asked);
         add_topics(quiz, body);
         pane_add(body, PANE_TEXT, false,
                  "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
                  quiz->seed);
         pane_add(body, PANE_KEYS, false, "%s closes the quiz", key_of(ACTION_LESSON).name);
+    } else {
+        pane->step = quiz->at + 1;
+        snprintf(pane->title, sizeof pane->title, "Quiz: %.60s", item->topic);
     }
-    pane->step = over ? quiz->count : quiz->at + 1;
     pane->steps = quiz->count;
     pane->right = score.right;
     pane->asked = score.asked;
-    if (over)
-        snprintf(pane->title, sizeof pane->title, "Quiz");
-    else
-        snprintf(pane->title, sizeof pane->title, "Quiz: %.60s", item->topic);
 }

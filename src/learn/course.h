@@ -74,6 +74,5 @@ typedef struct {
  * false: no question counts as missed. Lessons that cannot be read are left out. */
 bool quiz_draw(Quiz *quiz, const Course *course, bool remembers, uint64_t seed, Err *err);
 
-/* Adds number and score of the quiz to the pane of its question. After the end, the pane
- * shows the score by topic. */
+/* Adds number and score to the pane of a question. After the end it shows the score by topic. */
 void quiz_show(const Quiz *quiz, LessonPane *pane);

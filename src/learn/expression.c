@@ -46,8 +46,7 @@ static const struct {
 } operators[] = {OPERATORS(TOKEN)};
 /* clang-format on */
 
-/* Returns the unit of a result. A count times another unit has this unit: points * bytes is
- * bytes. */
+/* Returns the unit of a result. A count times another unit has this unit: points * bytes: bytes. */
 static Measure measure_of(OpKind kind, Measure a, Measure b) {
     bool product = operators[kind].level == LEVEL_PRODUCT;
     if (operators[kind].level <= LEVEL_COMPARISON)
@@ -77,9 +76,8 @@ FigureSource weaker_source(FigureSource a, FigureSource b) {
     return weakness[a] > weakness[b] ? a : b;
 }
 
-/* Writes a number with three significant digits, without an exponent and trailing zeros. A number
- * that has exactly four digits keeps all four (0.3125). A cosine just below 1 would be rounded to
- * 1, and gets six decimals. */
+/* Writes a number with three significant digits, or with four that are exact (0.3125), and without
+ * an exponent. A cosine just below 1 gets six decimals, so that it is not rounded to 1. */
 static void plain_text(double number, char *text, size_t size) {
     double magnitude = fabs(number);
     snprintf(text, size, "%.4g", magnitude);

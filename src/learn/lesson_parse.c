@@ -96,10 +96,9 @@ static int reader_place(Reader *reader, const char *what, const char *const *nam
 }
 
 /* Appends a step. A row adds at most one step, and read_row() refuses a full lesson. */
-static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
-    LessonStep *step = &reader->lesson->steps[reader->lesson->step_count++];
-    *step = (LessonStep){.kind = kind, .text = text};
-    return step;
+static bool add_step(Reader *reader, LessonStep step) {
+    reader->lesson->steps[reader->lesson->step_count++] = step;
+    return true;
 }
 
 /* ---- lines of source, found by a text of their first line ------------------------------------ */
@@ -159,9 +158,10 @@ static bool read_source(Reader *reader, char *rest) {
                              "no line of %s has the text \"%.80s\"", file, rest + 1);
     lesson->codes[lesson->code_count] = code;
     if (question)
-        question->codes[question->code_count++] = lesson->code_count++;
+        question->codes[question->code_count++] = lesson->code_count;
     else
-        add_step(reader, LESSON_SOURCE, "")->number = lesson->code_count++;
+        add_step(reader, (LessonStep){.kind = LESSON_SOURCE, .number = lesson->code_count});
+    lesson->code_count++;
     return true;
 }
 
@@ -289,7 +289,8 @@ static bool add_row(Reader *reader, LessonTexts *list, int most, const char *tex
 }
 
 static bool read_run(Reader *reader, char *rest) {
-    return reader_control(reader, rest) && add_step(reader, LESSON_RUN, rest);
+    return reader_control(reader, rest) &&
+           add_step(reader, (LessonStep){.kind = LESSON_RUN, .text = rest});
 }
 
 static bool read_again(Reader *reader, char *rest) {
@@ -376,7 +377,8 @@ static bool read_minutes(Reader *reader, char *rest) {
 }
 
 static bool read_say(Reader *reader, char *rest) {
-    return reader_text(reader, rest) && add_step(reader, LESSON_SAY, rest);
+    return reader_text(reader, rest) &&
+           add_step(reader, (LessonStep){.kind = LESSON_SAY, .text = rest});
 }
 
 static bool read_term(Reader *reader, char *rest) {
@@ -385,8 +387,7 @@ static bool read_term(Reader *reader, char *rest) {
     glossary_hint(rest, "bevscope glossary lists them", hint, sizeof hint);
     if (!row)
         return reader_refuse(reader, hint, "not in the glossary: \"%s\"", rest);
-    add_step(reader, LESSON_TERM, rest)->number = (int)(row - glossary);
-    return true;
+    return add_step(reader, (LessonStep){.kind = LESSON_TERM, .number = (int)(row - glossary)});
 }
 
 static bool read_point(Reader *reader, char *rest) {
@@ -394,16 +395,14 @@ static bool read_point(Reader *reader, char *rest) {
     if (strcmp(at, "at") != 0 || !*rest)
         return reader_refuse(reader, "for example: point at kernels", "points at nothing");
     int panel = 1 + reader_place(reader, "panel", lesson_panels + 1, PANEL_COUNT - 1, rest);
-    if (panel)
-        add_step(reader, LESSON_POINT, rest)->number = panel;
-    return panel;
+    return panel && add_step(reader, (LessonStep){.kind = LESSON_POINT, .number = panel});
 }
 
 static bool read_mark(Reader *reader, char *rest) {
     const char *name = reader_word(&rest);
     if (!*name || *rest || strchr(name, ':'))
         return reader_refuse(reader, "for example: mark latency", "mark takes one word");
-    return add_step(reader, LESSON_MARK, name);
+    return add_step(reader, (LessonStep){.kind = LESSON_MARK, .text = name});
 }
 
 /* Reads "NAME = EXPRESSION". A row may define a name again. */
@@ -425,8 +424,7 @@ static bool read_let(Reader *reader, char *rest) {
         return reader_refuse(reader, "", "more than %d names", EXPRESSION_NAMES);
     if (index < 0)
         snprintf(names->names[index = names->count++], EXPRESSION_NAME, "%s", name);
-    add_step(reader, LESSON_LET, rest + 1)->number = index;
-    return true;
+    return add_step(reader, (LessonStep){.kind = LESSON_LET, .number = index, .text = rest + 1});
 }
 
 static bool read_animate(Reader *reader, char *rest) {
@@ -442,26 +440,15 @@ static bool read_animate(Reader *reader, char *rest) {
         return reader_refuse(reader, "", "an animation has 2 to %d frames of 0 to %d seconds each",
                              LESSON_FRAMES, MAX_SECONDS);
     snprintf(line, sizeof line, "%s %g", word, from);
-    if (!reader_control(reader, line))
-        return false;
-    LessonStep *step = add_step(reader, LESSON_ANIMATE, "");
-    step->word = word;
-    step->from = from;
-    step->to = to;
-    step->frames = frames;
-    step->seconds = seconds;
-    return true;
+    const LessonStep step = {LESSON_ANIMATE, 0, "", word, from, to, seconds, frames};
+    return reader_control(reader, line) && add_step(reader, step);
 }
 
 static bool read_draw(Reader *reader, char *rest) {
     int drawing = reader_place(reader, "drawing", lesson_drawings, DRAW_COUNT, rest);
-    if (drawing < 0)
-        return false;
-    LessonStep *step = add_step(reader, LESSON_DRAW, rest);
-    step->number = drawing;
-    step->frames = lesson_drawing_frames((LessonDrawing)drawing);
-    step->seconds = DRAW_SECONDS;
-    return true;
+    LessonStep step = {.kind = LESSON_DRAW, .number = drawing, .seconds = DRAW_SECONDS};
+    step.frames = lesson_drawing_frames((LessonDrawing)drawing);
+    return drawing >= 0 && add_step(reader, step);
 }
 
 static bool read_ask(Reader *reader, char *rest) {
@@ -471,7 +458,8 @@ static bool read_ask(Reader *reader, char *rest) {
     if (lesson->question_count == LESSON_QUESTIONS)
         return reader_refuse(reader, "make two lessons of it", "more than %d questions",
                              LESSON_QUESTIONS);
-    add_step(reader, LESSON_QUESTION, rest)->number = lesson->question_count;
+    add_step(reader,
+             (LessonStep){.kind = LESSON_QUESTION, .number = lesson->question_count, .text = rest});
     reader->open = &lesson->questions[lesson->question_count++];
     *reader->open =
         (LessonQuestion){.line = reader->line, .step = lesson->step_count - 1, .text = rest};
@@ -530,7 +518,8 @@ static bool read_word(Reader *reader, char *line) {
                              "\"%s\" without a question", word);
     if (!keys_of_word(word))
         return refuse_word(reader, word);
-    return reader_control(reader, line) && add_step(reader, LESSON_CONTROL, line);
+    return reader_control(reader, line) &&
+           add_step(reader, (LessonStep){.kind = LESSON_CONTROL, .text = line});
 }
 
 /* Reads one row of the lesson: a word and its text, continuation lines joined. */
@@ -570,12 +559,7 @@ static bool read_rows(Reader *reader, char *text) {
         bool goes_on = *line == ' ' || *line == '\t';
         if (!line[strspn(line, " \t")])
             continue;
-        if (goes_on && !row) {
-            reader->line = number;
-            return reader_refuse(reader, "an indented line continues the one before",
-                                 "the first line is indented");
-        }
-        if (goes_on) {
+        if (goes_on && row) {
             join_lines(row, line);
             continue;
         }
@@ -583,6 +567,9 @@ static bool read_rows(Reader *reader, char *text) {
             return false;
         row = line;
         reader->line = number;
+        if (goes_on)
+            return reader_refuse(reader, "an indented line continues the one before",
+                                 "the first line is indented");
     }
     return (!row || read_row(reader, row)) && close_question(reader);
 }

@@ -268,8 +268,7 @@ static void add_verdict(LessonRun *run, LessonVerdict verdict) {
              right ? "Right: " : "No. The answer: ", run->solution, taken);
 }
 
-/* Adds a row of the words `before` and `text`. `text` NULL: adds nothing. Returns false if a figure
- * in the text is unknown. */
+/* Adds a row: `before` and `text`; NULL: adds nothing. False: a figure in it is unknown. */
 static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
                        Evaluation *evaluation) {
     char row[EXPANDED];
@@ -465,8 +464,7 @@ void lesson_run_done(LessonRun *run) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* Carries out a step with figures of the first source that knows all of them. A frame of a drawing
- * replaces the previous frame. */
+/* Carries out a step with figures of the first source that knows all of them. */
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
     const LessonStep *step = current_step(run);
     const bool let = step->kind == LESSON_LET;
@@ -476,7 +474,7 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     bool known;
     if (step->kind == LESSON_DRAW) {
         run->undrawn = run->frame ? run->undrawn : run->page_text;
-        run->page_text = run->undrawn;
+        run->page_text = run->undrawn; /* a frame replaces the frame before */
         lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->frame, live);
         leave_step(run);
         return true;
