@@ -219,8 +219,6 @@ void case_free(CaseData *data) {
     memset(data, 0, sizeof *data);
 }
 
-/* ---- bad cells ------------------------------------------------------------------------------- */
-
 char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows) {
     int64_t width = ny < columns ? ny : columns, height = nx < rows ? nx : rows;
     int64_t line = width + 1, size = line * height;

@@ -63,7 +63,6 @@ typedef struct {
 /* ---- undo ------------------------------------------------------------------------------------ */
 
 enum { UNDO_STEPS = 50 };
-
 typedef struct {
     struct {
         State *before;   /* the state before the change; owned */
@@ -96,7 +95,6 @@ typedef struct {
 /* ---- the App --------------------------------------------------------------------------------- */
 
 enum { APP_MAX_WORDS = 32, APP_WORD = 80 };
-
 typedef struct AppOptions {
     const char *scene;  /* a name or a path */
     const char *other;  /* the scene that it is compared with; NULL: none */

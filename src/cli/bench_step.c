@@ -22,7 +22,6 @@ typedef enum { PART_MAP, PART_FORWARD, PART_BACKWARD, PART_STEP, PARTS } Part;
 static const char *const part_names[PARTS] = {"map", "forward", "backward", "step"};
 
 enum { ALIGNMENT = 256, MOST_SAMPLES = 200 }; /* ALIGNMENT: of map and workspace, in bytes */
-
 typedef struct {
     const Rig *rig;
     int32_t device; /* BEVPOOL_CPU or a GPU */

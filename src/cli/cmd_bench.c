@@ -18,7 +18,6 @@
 /* ---- --against: ratios to the latencies of an earlier file ----------------------------------- */
 
 enum { MAX_BARS = 400, GROUP_TEXT = 400, ROW_KEY = 512 };
-
 typedef enum { FASTER, SAME, SLOWER, VERDICT_COUNT } Verdict;
 static const char *const verdict_words[VERDICT_COUNT] = {"faster", "within noise", "slower"};
 

@@ -24,8 +24,6 @@ static bool read_request(const Options *options, RangesRequest *request, Err *er
                    "%s has no scale that one tensor has", bev_dtypes[request->dtype].title);
 }
 
-/* ---- counting -------------------------------------------------------------------------------- */
-
 /* Adds the values of the scene's moments to the histograms of its tensors. */
 static bool count_scene(const Options *options, const char *scene, TensorHistograms *histograms,
                         Err *err) {
@@ -55,7 +53,6 @@ static bool count_scene(const Options *options, const char *scene, TensorHistogr
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum { CUTS = 7 }; /* the most methods that are compared */
-
 typedef struct {
     ScaleMethod method;
     double percentile; /* for SCALE_PERCENTILE only */
@@ -146,7 +143,6 @@ static int list_methods(const Options *options, CutMethod methods[CUTS]) {
 }
 
 enum { TENSORS = 3 };
-
 typedef struct {
     const char *name;
     const Histogram *histogram;

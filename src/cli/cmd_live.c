@@ -151,18 +151,15 @@ static bool list_lessons(Err *err) {
 
 static bool run_lesson(const Options *options, const char *name, Err *err) {
     AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};
-    if (options->export) {
-        const ScriptOptions script = script_options(options, &app);
+    ScriptOptions script = script_options(options, &app);
+    if (options->export)
         return lesson_export(&script, options->export, err);
-    }
     if (options->script)
         return run_script(options, &app, err);
-    app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
+    script.app.memory = app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
     LoopOptions loop = screen_options(options);
-    if (loop.no_terminal) {
-        const ScriptOptions script = script_options(options, &app);
+    if (loop.no_terminal)
         return lesson_plain(&script, err);
-    }
     loop.app = app;
     loop.app.scene = preset_world;
     return select_devices(options->device, &loop.where, err) && run_display(&loop, err);
@@ -172,7 +169,6 @@ bool cmd_learn(const Options *options, Err *err) {
     const char *name = options->argument_count ? options->arguments[0] : NULL;
     if (name && options->quiz)
         return err_set(err, ERR_USAGE, "--quiz", "leave one out", "it stands in place of a lesson");
-    if (options->quiz)
-        return run_lesson(options, quiz_word, err);
-    return name ? run_lesson(options, name, err) : list_lessons(err);
+    const char *lesson = options->quiz ? quiz_word : name;
+    return lesson ? run_lesson(options, lesson, err) : list_lessons(err);
 }

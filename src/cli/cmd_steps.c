@@ -8,7 +8,6 @@
 #include <strings.h>
 
 enum { SIDES = 2, SIDE_W = 79, ROWS_A_STEP = 48, MOST_WARPS = 256, USUAL_STEPS = 8 };
-
 typedef struct {
     const Options *options;
     Workload workload;
@@ -89,7 +88,6 @@ static bool record_kernels(StepsCommand *command, Err *err) {
  * Part `count` has the counters after the last step. Returns the rows of the longer side. */
 enum { PART_HEAD = -1 };
 static int draw_part(const StepsCommand *command, Cells *cells, int y, int part) {
-    const int last_step = command->from + command->count - 1;
     Sheet sheet = cells_sheet(cells);
     int most = 0;
     for (int side = 0; side < command->sides; side++) {
@@ -101,7 +99,7 @@ static int draw_part(const StepsCommand *command, Cells *cells, int y, int part)
         else if (part < command->count)
             rows = steps_step_draw(&sheet, area, view, command->from + part);
         else
-            rows = steps_totals_draw(&sheet, area, view, last_step);
+            rows = steps_totals_draw(&sheet, area, view, command->from + command->count - 1);
         most = rows > most ? rows : most;
     }
     return most;

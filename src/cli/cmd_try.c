@@ -118,7 +118,6 @@ static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
 /* ---- the ladder ------------------------------------------------------------------------------ */
 
 enum { LADDER = 16 };
-
 typedef struct {
     const BevKernel *kernel; /* NULL: the learner's kernel */
     Timing timing;

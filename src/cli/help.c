@@ -173,7 +173,6 @@ static void man_begin(const char *name, const char *summary, FILE *out) {
     roff_line(out, summary);
 }
 
-/* Prints the manual page of a command. */
 static void man_command(CommandId id, FILE *out) {
     const Subcommand *command = &commands[id];
     char help[OPTION_HELP];

@@ -8,7 +8,6 @@
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
 
 enum { CHOSEN_GPUS = 16 };
-
 typedef struct {
     Gpu gpus[CHOSEN_GPUS];
     char titles[CHOSEN_GPUS][128]; /* of GPUs that --dram-gb-s, --sms or --clock-ghz change */

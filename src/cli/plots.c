@@ -15,7 +15,6 @@
 /* ---- plot race and plot straggler: the pages of the display as pictures ---------------------- */
 
 enum { PAGE_W = 1200, PAGE_H = 1080, STRAGGLER_H = 720, PAD = 32, ROW = 22 };
-
 typedef struct {
     const RaceView *view;
     double h;
@@ -66,7 +65,6 @@ static bool plot_race(const PlotRequest *request, Err *err) {
 /* ---- plot published: known latencies beside the model, in the six configurations ------------- */
 
 enum { DOTS_MAX = 128, TEXT = 200, NAMED = 8 };
-
 typedef enum { PUBLISHED, RECORDED, SOURCES } Source; /* where a known latency comes from */
 
 static const double band = 1.3; /* the largest gap of a latency that agrees with the model */
@@ -188,9 +186,7 @@ static bool plot_published(const PlotRequest *request, Err *err) {
 /* ---- plot sweep: the latency of a growing problem -------------------------------------------- */
 
 /* A sweep renders no features, because accesses depend only on shapes and the map. */
-
 enum { SWEEP_MAX = 12 };
-
 typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
 
 static const struct {
@@ -205,7 +201,6 @@ static const struct {
 };
 
 enum { KERNELS = MODEL_KERNELS };
-
 typedef struct {
     double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
     int count; /* settings so far */

@@ -10,7 +10,6 @@
 
 /* With at most RECORDS_SCENES_LISTED scenes each scene has rows. Else a row has all scenes. */
 enum { RECORDS_SCENES_LISTED = 32, RECORDS_MAX_SHARDS = 10000 };
-
 typedef enum { ROW_SKIPPED, ROW_PASSED, ROW_FAILED } RowVerdict;
 
 /* All moments of a kernel, format, align and cache state, and of a scene if each scene has rows. */

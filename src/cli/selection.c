@@ -421,8 +421,6 @@ bool select_plan_with_files(const Options *options, unsigned dtypes, unsigned al
     return !options->scenes || read_scenes(options, plan, err);
 }
 
-/* ---- one kernel run ------------------------------------------------------------------------- */
-
 bool pool_workload(Workload *workload, Pooled *pooled, Err *err) {
     const KernelConfig *config = &pooled->config;
     const BevProblem *view = &pooled->problem.view;

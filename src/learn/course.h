@@ -5,7 +5,6 @@
 #include "src/learn/lesson_run.h"
 
 enum { COURSE_LESSONS = 64, COURSE_NAME = 64, COURSE_IDEA = 128, COURSE_PATH = 4096 };
-
 typedef struct {
     int count;
     char names[COURSE_LESSONS][COURSE_NAME]; /* of files, without folder and suffix; sorted */
@@ -48,7 +47,6 @@ const char *course_next(const Course *course);
 /* A quiz has QUIZ_QUESTIONS questions, drawn from the files of the lessons. At most
  * QUIZ_MISSED_MOST questions are questions that the learner has missed before. After a right answer
  * a question no longer counts as missed. */
-
 enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5 };
 
 extern const char quiz_word[]; /* opens the quiz in place of a lesson's name: "quiz" */

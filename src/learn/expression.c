@@ -139,8 +139,6 @@ static void skip_blanks(Evaluation *evaluation) {
     evaluation->at += strspn(evaluation->at, " \t");
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
-
 /* Reads a name of letters, digits and _. The name is "" where none stands. */
 static void read_word(Evaluation *evaluation, char word[EXPRESSION_NAME]) {
     int length = 0;

@@ -166,8 +166,8 @@ static bool read_number(LessonRun *run, const char *text) {
                  question->lo, question->hi, *question->unit ? " " : "", question->unit);
         return false;
     }
-    size_t length = (size_t)(end - text), most = sizeof run->typed - 1;
-    length = length < most ? length : most;
+    const size_t most = sizeof run->typed - 1, given = (size_t)(end - text);
+    const size_t length = given < most ? given : most;
     memmove(run->typed, text, length); /* `text` may lie in run->typed */
     run->typed[length] = '\0';
     return true;
@@ -393,7 +393,6 @@ static void end_of_steps(LessonRun *run) {
         run->phase = lesson_run_question(run) ? PHASE_JUDGE : PHASE_TEXT;
 }
 
-/* Whether a step uses a control. */
 static bool is_control(const LessonStep *step) {
     return step->kind == LESSON_CONTROL || step->kind == LESSON_RUN || step->kind == LESSON_ANIMATE;
 }

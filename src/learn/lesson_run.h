@@ -58,7 +58,6 @@ typedef enum {
 } LessonPhase;
 
 enum { ANSWER_TYPED = 32 };
-
 typedef struct {
     const Lesson *lesson; /* borrowed */
     LessonPhase phase;
