@@ -18,7 +18,7 @@ frame() { # NUMBER
     cat "$folder/a/frame-$(printf %04d "$1").txt"
 }
 
-grep -q 'bevscope  .* FP16 nearest  street.json  backward  picture by ' a/frame-0002.txt
+grep -q 'bevscope  .* FP16 nearest  street.json  backward  picture drawn by ' a/frame-0002.txt
 tap_ok $? 'the selection goes backward, and what pools the picture is named'
 tap_has 'no time is promised where nothing is timed, and the gates have a verdict' a/frame-0002.txt \
     'V4: its time is not recorded' ' adds no error ' '!follow'
@@ -44,7 +44,7 @@ tap_has 'the camera that sees the car, and the depths of its pixel' a/frame-0004
     'most: front-left .*grad_depth' ' m  *[+-][0-9.e-]+ '
 tap_has 'the object is named' a/frame-0005.txt 'cells, car'
 tap_has 'the pixel under the mouse' a/frame-0008.txt "mouse: front-left $mouse, its grad_depth"
-tap_has 'an injected bug: the display tells' a/frame-0009.txt 'BUG 11 has an injected bug' 'a gate fails'
+tap_has 'an injected bug: the display tells' a/frame-0009.txt 'BUG 11 has an injected bug' 'gate . fails'
 tap_has 'and so do the gates' a/frame-0010.txt 'FP32  *FAIL  *FAIL  *FAIL'
 tap_has 'and forward again' a/frame-0011.txt 'bevscope  .* FP32 nearest  street.json' 'Pinned cell' \
     '!Gradients of a loss'
