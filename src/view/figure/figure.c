@@ -230,13 +230,9 @@ static int picture_columns(int64_t cameras, double w) {
 }
 
 static void draw_camera(Pen *pen, const Figure *figure, int camera, Box box) {
-    const Rig *rig = figure->frame->rig;
-    char number[32];
-    snprintf(number, sizeof number, "camera %d", camera);
-    bool named = rig && camera < rig->camera_count;
     TextStyle style = style_muted(pen);
     pen_text(pen, box.x, box.y + box.h + 5 + 0.8 * SIZE_SMALL, box.w, &style,
-             named ? rig->cameras[camera].name : number);
+             camera_text(figure->frame->rig, camera).text);
     pen_picture(pen, box, &figure->spec->picture->cameras[camera]);
 }
 

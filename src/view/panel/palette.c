@@ -165,10 +165,9 @@ enum { KEYS_W = 13, WORD_W = 12, VALUE_W = 12, TEXT_W = HELP_TEXT_W };
 
 /* Draws a control of the help: keys, word, value and help. A narrow row leaves out the value. */
 static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
-    const bool narrow = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W;
     sheet_cell(sheet, &row, KEYS_W, cell_bold(INK_ACCENT), keys_label(control).text);
     sheet_cell(sheet, &row, WORD_W, cell_style(INK_TEXT), control->word);
-    if (!narrow)
+    if (row.w >= KEYS_W + WORD_W + VALUE_W + TEXT_W)
         sheet_line(sheet, area_columns(&row, VALUE_W), cell_bold(INK_TITLE),
                    state_value(state, control->action).text);
     sheet_line(sheet, area_behind(row, 1), cell_style(INK_MUTED), control->help);
