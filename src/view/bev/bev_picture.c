@@ -292,7 +292,6 @@ void bev_picture_free(BevPicture *picture) {
     *picture = (BevPicture){0};
 }
 
-/* Returns the content to decode. */
 static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,

@@ -241,8 +241,6 @@ static void draw_parts(View *view) {
     }
 }
 
-/* ---- what the bits mean ---------------------------------------------------------------------- */
-
 /* Draws the value of the code, its formula and its class. */
 static void draw_value(View *view) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];

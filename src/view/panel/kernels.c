@@ -65,10 +65,9 @@ static void draw_bar(Table *table, double median, const Ladder *ladder) {
 
 static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
                          const Ladder *ladder) {
-    const LiveData *live = data->live;
     fill_reading_cell(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
-    Reading speedup = live_speedup(live, row);
+    Reading speedup = live_speedup(data->live, row);
     /* A blank takes the place of a mark, so that the figures stay aligned. */
     const char *mark = reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ";
     if (speedup.source && !speedup.doubtful)
@@ -80,8 +79,9 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     fill_reading_cell(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
     table_number(table, COL_GBPS, "%.0f", gb_s);
-    const Reading *ceiling =
-        row->median_us.source == SOURCE_RECORDED ? &row->ceiling_gb_s : &live->device.ceiling_gb_s;
+    const Reading *ceiling = row->median_us.source == SOURCE_RECORDED
+                                 ? &row->ceiling_gb_s
+                                 : &data->live->device.ceiling_gb_s;
     table_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
     table_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     table_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));

@@ -55,8 +55,6 @@ static int fitting_length(const Sheet *sheet, PaneKind kind, const char *text, i
     return behind_comma ? behind_comma : length;
 }
 
-/* ---- drawing --------------------------------------------------------------------------------- */
-
 /* Returns the style of a line. Without colours the marked line is reversed. */
 static CellStyle style_of(const Sheet *sheet, const PaneRow *row) {
     static const Ink inks[PANE_KIND_COUNT] = {

@@ -148,9 +148,9 @@ void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Widths widths = widths_of(sheet, lines, shown, area.w);
     for (int i = 0; i < shown; i++)
         draw_row(sheet, area_row(&area), &lines[i], widths, first + i == at, palette->tries);
-    const Area foot = area_below(area, area.h - 1);
     if (shown < 1)
         return;
+    const Area foot = area_below(area, area.h - 1);
     const Line *chosen = &lines[at - first];
     const bool help_is_cut = sheet_width(sheet, chosen->help) > widths.help - 1;
     if (help_is_cut && chosen->row->kind != PALETTE_GROUP)
@@ -165,9 +165,10 @@ enum { KEYS_W = 13, WORD_W = 12, VALUE_W = 12, TEXT_W = HELP_TEXT_W };
 
 /* Draws a control of the help: keys, word, value and help. A narrow row leaves out the value. */
 static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
+    const bool narrow = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W;
     sheet_cell(sheet, &row, KEYS_W, cell_bold(INK_ACCENT), keys_label(control).text);
     sheet_cell(sheet, &row, WORD_W, cell_style(INK_TEXT), control->word);
-    if (row.w >= KEYS_W + WORD_W + VALUE_W + TEXT_W)
+    if (!narrow)
         sheet_line(sheet, area_columns(&row, VALUE_W), cell_bold(INK_TITLE),
                    state_value(state, control->action).text);
     sheet_line(sheet, area_behind(row, 1), cell_style(INK_MUTED), control->help);

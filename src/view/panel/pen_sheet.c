@@ -180,8 +180,6 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
     }
 }
 
-/* ---- frame, chart --------------------------------------------------------------------------- */
-
 static void frame(Sheet *sheet, Area area) {
     Box box = sheet_box(sheet, area);
     pen_frame(sheet->surface, (Box){box.x - 6, box.y - 2, box.w + 12, box.h + 6},

@@ -332,8 +332,6 @@ static void draw_title(Sheet *sheet, Area area, const char *title, const char *n
         cells_text_right(cells, end, area.y, note_w + 1, cell_style(INK_MUTED), note);
 }
 
-/* ---- bars ----------------------------------------------------------------------------------- */
-
 static CellStyle style_on(Ink ink, Ink paper) {
     return (CellStyle){.ink = ink, .paper = paper};
 }
@@ -398,8 +396,6 @@ static void draw_columns(Sheet *sheet, Area area, const double *heights, int cou
                       0x2580 + (uint32_t)(level < EIGHTHS ? level : EIGHTHS), cell_style(ink));
     }
 }
-
-/* ---- frame ---------------------------------------------------------------------------------- */
 
 /* Draws the edge of an area within it, where nothing stands. The glyphs are those of an edge of
  * three by three; a blank one is not drawn. */

@@ -145,7 +145,6 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
         place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 
-/* Returns the visible part of the grid. */
 static Grid visible_part(Grid grid, const WindowLayout *at) {
     if (!grid.nx)
         return grid;
@@ -536,7 +535,6 @@ static void (*const parts[])(const WindowView *view) = {
     draw_bev_part,  draw_over_bev_part, draw_panels_part, draw_chart_over_part, frame_pointed_part,
     draw_race_part, draw_rows_part,     draw_keys_part,   draw_floats_part};
 
-/* Draws the first `count` parts of the view. */
 static bool draw_parts(WindowView *view, cairo_t *cr, size_t count, const GiveUp *give_up,
                        Err *err) {
     Pen pen;
