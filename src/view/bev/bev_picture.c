@@ -249,8 +249,7 @@ static CPU_CLONES void paint_row(const CellField *field, const RasterStyle *styl
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err) {
     assert(field->color || style->colormap);
     Around *rows = NULL;
-    bool fills = raster_fills(field, style->fill);
-    if (fills && !(rows = sum_rows(field, style)))
+    if (raster_fills(field, style->fill) && !(rows = sum_rows(field, style)))
         return err_no_memory(err, "picture", "");
     bool ok = image_init(image, field->ny, field->nx, err);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
@@ -293,7 +292,6 @@ void bev_picture_free(BevPicture *picture) {
     *picture = (BevPicture){0};
 }
 
-/* Returns the content to decode. */
 static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,

@@ -89,10 +89,8 @@ extern const ViewInfo views[VIEW_COUNT];
 
 /* Fits the principal components that VIEW_PCA would use. Free them with pca_free. */
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);
-
 /* Returns why `view` cannot be shown from `content`, or NULL. */
 const char *view_missing(ViewKind view, const BevContent *content);
-
 /* Decodes the cells of a view. Fails without memory, or if inputs are missing (view_missing). */
 bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err);
 

@@ -52,7 +52,6 @@ typedef struct Picture {
  * set, returns NULL and leaves `err` unchanged. */
 Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
                       const GiveUp *give_up, Err *err);
-
 /* Makes the picture of a printed page, at full size, with or without the strip. Fails if there is
  * nothing to show. */
 Picture *picture_of_figure(const State *state, const LiveData *live, bool strip, Err *err);
@@ -60,7 +59,6 @@ Picture *picture_of_figure(const State *state, const LiveData *live, bool strip,
 /* Returns the frustum of the camera views: that of the rig, or without a rig a view with a pixel
  * for each feature. */
 Frustum frame_frustum(const LiveFrame *frame);
-
 /* Returns the feature pixel that screens explain backward: `chosen`, or the pixel that feeds the
  * loss most. -1: no pixel feeds the loss. */
 int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen);
@@ -76,7 +74,6 @@ void bev_picture_free(BevPicture *picture);
 
 /* Whether the picture is a difference in which every cell is 0. */
 bool bev_picture_alike(const BevPicture *picture);
-
 /* Returns the colour of a pixel: of the baseline at the left of a wipe, else of the selection. */
 Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);
 

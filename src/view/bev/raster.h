@@ -23,10 +23,8 @@ typedef struct {
  * decades. A symmetric range reaches to the largest magnitude. If all values are equal, lo == hi;
  * without any value both are NaN. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
-
 /* Returns a range that is kept, and finds whether values lie beyond. */
 ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept);
-
 /* Returns the position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
 double range_position(const ValueRange *range, double value);
 

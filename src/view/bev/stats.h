@@ -12,7 +12,7 @@
  * order. Changes the order of the values: Hoare's FIND (CACM 4/7, 1961), linear time on average. */
 float nth_smallest(float *values, size_t count, size_t n);
 
-/* Returns the L2 norm of a vector. */
+/* Returns the L2 norm. */
 double vector_norm(const float *vector, int64_t count);
 
 /* ---- principal components: three numbers that say most about a vector ----------------------- */

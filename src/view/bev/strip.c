@@ -144,8 +144,6 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
     return fates;
 }
 
-/* ---- what screens tell about dropped points -------------------------------------------------- */
-
 void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size) {
     static const char *const words[FATE_COUNT] = {"in",     "above",   "below",   "ahead of",
                                                   "behind", "left of", "right of"};

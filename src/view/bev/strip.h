@@ -25,9 +25,7 @@ void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, in
 /* Returns one value for each feature pixel (camera, h, w), and the range of their colours; free()
  * the values. NULL: no memory. Not for STRIP_IMAGE. */
 float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err *err);
-
 const Colormap *strip_colormap(Strip strip);
-
 /* Returns the colour of a value over the grey of the camera's picture. Without dropped points the
  * picture stays dimmed. */
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range);
@@ -72,7 +70,6 @@ typedef struct {
 
 /* `pixel`: (camera, h, w); `depth`: (camera, bin, h, w). */
 PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel);
-
 /* Writes "front 12, 3: 20 of 59 points dropped, above the grid from 14.0 m; 31 % of its depth
  * lost". */
 void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size);
@@ -93,7 +90,6 @@ extern const Rgb gradient_light;
  * the channels, as a share of the largest norm. A gradient with NaN or Inf has the strength NaN.
  * The caller frees the array. NULL: no memory, or no pixel has a finite gradient. */
 float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err);
-
 /* Returns how many pixels have a gradient that is not 0. */
 int64_t gradient_count(const BevShape *shape, const float *grad_feat);
 
@@ -108,7 +104,6 @@ double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int 
 /* Returns the grey of a pixel, with that share of its brightness. */
 #define GRADIENT_DIMMED 0.45
 Rgb gradient_grey(Rgb picture, double share);
-
 /* Returns the colour of a pixel with that strength: a dimmed grey for 0, gradient_light for 1, the
  * colour of bad values for NaN. A square root makes weak gradients visible. */
 Rgb gradient_lit(Rgb picture, float strength);

@@ -85,16 +85,13 @@ void chart_sort_marks(PlotMark *marks, int count);
 
 /* Returns the first `pieces` pieces of a bar's text. Commas separate pieces. */
 ShortText chart_bar_text(const PlotBar *bar, int pieces);
-
 /* Returns where a bar ends: the sum of its parts, or the end of its last span. */
 double chart_bar_end(const ChartSpec *spec, const PlotBar *bar);
-
 /* Returns the ink of a part. Bars of one part are grey, except the strong one and the baseline. */
 Ink chart_part_ink(const ChartSpec *spec, const PlotBar *bar, int part);
 
 /* Returns the value of a line at x. NaN: the line does not reach x. */
 double chart_crossing(const ChartSpec *spec, const PlotSeries *series, double x);
-
 /* Returns where a value lies on an axis: 0 at lo, 1 at hi. */
 double chart_along(const PlotAxis *axis, double value);
 

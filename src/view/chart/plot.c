@@ -232,14 +232,13 @@ static Ticks y_ticks(const Plot *plot) {
 
 /* Returns the width of the y axis' labels and of the gap beside them. */
 static double y_labels_width(const Plot *plot) {
-    const double gap_w = 8;
     const Ticks ticks = y_ticks(plot);
     double widest = 0;
     for (int i = 0; i < ticks.count; i++) {
         const ShortText label = tick_label(plot, &plot->spec->y, &ticks, i);
         widest = fmax(widest, small_width(plot, false, label.text));
     }
-    return widest + gap_w;
+    return widest + 8;
 }
 
 /* Draws the y axis. The labels stand at the side that has no names of lines. The title stands above
@@ -321,9 +320,8 @@ static void place_marks(Plot *plot, double right) {
         const double x = fits ? at + MARK_GAP : fmax(at - MARK_GAP - w, plot->chart.x);
         plot->marks[i] = (MarkPlace){.at = at, .x = x, .w = fmin(w, right - plot->chart.x)};
     }
-    const int most_rows = plot->chart.w < ROWS_W ? NARROW_ROWS : MOST_ROWS;
     int rows = find_mark_rows(plot, plot->cells);
-    if (rows > most_rows)
+    if (rows > (plot->chart.w < ROWS_W ? NARROW_ROWS : MOST_ROWS))
         rows = find_mark_rows(plot, true);
     plot->band = rows ? rows * mark_step(plot) + (plot->cells ? 0 : 6) : 0;
 }
@@ -390,22 +388,21 @@ static double draw_keys(const Plot *plot, double top) {
 
 /* Draws title, subtitle and legend; returns the y below them. */
 static double draw_head(const Plot *plot) {
-    const PlotType *type = plot->type;
     const ChartSpec *spec = plot->spec;
     const Theme *theme = plot->pen->theme;
     const Box box = plot->whole;
-    const TextStyle title = {.size = type->title, .bold = true, .color = theme->text};
+    const TextStyle title = {.size = plot->type->title, .bold = true, .color = theme->text};
     const TextStyle muted = small_text(plot, theme->muted, false, ALIGN_RIGHT);
     const TextStyle subtitle = body_text(plot, theme->muted);
     double aside = 0, y = box.y;
     if (plot->aside && plot->aside[0]) {
         aside = fmin(pen_text_width(plot->pen, &muted, plot->aside), box.w / 2) + 16;
-        pen_text(plot->pen, box.x + box.w, y + type->title, aside - 15, &muted, plot->aside);
+        pen_text(plot->pen, box.x + box.w, y + plot->type->title, aside - 15, &muted, plot->aside);
     }
     y += pen_paragraph(plot->pen, box.x, y, box.w - aside, &title, spec->title);
     if (spec->subtitle && spec->subtitle[0])
         y += pen_paragraph(plot->pen, box.x, y, box.w, &subtitle, spec->subtitle);
-    y += plot->boxed ? 2 : 0.8 * type->body;
+    y += plot->boxed ? 2 : 0.8 * plot->type->body;
     return y + draw_keys(plot, y);
 }
 
@@ -614,8 +611,6 @@ static bool find_point(const Plot *plot, const PlotSeries *series, int i, double
     return true;
 }
 
-/* ---- names beside points -------------------------------------------------------------------- */
-
 /* Notes that a text or a dot stands in the box. */
 static void take_box(Plot *plot, Box box) {
     if (plot->taken_count < MOST_TAKEN)
@@ -694,8 +689,6 @@ static void name_point(Plot *plot, const PlotSeries *series, int i, const char *
     text_on_patch(plot, box.x, box.y + 0.85 * h, w, &style, name);
     take_box(plot, box);
 }
-
-/* ---- names at the ends of lines ------------------------------------------------------------- */
 
 enum { MOST_ENDS = 32 };
 

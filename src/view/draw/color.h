@@ -14,10 +14,8 @@ Rgb rgb_hex(uint32_t hex); /* 0xRRGGBB */
 
 /* Converts linear light to sRGB. Light is clamped to 0..1; NaN counts as 0. */
 Rgb rgb_from_linear(double r, double g, double b);
-
 /* Mixes a (t = 0) and b (t = 1) in sRGB, as picture editors do. t is clamped to 0..1. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
-
 /* Mixes as rgb_mix does, but as light: half of white is brighter. */
 Rgb rgb_blend(Rgb a, Rgb b, double t);
 
@@ -47,7 +45,6 @@ const Colormap *colormap_find(const char *name);
 
 /* Returns the colour of t. Values beyond [0, 1] have the colour of that end. t must not be NaN. */
 Rgb colormap_at(const Colormap *map, double t);
-
 /* Returns the colour of t on a dark BEV, or on a light one, where zero of signed values is light.
  */
 Rgb colormap_on(const Colormap *map, double t, bool light);

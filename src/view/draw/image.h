@@ -33,6 +33,4 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
 /* Encodes PNG into png->bytes, which the caller frees, without the alpha channel. Same pixels, same
  * bytes. `quick`: in a third of the time, with more bytes, for a picture that is shown at once. */
 bool image_png(const Image *image, bool quick, MemoryStream *png, Err *err);
-
-/* Writes the picture as a PNG file. */
 bool image_write(const Image *image, const char *path, bool quick, Err *err);

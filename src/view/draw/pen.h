@@ -66,13 +66,10 @@ const char *pen_font_missing(void);
  * text that reads upwards is the vertical line through x; `align` refers to the y in `baseline`. */
 double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                 const char *text);
-
 double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
-
 /* Returns the box that pen_text would fill. */
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text);
-
 /* Writes a paragraph, broken at spaces. Returns the height. */
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);

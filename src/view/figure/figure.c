@@ -76,13 +76,10 @@ static void draw_pixel_frame(Pen *pen, const LiveFrame *frame, int64_t pixel, Bo
 
 enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
 enum { TITLE_H = 110 }; /* a panel as high as this has a title at its side */
+enum { AXES_BOTTOM = TICK + LABEL_GAP + SIZE_SMALL + 6 + SIZE_SMALL + 6 };
 
 static double axes_left(bool labelled) {
     return TICK + (labelled ? LABEL_GAP + LABEL_SPACE + TITLE_SPACE : 0);
-}
-
-static double axes_bottom(void) {
-    return TICK + LABEL_GAP + SIZE_SMALL + 6 + SIZE_SMALL + 6;
 }
 
 /* Draws ticks on two sides, and their numbers at the left or below. `up`: of the upright axis. */
@@ -135,7 +132,7 @@ void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled) {
     draw_ticks(pen, panel, false, true);
     TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     style.color = pen->theme->text;
-    double bottom = panel->box.y + panel->box.h + axes_bottom() - 0.3 * SIZE_SMALL;
+    double bottom = panel->box.y + panel->box.h + AXES_BOTTOM - 0.3 * SIZE_SMALL;
     pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
              to_left);
     if (!labelled || panel->box.h < TITLE_H)
@@ -230,13 +227,9 @@ static int picture_columns(int64_t cameras, double w) {
 }
 
 static void draw_camera(Pen *pen, const Figure *figure, int camera, Box box) {
-    const Rig *rig = figure->frame->rig;
-    char number[32];
-    snprintf(number, sizeof number, "camera %d", camera);
-    bool named = rig && camera < rig->camera_count;
     TextStyle style = style_muted(pen);
     pen_text(pen, box.x, box.y + box.h + 5 + 0.8 * SIZE_SMALL, box.w, &style,
-             named ? rig->cameras[camera].name : number);
+             camera_text(figure->frame->rig, camera).text);
     pen_picture(pen, box, &figure->spec->picture->cameras[camera]);
 }
 
@@ -394,8 +387,6 @@ static double run_block(Pen *pen, const Figure *figure, double x, double top, do
     return y - top;
 }
 
-/* ---- lines over the picture ------------------------------------------------------------------ */
-
 static double lines_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const LiveFrame *frame = figure->frame;
     const Photos *photos = frame->photos;
@@ -542,7 +533,7 @@ static void arrange_page(Pen *pen, FigurePage *page) {
     double top = ceil(page->strip_top + strip_h + (strip_h > 0 ? BLOCK_GAP : 0) + TICK_SPACE +
                       (compare ? PANEL_TITLE : 0));
     place_panels(figure, top);
-    double bottom = top + figure->panel_h + axes_bottom();
+    double bottom = top + figure->panel_h + AXES_BOTTOM;
     page->side_top = page->blocks_below ? bottom + BLOCK_GAP : top;
     page->page.h = ceil(fmax(bottom, draw_blocks(pen, page)) + MARGIN);
 }

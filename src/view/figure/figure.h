@@ -61,10 +61,8 @@ const PageSpec *figure_page(const FigureSpec *spec, double scale, FigurePage *pa
 
 /* Makes the data that all parts share: slice, theme, and the grid in metres or cells. */
 Figure figure_of(const FigureSpec *spec);
-
 /* Computes the page position of ego coordinates (or cells). */
 void panel_point(const FigurePanel *panel, double x_m, double y_m, double *px, double *py);
-
 /* Returns the distance between range rings; 0: no rings. */
 double panel_ring_step(const Figure *figure);
 
@@ -72,10 +70,8 @@ double panel_ring_step(const Figure *figure);
 
 /* Draws axes with ticks on all four sides of a panel. */
 void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled);
-
 /* Draws boxes and LiDAR of the moment, rings, fields of view, outlines and the ego vehicle. */
 void overlay_draw(Pen *pen, const FigurePanel *panel);
-
 /* Writes each camera's name where the middle of its field of view leaves the panel. Few names on a
  * large picture have room beside each other and between the numbers of the rings. */
 void names_draw(Pen *pen, const FigurePanel *panel);

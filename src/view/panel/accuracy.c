@@ -207,13 +207,12 @@ static void draw_bits(View *view) {
 static void draw_chosen(View *view) {
     Sheet *sheet = view->sheet;
     const BitsPage *page = &view->page;
-    const int x = bit_x(view, page->at);
     Area row = area_row(&view->left);
     const ShortText text = short_text(
         "bit %d, %s; flipped: %s", page->at, bits_parts[bits_part(page->dtype, page->at)],
         bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
     int length = sheet_width(sheet, text.text);
-    const Area before = area_columns(&row, x - row.x);
+    const Area before = area_columns(&row, bit_x(view, page->at) - row.x);
     sheet_line(sheet, area_columns(&row, 2), cell_bold(INK_TITLE), "^");
     if (length <= row.w || before.w <= length)
         sheet_line(sheet, row, cell_style(INK_MUTED), text.text);
@@ -241,8 +240,6 @@ static void draw_parts(View *view) {
         area_columns(&row, used + 3);
     }
 }
-
-/* ---- what the bits mean ---------------------------------------------------------------------- */
 
 /* Draws the value of the code, its formula and its class. */
 static void draw_value(View *view) {
@@ -292,7 +289,6 @@ static void draw_scale(View *view) {
     const State *state = view->data->state;
     const LiveScales *scales = &view->data->live->scales;
     const BitsPage *page = &view->page;
-    BevDtype dtype = state->job.config.dtype;
     const char *name = bits_names[page->of], *by = scales_name(state, view->data->live->job.scales);
     double scaled = view->value * scales->tensor[page->of];
     double least = scaled * scales->channel_least, most = scaled * scales->channel_most;
@@ -303,7 +299,7 @@ static void draw_scale(View *view) {
         snprintf(text, sizeof text, "no tensor has this format");
     else if (!strcmp(bev_dtypes[page->dtype].scaling, "none"))
         snprintf(text, sizeof text, "no scale: %s of this format are stored as they are", name);
-    else if (!scales->known || scales->dtype != dtype)
+    else if (!scales->known || scales->dtype != state->job.config.dtype)
         snprintf(text, sizeof text, "scale of the %s n/a: being computed", name);
     else if (page->of == BITS_FEATURES && scales->channel_least != scales->channel_most)
         snprintf(text, sizeof text, "x %.4g to %.4g, scales of the channels (%s): %.4g to %.4g",
@@ -325,12 +321,11 @@ void bits_draw(Sheet *sheet, Area area, const PanelData *data) {
     const ShortText note = short_text("%s, code %u = 0x%0*x", bits_names[page->of], page->code,
                                       (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
     view.left = sheet_title(sheet, area, title.text, note.text);
-    bool roomy = area.h >= BITS_ROOMY;
     void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
                                     draw_value, draw_neighbours, draw_scale};
     static const bool blank[] = {true, false, true, true, false, true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (roomy && blank[i])
+        if (area.h >= BITS_ROOMY && blank[i])
             area_row(&view.left);
         rows[i](&view);
     }

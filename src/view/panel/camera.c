@@ -71,8 +71,7 @@ static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera
     h = (int)fmin(h, round((double)w * frustum.input_h / frustum.input_w));
     if (w < 1 || h < 1 || !image_scale(&data->picture->cameras[camera], w, h, &view, &ignored))
         return;
-    const bool dropped_out = !(data->live->job.camera_mask >> camera & 1);
-    if (dropped_out)
+    if (!(data->live->job.camera_mask >> camera & 1))
         dim_view(&view);
     for (int i = 0; i < lit_count; i++)
         if (lit[i].camera == camera)
@@ -268,7 +267,6 @@ int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     enum { MOST_BINS = 8, WITHOUT = 3 };
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
-    const int64_t plane = plane_of(shape);
     int bins = 0;
     (void)sheet, (void)width;
     if (!frame->gradients.grad_depth)
@@ -277,7 +275,7 @@ int gradients_want(Sheet *sheet, const PanelData *data, int width) {
         return HEAD_ROWS + MOST_BINS;
     int64_t pixel = frame_gradient_pixel(frame, data->state->pixel);
     for (int64_t bin = 0; pixel >= 0 && bin < shape->depth_bins; bin++)
-        bins += bins_of(frame, pixel)[bin * plane] != 0;
+        bins += bins_of(frame, pixel)[bin * plane_of(shape)] != 0;
     return HEAD_ROWS + (bins < MOST_BINS ? bins : MOST_BINS);
 }
 

@@ -120,7 +120,6 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
     const bool gpu = device->where == BEV_CUDA;
     const bool limited = device->power_w.source && device->power_limit_w.source;
-    const bool throttled = device->throttle[0] && strcmp(device->throttle, "none") != 0;
     const ShortText texts[] = {
         short_text("%s", device->name),
         gpu ? figure_text(&device->clock_mhz, "%.0f MHz")
@@ -138,7 +137,7 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     Piece pieces[ALL];
     for (int i = 0; i < ALL; i++)
         pieces[i] = (Piece){cell_style(INK_MUTED), ORIGIN_DEVICE, NULL, false, texts[i]};
-    if (throttled)
+    if (device->throttle[0] && strcmp(device->throttle, "none") != 0)
         pieces[THROTTLE].style = cell_bold(INK_WARN);
     const int cpu_count = device->threads ? 2 : 1; /* name, threads */
     return pieces_draw(sheet, area, pieces, gpu ? ALL : cpu_count);

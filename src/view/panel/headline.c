@@ -156,7 +156,6 @@ static ShortText sums_text(const Story *story, const PanelData *data) {
 static void say_source(const Story *story, const PanelData *data, bool pairs, char *text,
                        size_t size) {
     const LiveSpeedup *here = &data->live->speedup;
-    const bool known = here->ratio.source && here->ratio.source != SOURCE_COMPUTED;
     ShortText machine = {"this CPU"};
     ShortText more = {""};
     if (here->ratio.source == SOURCE_RECORDED)
@@ -164,15 +163,14 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
     else if (data->state->job.config.kernel->where == BEV_CUDA)
         machine = short_text("%s", data->live->device.name);
     const ShortText from = short_text("%s on %s", source_names[here->ratio.source], machine.text);
-    if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
-        data->state->job.config.kernel->where == BEV_CPU)
+    if (here->ratio.source && here->ratio.source != SOURCE_COMPUTED && !pairs &&
+        !here->ratio.doubtful && story->on_gpu && data->state->job.config.kernel->where == BEV_CPU)
         more = short_text("; on %s, %s: %s times", machine.text, source_names[here->ratio.source],
                           ratio_text(here->ratio.value, false).text);
     bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
     if (waits && here->ratio.source != SOURCE_MEASURED)
         text_add(more.text, sizeof more.text, ", CPU busy: no time is taken");
-    bool predicted = !pairs && story->source == SOURCE_MODEL;
-    snprintf(text, size, "%s%s%s", predicted ? "not measured, " : "",
+    snprintf(text, size, "%s%s%s", !pairs && story->source == SOURCE_MODEL ? "not measured, " : "",
              pairs ? from.text : story->from, more.text);
 }
 

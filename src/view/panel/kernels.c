@@ -47,11 +47,10 @@ static double value_of(const Reading *reading) {
  * of the column. The bars of such kernels end with an arrow behind the scale: a slower kernel's bar
  * is longer, by the logarithm. */
 static void draw_bar(Table *table, double median, const Ladder *ladder) {
-    const double scale_share = 0.7;
     Ink ink = table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink;
     const int w = table->columns[COL_BAR].width;
     const bool some_beyond = ladder->longest_us > ladder->scale_us * (1 + 1e-9);
-    const int scale_w = some_beyond ? (int)lround(scale_share * w) : w;
+    const int scale_w = some_beyond ? (int)lround(0.7 * w) : w;
     const double beyond =
         log(median / ladder->scale_us) / log(ladder->longest_us / ladder->scale_us);
     int bar_w = scale_w;
@@ -66,11 +65,9 @@ static void draw_bar(Table *table, double median, const Ladder *ladder) {
 
 static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
                          const Ladder *ladder) {
-    const LiveData *live = data->live;
-    double median = value_of(&row->median_us);
     fill_reading_cell(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
-    Reading speedup = live_speedup(live, row);
+    Reading speedup = live_speedup(data->live, row);
     /* A blank takes the place of a mark, so that the figures stay aligned. */
     const char *mark = reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ";
     if (speedup.source && !speedup.doubtful)
@@ -82,13 +79,14 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     fill_reading_cell(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
     table_number(table, COL_GBPS, "%.0f", gb_s);
-    const Reading *ceiling =
-        row->median_us.source == SOURCE_RECORDED ? &row->ceiling_gb_s : &live->device.ceiling_gb_s;
+    const Reading *ceiling = row->median_us.source == SOURCE_RECORDED
+                                 ? &row->ceiling_gb_s
+                                 : &data->live->device.ceiling_gb_s;
     table_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
     table_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     table_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && row->median_us.source == ladder->bars)
-        draw_bar(table, median, ladder);
+        draw_bar(table, value_of(&row->median_us), ladder);
 }
 
 static void draw_row(Table *table, Area area, const PanelData *data, const Ladder *ladder,
@@ -149,8 +147,7 @@ static int choose_rows(const Ladder *ladder, const PanelData *data, int room,
         int better = 0;
         for (int other = 0; other < ladder->count; other++)
             better += ranks[other] < ranks[i];
-        const bool has_latency = ladder->kernels[i]->median_us.source;
-        if (better < room && (has_latency || !data->still))
+        if (better < room && (ladder->kernels[i]->median_us.source || !data->still))
             shown[rows++] = i;
     }
     return rows;
@@ -234,10 +231,9 @@ static const Stage legend_order[STAGE_COUNT] = {
 /* Returns a stage's name and time. A map made for this frame is compared with the pooling. */
 static ShortText stage_text(const LiveData *live, Stage stage) {
     const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
-    const bool both_new = !us->stale && pool->source && !pool->stale;
     ShortText text =
         short_text("%s %s%s", stage_names[stage], reading_text(UNIT_US, us).text, reading_mark(us));
-    if (stage == STAGE_MAP && both_new && pool->value > 0)
+    if (stage == STAGE_MAP && !us->stale && pool->source && !pool->stale && pool->value > 0)
         text_add(text.text, sizeof text.text, ", %.1f x pool", us->value / pool->value);
     return text;
 }

@@ -134,8 +134,6 @@ static ShortText largest_text(const PanelData *data) {
     return text;
 }
 
-/* ---- colour views ---------------------------------------------------------------------------- */
-
 static void draw_components(Sheet *sheet, Area *area, const CellField *field, bool channels) {
     static const Rgb inks[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     for (int k = 0; k < 3; k++) {

@@ -55,8 +55,6 @@ static int fitting_length(const Sheet *sheet, PaneKind kind, const char *text, i
     return behind_comma ? behind_comma : length;
 }
 
-/* ---- drawing --------------------------------------------------------------------------------- */
-
 /* Returns the style of a line. Without colours the marked line is reversed. */
 static CellStyle style_of(const Sheet *sheet, const PaneRow *row) {
     static const Ink inks[PANE_KIND_COUNT] = {
@@ -115,7 +113,6 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
 /* Draws a row's lines from row `y` on, as far as they lie in the area. Returns the row below. */
 static int draw_row(Sheet *sheet, Area area, int y, const PaneText *body, int row) {
     const PaneRow *r = &body->rows[row];
-    const int hanging = hanging_indent(r->kind, pane_row(body, row), area.w);
     const int indent = r->kind == PANE_CHOICE || r->kind == PANE_INPUT ? INDENT : 0;
     Line line = {.row = r, .first = true, .text = pane_row(body, row), .indent = indent};
     do {
@@ -127,7 +124,7 @@ static int draw_row(Sheet *sheet, Area area, int y, const PaneText *body, int ro
         y++;
         line.text += line.length;
         line.text += *line.text == ' ';
-        line.indent = indent + hanging;
+        line.indent = indent + hanging_indent(r->kind, pane_row(body, row), area.w);
         line.first = false;
     } while (*line.text);
     return y;

@@ -119,9 +119,8 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     }
     table->style = cell_style(INK_MUTED);
     table_name(table, 0, requests_name(table, data->live, "").text, "kernel traffic");
-    const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype);
     sheet_line(table->sheet, (Area){table->x[1], table->y, width - table->x[1], 1}, table->style,
-               why);
+               unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype));
     table->y++;
 }
 
@@ -225,10 +224,9 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     Table table;
     Column columns[TENSORS + 2];
     const size_t size = backward ? sizeof backward_columns : sizeof figure_columns;
-    const int count = (int)(size / sizeof *columns);
     memcpy(columns, backward ? backward_columns : figure_columns, size);
     columns[0].width = area.w < NAMED_W ? columns[0].width : REQUESTS_W;
-    table_begin(&table, sheet, area, columns, count, NULL);
+    table_begin(&table, sheet, area, columns, (int)(size / sizeof *columns), NULL);
     draw_keys(&table);
     figure_row(&table, "footprint", "footprint", footprint_bytes(&memory->footprint));
     if (backward)
@@ -290,9 +288,8 @@ static Stays stays_in(const PanelData *data, const Cache *cache, double *lost) {
         return STAYS_UNKNOWN;
     const Prediction there =
         model_predict(data->live->model, predicted, cache->gpu, cache->word ? NULL : &state->edit);
-    const double input_bytes = f->feat + f->depth + f->index + f->weight;
     *lost = there.dram_write_bytes / f->out;
-    if (there.dram_read_bytes > little * input_bytes)
+    if (there.dram_read_bytes > little * (f->feat + f->depth + f->index + f->weight))
         return STAYS_NOT;
     return there.dram_write_bytes > little * f->out ? STAYS_INPUTS : STAYS_ALL;
 }
@@ -348,8 +345,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
 
 /* Draws the colours of the arrays, and the hollow tick. */
 static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) {
-    const int count = backward ? TENSORS : TENSORS - 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < (backward ? TENSORS : TENSORS - 1); i++) {
         const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
         if (2 + sheet_width(sheet, name) > row.w)
             break;

@@ -32,7 +32,6 @@ static void draw_terms(Sheet *sheet, Area row, const char *about, const Predicti
     }
 }
 
-/* Draws why there is no prediction. */
 static void draw_unknown(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->live->job.config;
     const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, BEV_FP32);

@@ -148,9 +148,9 @@ void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Widths widths = widths_of(sheet, lines, shown, area.w);
     for (int i = 0; i < shown; i++)
         draw_row(sheet, area_row(&area), &lines[i], widths, first + i == at, palette->tries);
-    const Area foot = area_below(area, area.h - 1);
     if (shown < 1)
         return;
+    const Area foot = area_below(area, area.h - 1);
     const Line *chosen = &lines[at - first];
     const bool help_is_cut = sheet_width(sheet, chosen->help) > widths.help - 1;
     if (help_is_cut && chosen->row->kind != PALETTE_GROUP)

@@ -63,7 +63,6 @@ extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
 
 /* Draws a panel, and notes the places and the origin of its figures. */
 void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data);
-
 /* Returns the rows that a panel would like to have. */
 int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width);
 
@@ -104,11 +103,9 @@ typedef struct {
 
 /* Draws which warps were recorded, in four rows. Returns the rows used. */
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view);
-
 /* Draws step `number`, from 0. A low area shows fewer points and no registers. Past the last step,
  * one row tells that the kernel is done. Returns the rows used. */
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number);
-
 /* Draws the counters over the steps 0 to `number`, in three rows, or more in a narrow area. Returns
  * the rows used. */
 int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number);
@@ -122,11 +119,9 @@ typedef struct {
 /* Draws the grids in a table: a row for each kernel, a column for each moment at which a kernel
  * ends. */
 void race_moments_draw(Sheet *sheet, Area area, const RaceView *view);
-
 /* Draws when each multiprocessor works, for the slowest latency-bound kernel and for the fastest
  * kernel. */
 void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view);
-
 /* Draws the page of the race, or of the straggler: all that stands between head and log. */
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data);
 

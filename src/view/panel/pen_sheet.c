@@ -90,11 +90,10 @@ static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
 static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Pen *pen = sheet->surface;
     Box box = tile_of(sheet, x, y);
-    bool named = glyph != '.' && glyph != '#' && glyph != '=';
     pen_fill(pen, box, color_of(sheet, glyph == '.' ? INK_RULE : style.ink), 1);
     if (style.attributes & CELL_REVERSE)
         pen_frame(pen, box, color_of(sheet, INK_TITLE), 1, 1.5);
-    if (!named)
+    if (glyph == '.' || glyph == '#' || glyph == '=')
         return;
     TextStyle look = {.size = 0.55 * sheet->row_h,
                       .bold = true,
@@ -180,8 +179,6 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
                  color_of(sheet, ink), 1);
     }
 }
-
-/* ---- frame, chart --------------------------------------------------------------------------- */
 
 static void frame(Sheet *sheet, Area area) {
     Box box = sheet_box(sheet, area);

@@ -31,13 +31,10 @@ static double race_us(const Race *race, double seconds) {
     return fmin(fmod(seconds, round_s) * 1e3 / ms_per_us, end_us);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
-
 static ShortText us_text(double us) {
     return text_of_figure(UNIT_US, us);
 }
 
-/* Returns the fastest kernel. */
 static const Schedule *winner_of(const Race *race) {
     const Schedule *best = race->lanes;
     for (int i = 1; i < race->count; i++)

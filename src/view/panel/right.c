@@ -161,8 +161,7 @@ static SumsVerdict sums_verdict(const LiveAccuracy *accuracy) {
         return SUMS_WRONG;
     if (!isfinite(accuracy->max_abs))
         return SUMS_TOO_LARGE;
-    const bool both_judged = accuracy->gate_a && accuracy->gate_c;
-    return both_judged ? SUMS_CORRECT : SUMS_UNJUDGED;
+    return accuracy->gate_a && accuracy->gate_c ? SUMS_CORRECT : SUMS_UNJUDGED;
 }
 
 /* Adds wordings about the kernel: "V4 adds no error to that of FP16: all three gates pass". */
@@ -171,7 +170,6 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     const char *name = config->kernel->title;
     const bool passes_kernel = accuracy->gate_a == LIVE_PASS && accuracy->gate_c == LIVE_PASS;
-    const bool passes_format = accuracy->gate_b == LIVE_PASS;
     ShortText verdict = short_text("%s is being judged: its sums are compared with FP64", name);
     switch (sums_verdict(accuracy)) {
     case SUMS_UNJUDGED:
@@ -187,9 +185,9 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
         verdict =
             short_text("%s adds no error to that of %s", name, bev_dtypes[config->dtype].title);
         ADD_WORDING(wordings, "%s: %s", verdict.text,
-                    !passes_kernel  ? "the gates that apply pass"
-                    : passes_format ? "all three gates pass"
-                                    : "gates A and C pass");
+                    !passes_kernel                  ? "the gates that apply pass"
+                    : accuracy->gate_b == LIVE_PASS ? "all three gates pass"
+                                                    : "gates A and C pass");
     }
     ADD_WORDING(wordings, "%s", verdict.text);
     ADD_WORDING(wordings, "%.*s", (int)strcspn(verdict.text, ":"), verdict.text);
@@ -298,11 +296,10 @@ static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const KernelConfig *config = &data->state->job.config;
     const bool has_axis = area.h >= LEAST_ROWS, below = area.h >= LABEL_ROWS + 3;
     const char *title = area.w < SHORT_TITLE_W && has_axis && !below ? "Right?" : "Is it right?";
     Wordings head = {0};
-    sheet->origin.dtype = config->dtype;
+    sheet->origin.dtype = data->state->job.config.dtype;
     if (below)
         add_heads(&head, data);
     else if (has_axis)

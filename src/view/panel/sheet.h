@@ -72,13 +72,10 @@ bool spots_over(const Spots *spots, double x, double y);
  * chosen: backward, and where dropped points are shown. -1: none. */
 int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
                     const LiveFrame *frame);
-
 /* Returns the origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);
-
 /* Returns the box under a point, of a spot or else of a figure that is no picture; NULL: none. */
 const Box *spots_box(const Spots *spots, double x, double y);
-
 /* Returns the command of the spot under a point; NULL: no spot. */
 const Command *spots_at(const Spots *spots, double x, double y);
 
@@ -96,7 +93,6 @@ typedef struct {
 /* Makes the tooltip of a point. False: nothing lies there, or only a picture. */
 bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                Tip *tip);
-
 /* Writes the tip's texts in one line, the most important ones first. */
 void tip_line(const Tip *tip, char *text, size_t size);
 
@@ -107,7 +103,6 @@ Command spots_drag_time(const Spots *spots, double x, const State *state);
 
 /* Returns the command of a right click: opens the palette at the values of the spot's control. */
 Command spots_menu(const Spots *spots, double x, double y);
-
 /* Finds the command of the wheel: a step of the spot's control. Returns false without a control. */
 bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command);
 
@@ -162,7 +157,6 @@ enum { SHEET_ROW = 18 }; /* usual height of a row; its text is two thirds as hig
 
 /* Returns a sheet of pixels in a box. Rows are `row_h` high, and columns fill the box's width. */
 Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots);
-
 /* Returns a sheet over the area with cells `times` as large. Only sheets of pixels can do so. */
 Sheet sheet_magnified(const Sheet *sheet, Area area, double times);
 
@@ -190,10 +184,8 @@ void sheet_right(Sheet *sheet, Area area, CellStyle style, const char *text);
 
 /* Returns the first text that `w` columns hold, or else the last text. NULL ends the list. */
 const char *sheet_shortened(const Sheet *sheet, int w, const char *const texts[]);
-
 /* Writes a text into the next columns of a row, of which the last one stays blank. */
 void sheet_cell(Sheet *sheet, Area *row, int columns, CellStyle style, const char *text);
-
 /* Returns the bytes of the first words that fit into `w` columns; of all words if none fits. */
 int sheet_fit(const Sheet *sheet, const char *text, int w);
 
@@ -208,7 +200,6 @@ int sheet_paragraph_rows(const Sheet *sheet, Area area, const char *text);
 
 /* Writes as many figures of a line as there is room for. Commas separate figures. Cuts `line`. */
 void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line);
-
 /* Cuts figures off the end of a line until `w` columns hold the line or one figure is left. A comma
  * within a number, "1,738", separates no figures. */
 void sheet_cut_figures(Sheet *sheet, int w, char *line);

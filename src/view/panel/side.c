@@ -66,7 +66,6 @@ typedef struct {
 
 enum { QUESTION = 6 }; /* the fold of a question, or a higher one */
 
-/* The rows of a panel, at least. */
 static int least_rows(const Stack *stack, const Panel *panel) {
     if (stack->brief && panel->brief)
         return panel->brief;

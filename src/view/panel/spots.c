@@ -422,8 +422,7 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
     if (word && (!tip->meaning[0] || other_figure))
         explain(glossary_find(word), tip->meaning);
     /* The source of a setting tells nothing that the control does not. */
-    const bool is_setting = command && origin && origin->topic == ORIGIN_SETTING;
-    if (origin && live && !time && !is_setting)
+    if (origin && live && !time && !(command && origin->topic == ORIGIN_SETTING))
         origin_text(state, live, origin, tip->source);
     tip->box = *box;
     return true;

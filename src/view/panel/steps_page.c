@@ -135,8 +135,6 @@ static void point_rows(StepPage *page, int most) {
     }
 }
 
-/* ---- the index arrays ------------------------------------------------------------------------ */
-
 /* Returns the sign of an index: '#' read now, '.' not read yet, '=' read once, '2' to '9' so often,
  * '+' more often. */
 static char index_sign(const StepPage *page, int32_t number) {

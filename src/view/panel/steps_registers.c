@@ -75,11 +75,10 @@ static void tree_row(StepPage *page, const StepTree *tree, int level) {
 
 /* Draws the levels of a warp's reduction by shuffles, and how many lanes add atomically. */
 static void tree_rows(StepPage *page, const StepTree *tree) {
-    const int heads = __builtin_popcount(tree->counts[TREE_LEVELS - 1]);
     const int adds = __builtin_popcount(tree->adds);
     for (int level = 0; level < TREE_LEVELS; level++)
         tree_row(page, tree, level);
-    const char *format = adds == heads
+    const char *format = adds == __builtin_popcount(tree->counts[TREE_LEVELS - 1])
                              ? "5 shuffles, then %d lane%s: one atomic a channel"
                              : "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's";
     page_label(page, "atomics", NULL, cell_style(INK_WARN),
@@ -128,9 +127,8 @@ static void matrix_sum(StepPage *page, Area *row, TileSum of) {
     const CellStyle style = cell_style(of.cell == page->view->cell ? INK_ACCENT : INK_OUTPUT);
     const ShortText place =
         of.cell < 0 ? short_text(".") : cell_place(&page->view->steps->shape, of.cell, ",");
-    const int x_width = (int)strcspn(place.text, ",");
     Area at = area_columns(row, PLACE_W);
-    area_columns(&at, X_DIGITS - x_width);
+    area_columns(&at, X_DIGITS - (int)strcspn(place.text, ","));
     sheet_line(page->sheet, at, style, place.text);
     at = area_columns(row, NUMBER_W);
     if (of.cell >= 0)
@@ -207,9 +205,8 @@ static char sign_of(const StepPage *page, const LaneRegisters *held) {
 static CellStyle lane_style(const StepPage *page, int lane) {
     const LaneRegisters *held = &page->lanes[lane];
     const char sign = sign_of(page, held);
-    const bool empty = !held->terms && held->channel < 0;
     const Ink ink = sign != ' ' ? steps_lane_ink(page->sheet, sign) : INK_OUTPUT;
-    CellStyle style = cell_style(empty ? INK_MUTED : ink);
+    CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED : ink);
     style.attributes = lane == page->view->lane ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
 }

@@ -95,9 +95,8 @@ static void draw_reason(Sheet *sheet, Area at, const StoryBar *bar, bool thick, 
 static void draw_half_row(Sheet *sheet, Area bars, int half_cells, Ink ink) {
     enum { UPPER_HALF = 0x2580, UPPER_LEFT_QUARTER = 0x2598 };
     for (int cell = 0; 2 * cell < half_cells; cell++) {
-        const bool filled = 2 * cell + 1 < half_cells;
-        sheet_sign(sheet, bars.x + cell, bars.y + 1, filled ? UPPER_HALF : UPPER_LEFT_QUARTER,
-                   cell_style(ink));
+        sheet_sign(sheet, bars.x + cell, bars.y + 1,
+                   2 * cell + 1 < half_cells ? UPPER_HALF : UPPER_LEFT_QUARTER, cell_style(ink));
     }
 }
 
@@ -123,8 +122,7 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
         return;
     const ShortText number =
         short_text("%s%s", bar->estimate ? "~" : "", text_of_figure(UNIT_US, bar->us).text);
-    const int length = (int)ceil(bars.w * bar->us / at->scale_us);
-    const int number_x = bars.x + length + 1;
+    const int number_x = bars.x + (int)ceil(bars.w * bar->us / at->scale_us) + 1;
     sheet_bar(sheet, bars, bar->us, at->scale_us, ink);
     if (at->thick)
         draw_half_row(sheet, bars, (int)(2 * bars.w * bar->us / at->scale_us), ink);
@@ -283,11 +281,10 @@ static void doubtful_text(const PanelData *data, const LiveKernel *row, char *te
     const double least = row->least_us > 0 ? fmin(row->least_us, row->median_us.value) : 0;
     const double most = fmax(row->most_us, row->median_us.value);
     const bool swings = least > 0 && most > 1.05 * least;
-    const ShortText range = text_of_change(UNIT_US, swings ? least : NAN, most);
     const ShortText busy = short_text("is busy (%.0f %% taken)", 100 * data->live->others_share);
     snprintf(text, size, "this CPU %s: %s %s%s",
              data->live->machine_busy ? busy.text : "while rendering", row->kernel->title,
-             swings ? "" : "about ", range.text);
+             swings ? "" : "about ", text_of_change(UNIT_US, swings ? least : NAN, most).text);
 }
 
 /* Lists the times that this CPU was measured at: "this CPU, measured: V4 1.26 ms". Where a time has

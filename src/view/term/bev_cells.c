@@ -254,11 +254,10 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
  * comparison, or "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
-    int64_t nx = data->state->scene.nx;
     text[0] = '\0';
     if (!bev_picture_alike(&data->picture->bev))
         comparison_text(data->state, data->live, text, size);
-    if (probe->cell < 0 || nx <= 0)
+    if (probe->cell < 0 || data->state->scene.nx <= 0)
         return;
     char value[32], fp64_original[32];
     snprintf(value, sizeof value, isfinite(probe->value) ? "%.4g" : "n/a", probe->value);

@@ -268,14 +268,10 @@ static void draw_glyph(Page *page, const Cell *cell, double x, double y, Rgb ink
 static void draw_cell(Page *page, const Cell *cell, double x, double y) {
     Rgb ink = ink_color(cell->style.ink, page->light, false);
     Rgb paper = ink_color(cell->style.paper, page->light, true);
-    if (cell->style.attributes & CELL_REVERSE) {
-        Rgb swap = ink;
-        ink = paper;
-        paper = swap;
-    }
-    pen_fill(&page->pen, (Box){x, y, page->w, page->h}, paper, 1);
+    const bool reverse = cell->style.attributes & CELL_REVERSE;
+    pen_fill(&page->pen, (Box){x, y, page->w, page->h}, reverse ? ink : paper, 1);
     if (cell->glyph != ' ')
-        draw_glyph(page, cell, x, y, ink);
+        draw_glyph(page, cell, x, y, reverse ? paper : ink);
 }
 
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {

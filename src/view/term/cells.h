@@ -49,7 +49,6 @@ int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *t
 /* The same, with the text's end at column x + w - 1. */
 int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
 int cells_width(const char *text);
-
 /* Underlines the last row of an area. */
 void cells_underline(Cells *cells, Area area);
 

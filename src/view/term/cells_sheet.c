@@ -332,8 +332,6 @@ static void draw_title(Sheet *sheet, Area area, const char *title, const char *n
         cells_text_right(cells, end, area.y, note_w + 1, cell_style(INK_MUTED), note);
 }
 
-/* ---- bars ----------------------------------------------------------------------------------- */
-
 static CellStyle style_on(Ink ink, Ink paper) {
     return (CellStyle){.ink = ink, .paper = paper};
 }
@@ -359,7 +357,6 @@ static void draw_stack(Sheet *sheet, Area row, const Segment *segments, int coun
     double per_column = row.w / scale, total = 0, right, ignored;
     for (int i = 0; i < count; i++)
         total += segments[i].value;
-    bool beyond = total > scale * (1 + 1e-9);
     int mark = isnan(limit) ? -1 : (int)fmin(floor(limit * per_column), row.w - 1);
     for (int column = 0; column < row.w; column++) {
         int middle = segment_at(segments, count, per_column, column + 0.5, &ignored);
@@ -367,7 +364,7 @@ static void draw_stack(Sheet *sheet, Area row, const Segment *segments, int coun
         int here = segment_at(segments, count, per_column, column + 1.0 / 16, &right);
         uint32_t eighths = (uint32_t)fmin(fmax(round((right - column) * 8), 1), 8), glyph = 0;
         CellStyle style = cell_style(INK_DEFAULT);
-        if (column == row.w - 1 && beyond) {
+        if (column == row.w - 1 && total > scale * (1 + 1e-9)) {
             glyph = 0x25b6;
             style.ink = INK_BAD;
         } else if (column == mark) {
@@ -399,8 +396,6 @@ static void draw_columns(Sheet *sheet, Area area, const double *heights, int cou
                       0x2580 + (uint32_t)(level < EIGHTHS ? level : EIGHTHS), cell_style(ink));
     }
 }
-
-/* ---- frame ---------------------------------------------------------------------------------- */
 
 /* Draws the edge of an area within it, where nothing stands. The glyphs are those of an edge of
  * three by three; a blank one is not drawn. */
@@ -441,12 +436,11 @@ static void draw_picture(Sheet *sheet, Area area, const Image *image) {
             const Rgb upper = image_get(image, x, 2 * y), lower = image_get(image, x, 2 * y + 1);
             const double light = sqrt(rgb_luminance(rgb_mix(upper, lower, 0.5)));
             const uint32_t shade = shades[(int)fmin(light * 6, 4)];
-            const bool has_upper = is_drawn(image, x, 2 * y);
             const Ink below = is_drawn(image, x, 2 * y + 1) ? ink_rgb(lower) : INK_DEFAULT;
             const int column = area.x + x, row = area.y + y;
             if (!cells->color)
                 cells_put(cells, column, row, shade, cell_style(INK_DEFAULT));
-            else if (has_upper)
+            else if (is_drawn(image, x, 2 * y))
                 cells_put(cells, column, row, UPPER_HALF, style_on(ink_rgb(upper), below));
             else if (below != INK_DEFAULT)
                 cells_put(cells, column, row, LOWER_HALF, cell_style(below));

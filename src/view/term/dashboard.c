@@ -94,20 +94,18 @@ enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER 
  * room, and where the lesson covers all panels. */
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
-    bool bev = point == PANEL_BEV || point == PANEL_STRIP;
     bool narrow = columns < PAGE_BOTH_COLUMNS;
     bool chart = state->chart != CHART_NONE && !lesson_asks(&state->lesson);
     bool open = state->bits.open || state->job.steps || chart || point != PANEL_NONE;
     if (state->page == PAGE_BEV || (state->lesson.covers && !open))
         return PAGE_BEV;
-    if (!bev)
+    if (point != PANEL_BEV && point != PANEL_STRIP)
         return narrow ? PAGE_DASHBOARD : state->page;
     return narrow ? PAGE_BEV : PAGE_BOTH;
 }
 
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
-    const int share = area.w * LESSON_SHARE / 100;
-    const int w = (int)fmax(fmin(share, LESSON_MOST_W), LESSON_LEAST_W);
+    const int w = (int)fmax(fmin(area.w * LESSON_SHARE / 100, LESSON_MOST_W), LESSON_LEAST_W);
     panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &lesson_panel, data);
     Area rest = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
     body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
@@ -135,12 +133,10 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
 /* Draws a screen that is too small for more than one fact. */
 static void tiny_draw(Sheet *sheet, const PanelData *data) {
     const ShortText label = kernel_config_label(&data->state->job.config);
-    const char *text = label.text;
+    const char *const texts[] = {label.text, data->state->job.config.kernel->title, "", NULL};
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    if (sheet_width(sheet, text) > sheet->columns)
-        text = data->state->job.config.kernel->title;
-    if (sheet_width(sheet, text) <= sheet->columns)
-        sheet_line(sheet, (Area){0, 0, sheet->columns, 1}, cell_bold(INK_ACCENT), text);
+    sheet_line(sheet, (Area){0, 0, sheet->columns, 1}, cell_bold(INK_ACCENT),
+               sheet_shortened(sheet, sheet->columns, texts));
 }
 
 /* Draws log and key bar, or a caption in their place. Returns their rows. On a low screen the help

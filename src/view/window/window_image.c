@@ -145,7 +145,6 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
         place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 
-/* Returns the visible part of the grid. */
 static Grid visible_part(Grid grid, const WindowLayout *at) {
     if (!grid.nx)
         return grid;
@@ -215,8 +214,6 @@ static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     cairo_surface_destroy(surface);
 }
 
-/* ---- wipe ----------------------------------------------------------------------------------- */
-
 static void wipe_label(const WindowView *view, double x, double room, TextAlign align,
                        bool baseline) {
     enum { LEAST_ROOM = 60 };
@@ -257,8 +254,6 @@ static void draw_corner(const WindowView *view) {
              &style, text);
 }
 
-/* ---- the probed cell ------------------------------------------------------------------------ */
-
 static void outline_cell(const WindowView *view, int64_t cell) {
     const WindowLayout *at = &view->layout;
     int64_t place = slice_place(&view->whole.slice, cell), nx = view->whole.slice.nx;
@@ -297,11 +292,10 @@ static void draw_rays(const WindowView *view) {
 }
 
 static void draw_probe(const WindowView *view) {
-    const LiveProbe *probe = &view->live->probe;
     const LiveSteps *steps = view->live->frame.steps;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count = live_step_points(view->live, view->state, points);
-    int64_t cell = steps ? steps->cell : probe->cell;
+    int64_t cell = steps ? steps->cell : view->live->probe.cell;
     if (cell < 0)
         return;
     pen_clip(view->pen, view->layout.bev);
@@ -327,12 +321,11 @@ static void draw_reason(const WindowView *view) {
 }
 
 static void draw_bev_part(const WindowView *view) {
-    const Box *bev = &view->layout.bev;
     if (!has_bev(view)) {
         draw_reason(view);
         return;
     }
-    draw_raster(view, &view->picture->bev.image, *bev);
+    draw_raster(view, &view->picture->bev.image, view->layout.bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
 }
@@ -381,19 +374,13 @@ static double floor_of_panels(const WindowLayout *at) {
     return at->log.w > 0 ? at->log.y : at->h - WINDOW_MARGIN;
 }
 
-/* Whether the column shows a chart. A pinned cell takes the chart's place. */
-static bool has_chart(const WindowView *view) {
-    return view->state->chart != CHART_NONE && !view->state->pinned &&
-           view->live->job.config.kernel;
-}
-
-/* ---- the chart of the memory model: in the side column, or else over the BEV ----------------- */
-
-enum { LEAST_SIDE_H = 320 };
-
-static bool chart_fits_column(const WindowView *view) {
+/* Whether the chart of the memory model stands over the BEV, because the side column is too small
+ * for it. A pinned cell takes the chart's place. */
+static bool chart_covers_bev(const WindowView *view) {
+    enum { LEAST_SIDE_H = 320 };
     const Box *side = &view->layout.side;
-    return side->w >= WINDOW_SIDE_W && side->h >= LEAST_SIDE_H;
+    return view->state->chart != CHART_NONE && !view->state->pinned &&
+           view->live->job.config.kernel && (side->w < WINDOW_SIDE_W || side->h < LEAST_SIDE_H);
 }
 
 static void draw_chart_over_part(const WindowView *view) {
@@ -401,7 +388,7 @@ static void draw_chart_over_part(const WindowView *view) {
     const WindowLayout *at = &view->layout;
     double bottom = at->log.w > 0 ? at->log.y : at->h, under = at->keys.w > 0 ? at->keys.y : at->h;
     Box box = {WINDOW_MARGIN, at->bev.y - 4, at->w - 2 * WINDOW_MARGIN, bottom - at->bev.y};
-    if (!has_chart(view) || chart_fits_column(view))
+    if (!chart_covers_bev(view))
         return;
     pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
     Sheet sheet = pen_sheet(view->pen, box, SHEET_ROW, view->spots);
@@ -420,13 +407,11 @@ static void draw_race_part(const WindowView *view) {
     draw_sheet(view, box, fmax(box.h / ROWS, SHEET_ROW), race_page_draw);
 }
 
-/* ---- the strip and the column ------------------------------------------------------------- */
-
 static void draw_panels_part(const WindowView *view) {
     enum { SMALL_H = 300, SMALL_ROWS = 16, SMALLEST_ROW = 14 };
     const Box side = view->layout.side;
     draw_sheet(view, view->layout.strip, STRIP_ROW, cameras_draw);
-    if (has_chart(view) && !chart_fits_column(view))
+    if (chart_covers_bev(view))
         return;
     const double small = fmin(fmax(side.h / SMALL_ROWS, SMALLEST_ROW), SHEET_ROW);
     const double row_h = view->state->large ? LARGE_ROW : side.h < SMALL_H ? small : USUAL_ROW;
@@ -550,7 +535,6 @@ static void (*const parts[])(const WindowView *view) = {
     draw_bev_part,  draw_over_bev_part, draw_panels_part, draw_chart_over_part, frame_pointed_part,
     draw_race_part, draw_rows_part,     draw_keys_part,   draw_floats_part};
 
-/* Draws the first `count` parts of the view. */
 static bool draw_parts(WindowView *view, cairo_t *cr, size_t count, const GiveUp *give_up,
                        Err *err) {
     Pen pen;

@@ -33,7 +33,6 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 /* Draws the picture into an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const Picture *picture, Image *image, Err *err);
-
 /* Draws only the BEV, with the lines over the cells, into an Image of w x h pixels. Terminals that
  * show pictures use this function. */
 bool window_bev_image(int w, int h, double scale, const State *state, const LiveData *live,
