@@ -13,3 +13,6 @@ void *ref_new(size_t size, void (*destroy)(void *contents));
  * thread. */
 void *ref_keep(void *contents);
 void ref_drop(void *contents);
+
+/* Keeps `next`, drops `old` and returns `next`: place = ref_swap(place, x). */
+void *ref_swap(void *old, void *next);

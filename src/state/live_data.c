@@ -100,9 +100,8 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 
 Reading live_latency(const LiveData *live, const LiveKernel *row) {
     Reading latency = row ? row->median_us : (Reading){.value = 0};
-    const bool until_timed = live->timed && latency.source == SOURCE_RECORDED && !row->skipped;
-    const bool unsettled = latency.source == SOURCE_MEASURED && row->unsettled;
-    latency.doubtful = until_timed || unsettled;
+    latency.doubtful = (live->timed && latency.source == SOURCE_RECORDED && !row->skipped) ||
+                       (latency.source == SOURCE_MEASURED && row->unsettled);
     return latency;
 }
 
@@ -123,8 +122,7 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
 }
 
 LiveVerdict live_tolerance(const LiveAccuracy *accuracy) {
-    const bool judged = accuracy->source && !accuracy->stale && isfinite(accuracy->max_abs);
-    if (!judged)
+    if (!accuracy->source || accuracy->stale || !isfinite(accuracy->max_abs))
         return LIVE_UNKNOWN;
     return accuracy->max_abs > LIVE_TOLERANCE ? LIVE_FAIL : LIVE_PASS;
 }
@@ -174,6 +172,17 @@ int live_step_points(const LiveData *live, const State *state,
     return count;
 }
 
+LiveContribution live_contribution(const BevShape *shape, const Features *features, int32_t rank,
+                                   float weight) {
+    const StepPixel pixel = step_pixel(shape, rank);
+    return (LiveContribution){.camera = (int)pixel.camera,
+                              .w = (int32_t)pixel.w,
+                              .h = (int32_t)pixel.h,
+                              .depth_bin = (int32_t)pixel.bin,
+                              .depth = features->depth[rank],
+                              .weight = weight};
+}
+
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]) {
     const LiveProbe *probe = &live->probe;
@@ -186,13 +195,8 @@ int live_lit(const LiveData *live, const State *state,
     int count = live_step_points(live, state, points);
     for (int i = 0; i < count; i++) {
         const StepPoint *point = points[i];
-        const StepPixel pixel = step_pixel(&live->frame.steps->selection.shape, point->depth);
-        list[i] = (LiveContribution){.camera = (int)pixel.camera,
-                                     .w = (int32_t)pixel.w,
-                                     .h = (int32_t)pixel.h,
-                                     .depth_bin = (int32_t)pixel.bin,
-                                     .depth = live->frame.features->depth[point->depth],
-                                     .weight = point->weight};
+        list[i] = live_contribution(&live->frame.steps->selection.shape, live->frame.features,
+                                    point->depth, point->weight);
     }
     return count;
 }
@@ -421,7 +425,6 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     return count;
 }
 
-/* Orders by descending gain. */
 static int by_gain(const void *left, const void *right) {
     const Advice *a = left, *b = right;
     return (a->finding.gain < b->finding.gain) - (a->finding.gain > b->finding.gain);
@@ -597,7 +600,6 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
 
 /* ---- why ------------------------------------------------------------------------------------- */
 
-/* Writes the reason behind a kernel's time. */
 static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
                     StoryBar *bar) {
     const Prediction prediction = prediction_of(state, live, predicted);
@@ -669,7 +671,6 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     }
 }
 
-/* Fills in the time of a kernel's bar from the source. */
 static void fill_time(StoryBar *bar, FigureSource source, const State *state,
                       const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
