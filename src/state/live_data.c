@@ -280,9 +280,9 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
                  speedup->pairs);
     else if (speedup->ratio.source == SOURCE_MEASURED)
         snprintf(text, size, "of the medians");
-    else if (speedup->ratio.source == SOURCE_RECORDED) {
+    else if (speedup->ratio.source == SOURCE_RECORDED)
         snprintf(text, size, "recorded on %s", machine_text(speedup->recorded_on).text);
-    } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
+    else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
         snprintf(text, size, "%d pairs %s", speedup->pairs, speedup->scatter ? "scatter" : "timed");
     else
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
@@ -470,8 +470,7 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
     Finding findings[FINDINGS_MAX];
     const PredictedKernel *selected = prediction_kernel(state, live);
     int count = live_findings(state, live, findings);
-    const bool prunes = advise_pruning(state, live, &advice[0]);
-    int kept = prunes ? 1 : 0;
+    int kept = advise_pruning(state, live, &advice[0]) ? 1 : 0;
     for (int i = 0; i < count; i++) {
         const BevKernel *faster = findings[i].faster;
         const BevKernel *here = faster ? bev_counterpart(faster, state_where(state)) : NULL;
@@ -492,8 +491,7 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
 ShortText live_moment_text(const SceneFacts *scene, double time_s) {
     if (scene->moment_s <= 0)
         return short_text("t %.2f s", time_s);
-    const long number = 1 + lround(time_s / scene->moment_s);
-    return short_text("moment %ld of %d", number, scene->moments);
+    return short_text("moment %ld of %d", 1 + lround(time_s / scene->moment_s), scene->moments);
 }
 
 bool live_probe_empty(const LiveProbe *probe) {
@@ -519,8 +517,7 @@ static const PredictedKernel *predicted_row(const State *state, const LiveData *
 
 const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
     const RecordedOnGpu *recorded = row ? &row->on_gpu[state->gpu] : NULL;
-    const bool known = recorded && recorded->label;
-    return known && !gpu_edit_any(&state->edit) ? recorded : NULL;
+    return recorded && recorded->label && !gpu_edit_any(&state->edit) ? recorded : NULL;
 }
 
 /* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
@@ -540,9 +537,8 @@ static double time_from(FigureSource source, const State *state, const LiveData 
         return row->recorded_us.source ? row->recorded_us.value : NAN;
     const bool chosen_is_this_gpu = state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit);
     const bool settled = row->median_us.source == source && !row->unsettled;
-    return settled && !row->median_us.stale && (!forward || chosen_is_this_gpu)
-               ? row->median_us.value
-               : NAN;
+    const bool usable = settled && !row->median_us.stale && (!forward || chosen_is_this_gpu);
+    return usable ? row->median_us.value : NAN;
 }
 
 /* Returns the label of the recording of a kernel's time; "": none was recorded. */
