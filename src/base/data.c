@@ -118,9 +118,8 @@ void data_base64(FILE *out, const uint8_t *bytes, size_t length) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < length; i += 3) {
         const bool has_second = i + 1 < length, has_third = i + 2 < length;
-        const uint32_t first = bytes[i];
         const uint32_t second = has_second ? bytes[i + 1] : 0, third = has_third ? bytes[i + 2] : 0;
-        const uint32_t bits = first << 16 | second << 8 | third; /* 24 bits, six for a digit */
+        const uint32_t bits = (uint32_t)bytes[i] << 16 | second << 8 | third; /* six a digit */
         fputc(digits[bits >> 18], out);
         fputc(digits[bits >> 12 & 63], out);
         fputc(has_second ? digits[bits >> 6 & 63] : '=', out);

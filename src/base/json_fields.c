@@ -58,7 +58,6 @@ static bool read_number(const Check *check, ShortText path, const Field *field, 
     return true;
 }
 
-/* Reads all numbers of an array. */
 static bool read_elements(const Check *check, ShortText path, const Field *field,
                           const json_t *array, void *target) {
     for (size_t i = 0; i < json_array_size(array); i++)

@@ -108,9 +108,8 @@ void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said,
     const BevAlign align = config->align;
     const unsigned possible = kernel->aligns & aligns;
     if (possible && !(possible & 1u << align)) {
-        const bool kernel_has_align = kernel->aligns & 1u << align;
         config->align = (BevAlign)first_set_bit(possible, BEV_NEAREST, BEV_ALIGN_COUNT);
-        append_change(said, size, kernel_has_align ? "this scene" : kernel->title,
+        append_change(said, size, kernel->aligns & 1u << align ? "this scene" : kernel->title,
                       bev_aligns[align].title, bev_aligns[config->align].title);
     }
 }
@@ -120,11 +119,8 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b) {
 }
 
 ShortText kernel_config_label(const KernelConfig *config) {
-    ShortText label;
-    snprintf(label.text, sizeof label.text, "%s %s %s%s", config->kernel->title,
-             bev_dtypes[config->dtype].title, bev_aligns[config->align].name,
-             kernel_way(config->kernel));
-    return label;
+    return short_text("%s %s %s%s", config->kernel->title, bev_dtypes[config->dtype].title,
+                      bev_aligns[config->align].name, kernel_way(config->kernel));
 }
 
 void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size) {

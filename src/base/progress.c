@@ -50,9 +50,9 @@ static void draw_line(void) {
     const double done_of_step = step->expected > 0 ? fmin(step->done / step->expected, 1) : 0;
     const double done = step->from + (step->to - step->from) * done_of_step;
     const double passed_ms = clock_ms() - progress.begun_ms;
-    const double left_s = passed_ms * (1 - done) / done * 1e-3;
     if (passed_ms > ESTIMATE_MS && done > 0.02)
-        snprintf(left, sizeof left, ", about %.0f s left", ceil(left_s));
+        snprintf(left, sizeof left, ", about %.0f s left",
+                 ceil(passed_ms * (1 - done) / done * 1e-3));
     snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, step->name,
              floor(100 * done), passed_ms * 1e-3, left);
     clean_text(text, shown, sizeof shown); /* scene names come from outside */

@@ -36,3 +36,9 @@ void ref_drop(void *contents) {
         counted_header(contents)->destroy(contents);
     free(counted_header(contents));
 }
+
+void *ref_swap(void *old, void *next) {
+    ref_keep(next);
+    ref_drop(old);
+    return next;
+}

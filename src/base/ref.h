@@ -10,6 +10,7 @@
 void *ref_new(size_t size, void (*destroy)(void *contents));
 
 /* ref_keep adds an owner and returns `contents`; ref_drop removes one. Both accept NULL, from any
- * thread. */
+ * thread. ref_swap keeps `next`, drops `old` and returns `next`: place = ref_swap(place, next). */
 void *ref_keep(void *contents);
 void ref_drop(void *contents);
+void *ref_swap(void *old, void *next);

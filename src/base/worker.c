@@ -81,8 +81,7 @@ void worker_sleep(Worker *worker, double ms) {
  * wakes up for a picture waits at most one short slice. Before Linux 6.12 all threads get the same
  * slice. */
 void worker_low_priority(void) {
-    /* sched.h defines BATCH for GNU sources only */
-    enum { NICEST = 19, SLICE_NS = 100000, BATCH = 3 };
+    enum { NICEST = 19, SLICE_NS = 100000, BATCH = 3 }; /* sched.h has BATCH for GNU sources */
 #ifdef SYS_sched_setattr
     const struct {
         uint32_t size, policy;

@@ -317,19 +317,18 @@ static SeenFeatures describe_features(LoadedScene *loaded, const Job *job, const
     return want;
 }
 
+bool differ_only_by_moment(const SeenFeatures *a, const SeenFeatures *b) {
+    return a->shape.channels == b->shape.channels && a->temperature == b->temperature &&
+           a->outlier == b->outlier && a->scales == b->scales && a->scales_scene == b->scales_scene;
+}
+
 /* Whether existing features serve in place of wanted features. */
 static bool features_are_valid(const SeenFeatures *have, const SeenFeatures *want) {
     if (!have || have->scene != want->scene || have->time_s != want->time_s ||
         memcmp(have->delays_s, want->delays_s, sizeof want->delays_s) != 0)
         return false;
-    const bool same_values = have->shape.channels == want->shape.channels &&
-                             have->temperature == want->temperature &&
-                             have->outlier == want->outlier;
-    const bool same_scales = have->scales == want->scales &&
-                             have->scales_scene == want->scales_scene &&
-                             have->scales_dtype == want->scales_dtype;
-    return same_values && same_scales && (want->draft || !have->draft) &&
-           (have->pictures || !want->pictures);
+    return differ_only_by_moment(have, want) && have->scales_dtype == want->scales_dtype &&
+           (want->draft || !have->draft) && (have->pictures || !want->pictures);
 }
 
 SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job *job,
@@ -512,18 +511,16 @@ BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, See
         return NULL;
     }
     made->took_us = made->borrowed ? 0 : clock_us() - start;
-    ref_drop(*have);
-    *have = ref_keep(made);
+    *have = ref_swap(*have, made);
     return made;
 }
 
 /* ---- the inputs of a command: opening and closing -------------------------------------------- */
 
 bool workload_use(Workload *workload, const Job *job, Err *err) {
-    const SeenNeeds needs = {.draft = false};
     workload->job = *job;
-    SeenFeatures *seen =
-        inputs_features(workload->seen, workload->loaded, &workload->job, &needs, err);
+    SeenFeatures *seen = inputs_features(workload->seen, workload->loaded, &workload->job,
+                                         &(SeenNeeds){.draft = false}, err);
     ref_drop(workload->seen);
     workload->seen = seen;
     if (!seen)
@@ -627,10 +624,9 @@ bool workload_as_recorded(const Workload *workload) {
 
 const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err) {
     BuiltMap **map = &workload->maps[align];
-    const MapMaker maker = {.build = NULL};
     Job job = workload->job;
     job.config.align = align;
-    BuiltMap *made = inputs_map(map, &maker, &job, workload->seen, NULL, err);
+    BuiltMap *made = inputs_map(map, &(MapMaker){.build = NULL}, &job, workload->seen, NULL, err);
     ref_drop(made); /* `*map` holds a reference of its own */
     return made;
 }

@@ -100,6 +100,9 @@ static inline bool inputs_of_photos(const SeenFeatures *features) {
     return features->taken.srgb || inputs_scene_at(features)->photo_features;
 }
 
+/* Whether features of one scene differ at most in their moment. */
+bool differ_only_by_moment(const SeenFeatures *a, const SeenFeatures *b);
+
 /* Returns the rig that took these features: the calibrated rig with the delays of its cameras. */
 Rig inputs_rig_at(const SeenFeatures *features);
 

@@ -52,8 +52,7 @@ static void drop_unwanted(Moments *moments) {
     int count = moments->first->clip->count;
     for (int i = moments->room; i < count; i++) {
         Scene **other = &moments->there[(moments->wanted + i) % count];
-        ref_drop(*other);
-        *other = NULL;
+        *other = ref_swap(*other, NULL);
     }
 }
 

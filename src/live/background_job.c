@@ -182,8 +182,7 @@ static bool launch_warm(Runner *kept, BackgroundJob *job, Err *err) {
 /* Pools the job's grid. The problem is not kept: a picture needs it once. */
 static bool pool_grid(BackgroundJob *job, Err *err) {
     Runner runner = {.session = NULL};
-    ref_drop(job->inputs.pooled); /* the newest frame's */
-    job->inputs.pooled = NULL;
+    job->inputs.pooled = ref_swap(job->inputs.pooled, NULL); /* the newest frame's */
     if (runner_prepare(&runner, &job->inputs, &job->config, NULL, err) &&
         runner_launch(&runner, &job->launch_us, &job->busy_us, err))
         job->inputs.pooled = inputs_read_grid(&runner, &job->inputs, &job->config, err);
@@ -198,9 +197,8 @@ static bool pool_grid(BackgroundJob *job, Err *err) {
 static bool simulation_goes_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;
-    const bool may_pause = !background->job.hurry;
     worker_lock(worker);
-    while (may_pause && background->pause && !worker->stop)
+    while (background->pause && !background->job.hurry && !worker->stop)
         worker_wait(worker);
     const bool goes_on = !worker->stop;
     worker_unlock(worker);
@@ -253,7 +251,6 @@ static bool render_fully(FrameInputs *inputs, const Job *job, Err *err) {
     return map;
 }
 
-/* Runs the job according to its kind. Returns false with an error on failure. */
 static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
@@ -281,7 +278,6 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Tells the engine that the job in the slot is done. */
 static void tell_done(Background *background) {
     worker_lock(&background->worker);
     background->done = true;
@@ -289,7 +285,6 @@ static void tell_done(Background *background) {
     worker_unlock(&background->worker);
 }
 
-/* The thread of the job in the slot. */
 static void *background_main(void *owner) {
     Background *background = owner;
     BackgroundJob *job = &background->job;

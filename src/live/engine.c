@@ -37,7 +37,6 @@ static void frame_free(EngineFrame *frame) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* Returns a new frame. NULL: out of memory. */
 static EngineFrame *frame_new(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
     if (!frame)
@@ -191,14 +190,12 @@ void engine_report_error(Engine *engine, const Err *err) {
 }
 
 void engine_use_model(Engine *engine, MemoryModel *model) {
-    ref_drop(engine->now.model);
-    engine->now.live.model = engine->now.model = ref_keep(model);
+    engine->now.live.model = engine->now.model = ref_swap(engine->now.model, model);
     engine->now.live.model_of_before = false;
 }
 
 void engine_use_race(Engine *engine, LiveRace *race) {
-    ref_drop(engine->now.race);
-    engine->now.race = ref_keep(race);
+    engine->now.race = ref_swap(engine->now.race, race);
     engine->now.live.race = race && race->made ? &race->race : NULL;
 }
 
@@ -233,12 +230,6 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     if (shown->scene != inputs->scene) /* the old model of the same scene stays */
         engine_use_model(engine, NULL);
     engine->now.live.model_of_before = engine->now.model != NULL;
-}
-
-bool differ_only_by_moment(const SeenFeatures *a, const SeenFeatures *b) {
-    const bool same_scales = a->scales == b->scales && a->scales_scene == b->scales_scene;
-    const bool same_changes = a->temperature == b->temperature && a->outlier == b->outlier;
-    return a->shape.channels == b->shape.channels && same_changes && same_scales;
 }
 
 /* Compares the new inputs with the last ones. Figures of other inputs are forgotten, or marked. */

@@ -218,10 +218,8 @@ static TaskEnd find_gradients(Engine *engine) {
 /* Gives the job the features that were judged last, if both differ at most in their moment. */
 static void use_judged_features(const Engine *engine, BackgroundJob *job) {
     SeenFeatures *judged = engine->judged.features;
-    if (!judged || !differ_only_by_moment(judged, job->inputs.features))
-        return;
-    ref_drop(job->inputs.features);
-    job->inputs.features = ref_keep(judged);
+    if (judged && differ_only_by_moment(judged, job->inputs.features))
+        job->inputs.features = ref_swap(job->inputs.features, judged);
 }
 
 /* Whether the world stands at another moment than the moment of the pruning gain. */
@@ -285,7 +283,6 @@ static TaskEnd make_race(Engine *engine, bool wanted) {
     return TASK_WAITS;
 }
 
-/* Whether the gate of a format is not judged yet. */
 static bool lacks_verdict(const Engine *engine, BevDtype dtype, GateSet gate) {
     const KernelConfig *config = &engine->now.state.job.config;
     bool possible =

@@ -108,9 +108,6 @@ void engine_render(Engine *engine, const State *request);
 /* Renders the newest request's frame once more, and publishes it unless a new request came. */
 PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
-/* Whether features of one scene differ at most in their moment. */
-bool differ_only_by_moment(const SeenFeatures *a, const SeenFeatures *b);
-
 /* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);
 

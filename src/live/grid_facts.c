@@ -103,8 +103,7 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
         return err_no_memory(err, "FP64 grid", "choose a smaller scene");
     if (fp64_pool(shape, &next->map->map, &next->features->values, give_up, grid->values))
         return true;
-    ref_drop(next->fp64_original);
-    next->fp64_original = NULL;
+    next->fp64_original = ref_swap(grid, NULL);
     return false;
 }
 
@@ -127,22 +126,6 @@ static int heavier_first(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
-/* Returns the contribution of a point to its cell: the point's pixel, bin, depth and weight. */
-static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
-    const BevShape *shape = &inputs->features->shape;
-    const BevMap *map = &inputs->map->map;
-    int32_t rank = map->ranks_depth[point];
-    StepPixel pixel = step_pixel(shape, rank);
-    return (LiveContribution){
-        .w = (int32_t)pixel.w,
-        .h = (int32_t)pixel.h,
-        .depth_bin = (int32_t)pixel.bin,
-        .camera = (int)pixel.camera,
-        .depth = inputs->features->values.depth[rank],
-        .weight = map->weights ? map->weights[point] : 1,
-    };
-}
-
 /* Counts the cell's points by camera, and finds the range of their depth bins. Lists the heaviest
  * contributions. A cell can have more points than the list holds. */
 static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
@@ -154,7 +137,9 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
     probe->bin_least = INT_MAX;
     probe->bin_most = 0;
     for (int64_t i = 0; i < probe->points; i++) {
-        all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
+        const int64_t point = map->interval_starts[probe->interval] + i;
+        all[i] = live_contribution(&inputs->features->shape, &inputs->features->values,
+                                   map->ranks_depth[point], map->weights ? map->weights[point] : 1);
         if (all[i].camera < RIG_MAX_CAMERAS)
             probe->of_camera[all[i].camera]++;
         probe->bin_least = MIN(probe->bin_least, all[i].depth_bin);

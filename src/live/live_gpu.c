@@ -114,7 +114,6 @@ void live_gpu_kernel(Session *session, LiveKernel *row) {
 
 /* ---- scatter maps ---------------------------------------------------------------------------- */
 
-/* Gives the pinned memory of a map back. */
 static void release_map(void *held) {
     staging_give(held);
     free(held);

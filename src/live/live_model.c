@@ -127,8 +127,7 @@ static bool begin_model(LiveModel *live_model, Err *err) {
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, KernelSet wanted, Err *err) {
     if (live_model->map != map) {
-        ref_drop(live_model->map);
-        live_model->map = ref_keep(map);
+        live_model->map = ref_swap(live_model->map, map);
         live_model->map_hash = scatter_hash(&map->map);
     }
     live_model->wanted = wanted;

@@ -172,7 +172,6 @@ static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     return map && map->align == config->align ? map : NULL;
 }
 
-/* Returns the features and the map for a configuration. */
 static FrameInputs inputs_for(const Measure *measure, const KernelConfig *config) {
     return (FrameInputs){.features = measure->inputs.features, .map = map_for(measure, config)};
 }

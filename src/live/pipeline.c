@@ -325,8 +325,7 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline) {
 
 void pipeline_offer(Pipeline *pipeline, const FrameInputs *made) {
     if (made->gradients) {
-        ref_drop(pipeline->made.gradients);
-        pipeline->made.gradients = ref_keep(made->gradients);
+        pipeline->made.gradients = ref_swap(pipeline->made.gradients, made->gradients);
         return;
     }
     ref_drop(pipeline->offers[1]);
@@ -345,6 +344,7 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline) {
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
+    SeenNeeds seen; /* the part of `needs` that is about features */
     FrameInputs next;
     double *us;                /* the times of the stages, in the selection's runner */
     const BevKernel *stood_in; /* the kernel that pooled in place of another; NULL: none did */
@@ -382,19 +382,13 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
                        run->err);
 }
 
-static SeenNeeds seen_needs(const Run *run) {
-    return (SeenNeeds){run->needs->draft, .pictures = true, &run->needs->give_up};
-}
-
 /* Takes the scene of the baseline: the selection's, or another one, which is kept. */
 static bool baseline_scene(Run *run, const char *path, const Job *baseline, FrameInputs *with) {
     LoadedScene **other = &run->pipeline->other;
     with->scene =
         inputs_scene(baseline->other ? *other : run->next.scene, path, baseline, true, run->err);
-    if (with->scene && baseline->other) {
-        ref_drop(*other);
-        *other = ref_keep(with->scene);
-    }
+    if (with->scene && baseline->other)
+        *other = ref_swap(*other, with->scene);
     return with->scene != NULL;
 }
 
@@ -410,8 +404,7 @@ static bool baseline_features(Run *run, const Job *job, const Job *baseline, Fra
     SeenFeatures *have = same_values && same_scales ? run->next.features
                          : before                   ? before->features
                                                     : NULL;
-    const SeenNeeds needs = seen_needs(run);
-    with->features = inputs_features(have, with->scene, baseline, &needs, run->err);
+    with->features = inputs_features(have, with->scene, baseline, &run->seen, run->err);
     return with->features != NULL;
 }
 
@@ -463,17 +456,13 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
     const LoadedScene *other = pipeline->other;
     for (int i = 0; i < MAPS; i++) {
         BuiltMap **map = &pipeline->maps[i];
-        if (*map && (*map)->scene != scene && (*map)->scene != other) {
-            ref_drop(*map);
-            *map = NULL;
-        }
+        if (*map && (*map)->scene != scene && (*map)->scene != other)
+            *map = ref_swap(*map, NULL);
     }
     for (int i = 0; i < OFFERS; i++) {
         PooledGrid **offer = &pipeline->offers[i];
-        if (*offer && (*offer)->map->scene != scene && (*offer)->map->scene != other) {
-            ref_drop(*offer);
-            *offer = NULL;
-        }
+        if (*offer && (*offer)->map->scene != scene && (*offer)->map->scene != other)
+            *offer = ref_swap(*offer, NULL);
     }
     for (int i = 0; i < RUNNERS; i++) {
         const SeenFeatures *features = pipeline->runners[i].features;
@@ -504,14 +493,12 @@ static bool make_scene(Run *run, State *state) {
 static bool make_features(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
-    if (!state->job.other) {
-        ref_drop(pipeline->other);
-        pipeline->other = NULL;
-    }
+    if (!state->job.other)
+        pipeline->other = ref_swap(pipeline->other, NULL);
     drop_other_scenes(pipeline, next->scene);
     double start = clock_us();
-    const SeenNeeds needs = seen_needs(run);
-    next->features = inputs_features(made->features, next->scene, &state->job, &needs, run->err);
+    next->features =
+        inputs_features(made->features, next->scene, &state->job, &run->seen, run->err);
     bool ok =
         next->features && inputs_fit(&next->features->shape, next->scene->scene.name, run->err);
     if (ok && next->features != made->features)
@@ -664,6 +651,7 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
     enum { STAGES = sizeof stages / sizeof *stages };
     Run run = {.pipeline = pipeline,
                .needs = &needs,
+               .seen = {needs.draft, .pictures = true, &needs.give_up},
                .us = pipeline->runners[OF_SELECTION].us,
                .err = err};
     PipelineEnd end = PIPELINE_DONE;

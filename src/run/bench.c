@@ -160,7 +160,6 @@ static bool open_baselines(Bench *bench, Err *err) {
     return ok;
 }
 
-/* Times all kernels of the plan on the current problem. */
 static bool time_kernels(Bench *bench, Err *err) {
     bool ok = bench->plan->once || open_baselines(bench, err);
     for (int i = 0; ok && bev_kernels[i]; i++)
@@ -238,8 +237,7 @@ static bool may_have_moments(const BenchPlan *plan, const char *scene) {
     struct stat status;
     if (plan->moments)
         return plan->moments > 1;
-    const bool is_clip = stat(scene, &status) == 0 && S_ISDIR(status.st_mode);
-    return is_clip;
+    return stat(scene, &status) == 0 && S_ISDIR(status.st_mode); /* a clip */
 }
 
 /* Returns the number of moments of a scene that the plan wants and the scene has. */

@@ -264,11 +264,10 @@ unsigned control_steps_at(State *state, const Command *command) {
 unsigned control_steps_speed(State *state, const Command *command) {
     int last = state->shown.step_count - 1;
     unsigned changed = SET(state->step_speed, command->number);
-    const bool at_start = state->step_at == 0, at_end = state->step_at >= last;
     state->step_clock = 0;
-    if (state->step_speed > 0 && last > 0 && at_end)
+    if (state->step_speed > 0 && last > 0 && state->step_at >= last)
         state->step_at = 0;
-    else if (state->step_speed < 0 && last > 0 && at_start)
+    else if (state->step_speed < 0 && last > 0 && state->step_at == 0)
         state->step_at = last;
     if (state->step_speed == 0)
         return SAY(state, command->action, "step %d: still", state->step_at + 1) | changed;

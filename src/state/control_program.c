@@ -48,11 +48,9 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-typedef enum { HELP_KEYS, HELP_GLOSSARY } HelpPart;
-
-/* Opens or closes a part of the help, from the entry `first` on. */
-static unsigned switch_help(State *state, const Command *command, HelpPart part, int first) {
-    const bool is_glossary = part == HELP_GLOSSARY;
+/* Opens or closes the keys or the glossary, as the command says, from the entry `first` on. */
+static unsigned switch_help(State *state, const Command *command, int first) {
+    const bool is_glossary = command->action == ACTION_GLOSSARY;
     state->help = control_switched(command, state->help && state->glossary == is_glossary);
     state->glossary = is_glossary;
     state->help_first = first;
@@ -60,7 +58,7 @@ static unsigned switch_help(State *state, const Command *command, HelpPart part,
 }
 
 unsigned control_help(State *state, const Command *command) {
-    return switch_help(state, command, HELP_KEYS, 0);
+    return switch_help(state, command, 0);
 }
 
 /* Returns the glossary row of a word in the log: in the newest line with a known word, or in the
@@ -86,7 +84,7 @@ unsigned control_glossary(State *state, const Command *command) {
     else
         row = last_mentioned(&state->log);
     state->glossary_row = row ? (int)(row - glossary) : -1;
-    return switch_help(state, &switched, HELP_GLOSSARY, row ? state->glossary_row : 0);
+    return switch_help(state, &switched, row ? state->glossary_row : 0);
 }
 
 unsigned control_scroll(State *state, int steps) {
@@ -120,10 +118,8 @@ static unsigned switch_off_control(State *state, Action action) {
 
 /* Closes the first that is open: help, page, pinned cell, cursor, lesson, tables. */
 unsigned control_escape(State *state, const Command *command) {
-    if (state->help) {
-        state->help = false;
+    if (SET(state->help, false))
         return STEP_REDRAW;
-    }
     const Action page = state->bits.open                ? ACTION_BITS
                         : state->job.steps              ? ACTION_STEPS
                         : state->race == RACE_GRIDS     ? ACTION_RACE
@@ -133,15 +129,11 @@ unsigned control_escape(State *state, const Command *command) {
         return switch_off_control(state, page);
     if (state->pinned)
         return control_unpin(state, command->action);
-    if (state->cursor_shown) {
-        state->cursor_shown = false;
+    if (SET(state->cursor_shown, false))
         return control_probe(state);
-    }
     if (state->lesson.open)
         return switch_off_control(state, ACTION_LESSON);
-    const bool tables_shown = state->all;
-    state->all = false;
-    return tables_shown ? STEP_REDRAW : 0;
+    return SET(state->all, false) ? STEP_REDRAW : 0;
 }
 
 unsigned control_quit(State *state, const Command *command) {

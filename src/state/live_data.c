@@ -100,9 +100,8 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 
 Reading live_latency(const LiveData *live, const LiveKernel *row) {
     Reading latency = row ? row->median_us : (Reading){.value = 0};
-    const bool until_timed = live->timed && latency.source == SOURCE_RECORDED && !row->skipped;
-    const bool unsettled = latency.source == SOURCE_MEASURED && row->unsettled;
-    latency.doubtful = until_timed || unsettled;
+    latency.doubtful = (live->timed && latency.source == SOURCE_RECORDED && !row->skipped) ||
+                       (latency.source == SOURCE_MEASURED && row->unsettled);
     return latency;
 }
 
@@ -123,8 +122,7 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
 }
 
 LiveVerdict live_tolerance(const LiveAccuracy *accuracy) {
-    const bool judged = accuracy->source && !accuracy->stale && isfinite(accuracy->max_abs);
-    if (!judged)
+    if (!accuracy->source || accuracy->stale || !isfinite(accuracy->max_abs))
         return LIVE_UNKNOWN;
     return accuracy->max_abs > LIVE_TOLERANCE ? LIVE_FAIL : LIVE_PASS;
 }
@@ -174,6 +172,17 @@ int live_step_points(const LiveData *live, const State *state,
     return count;
 }
 
+LiveContribution live_contribution(const BevShape *shape, const Features *features, int32_t rank,
+                                   float weight) {
+    const StepPixel pixel = step_pixel(shape, rank);
+    return (LiveContribution){.camera = (int)pixel.camera,
+                              .w = (int32_t)pixel.w,
+                              .h = (int32_t)pixel.h,
+                              .depth_bin = (int32_t)pixel.bin,
+                              .depth = features->depth[rank],
+                              .weight = weight};
+}
+
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]) {
     const LiveProbe *probe = &live->probe;
@@ -186,13 +195,8 @@ int live_lit(const LiveData *live, const State *state,
     int count = live_step_points(live, state, points);
     for (int i = 0; i < count; i++) {
         const StepPoint *point = points[i];
-        const StepPixel pixel = step_pixel(&live->frame.steps->selection.shape, point->depth);
-        list[i] = (LiveContribution){.camera = (int)pixel.camera,
-                                     .w = (int32_t)pixel.w,
-                                     .h = (int32_t)pixel.h,
-                                     .depth_bin = (int32_t)pixel.bin,
-                                     .depth = live->frame.features->depth[point->depth],
-                                     .weight = point->weight};
+        list[i] = live_contribution(&live->frame.steps->selection.shape, live->frame.features,
+                                    point->depth, point->weight);
     }
     return count;
 }
@@ -276,9 +280,9 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
                  speedup->pairs);
     else if (speedup->ratio.source == SOURCE_MEASURED)
         snprintf(text, size, "of the medians");
-    else if (speedup->ratio.source == SOURCE_RECORDED) {
+    else if (speedup->ratio.source == SOURCE_RECORDED)
         snprintf(text, size, "recorded on %s", machine_text(speedup->recorded_on).text);
-    } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
+    else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
         snprintf(text, size, "%d pairs %s", speedup->pairs, speedup->scatter ? "scatter" : "timed");
     else
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
@@ -421,7 +425,6 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     return count;
 }
 
-/* Orders by descending gain. */
 static int by_gain(const void *left, const void *right) {
     const Advice *a = left, *b = right;
     return (a->finding.gain < b->finding.gain) - (a->finding.gain > b->finding.gain);
@@ -467,8 +470,7 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
     Finding findings[FINDINGS_MAX];
     const PredictedKernel *selected = prediction_kernel(state, live);
     int count = live_findings(state, live, findings);
-    const bool prunes = advise_pruning(state, live, &advice[0]);
-    int kept = prunes ? 1 : 0;
+    int kept = advise_pruning(state, live, &advice[0]) ? 1 : 0;
     for (int i = 0; i < count; i++) {
         const BevKernel *faster = findings[i].faster;
         const BevKernel *here = faster ? bev_counterpart(faster, state_where(state)) : NULL;
@@ -489,8 +491,7 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
 ShortText live_moment_text(const SceneFacts *scene, double time_s) {
     if (scene->moment_s <= 0)
         return short_text("t %.2f s", time_s);
-    const long number = 1 + lround(time_s / scene->moment_s);
-    return short_text("moment %ld of %d", number, scene->moments);
+    return short_text("moment %ld of %d", 1 + lround(time_s / scene->moment_s), scene->moments);
 }
 
 bool live_probe_empty(const LiveProbe *probe) {
@@ -516,8 +517,7 @@ static const PredictedKernel *predicted_row(const State *state, const LiveData *
 
 const RecordedOnGpu *story_recorded(const State *state, const LiveKernel *row) {
     const RecordedOnGpu *recorded = row ? &row->on_gpu[state->gpu] : NULL;
-    const bool known = recorded && recorded->label;
-    return known && !gpu_edit_any(&state->edit) ? recorded : NULL;
+    return recorded && recorded->label && !gpu_edit_any(&state->edit) ? recorded : NULL;
 }
 
 /* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
@@ -537,9 +537,8 @@ static double time_from(FigureSource source, const State *state, const LiveData 
         return row->recorded_us.source ? row->recorded_us.value : NAN;
     const bool chosen_is_this_gpu = state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit);
     const bool settled = row->median_us.source == source && !row->unsettled;
-    return settled && !row->median_us.stale && (!forward || chosen_is_this_gpu)
-               ? row->median_us.value
-               : NAN;
+    const bool usable = settled && !row->median_us.stale && (!forward || chosen_is_this_gpu);
+    return usable ? row->median_us.value : NAN;
 }
 
 /* Returns the label of the recording of a kernel's time; "": none was recorded. */
@@ -597,7 +596,6 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
 
 /* ---- why ------------------------------------------------------------------------------------- */
 
-/* Writes the reason behind a kernel's time. */
 static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
                     StoryBar *bar) {
     const Prediction prediction = prediction_of(state, live, predicted);
@@ -669,7 +667,6 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
     }
 }
 
-/* Fills in the time of a kernel's bar from the source. */
 static void fill_time(StoryBar *bar, FigureSource source, const State *state,
                       const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);

@@ -277,6 +277,10 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 int live_step_points(const LiveData *live, const State *state,
                      const StepPoint *list[LIVE_MAX_CONTRIBUTIONS]);
 
+/* Returns the contribution of a point with this weight and this rank of its depth. */
+LiveContribution live_contribution(const BevShape *shape, const Features *features, int32_t rank,
+                                   float weight);
+
 /* Lists the points that pictures highlight: those of the shown step, else of the pinned cell.
  * Returns their number. */
 int live_lit(const LiveData *live, const State *state,

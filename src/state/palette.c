@@ -175,24 +175,22 @@ static bool is_filler(const char *word) {
     return strcasestr(fillers, short_text(" %s ", word).text);
 }
 
-typedef enum { WITHOUT_FILLERS, WITH_FILLERS } Fillers;
-
 /* Splits the typed text into the words to search for. Fillers are searched for only where the text
  * has no other words. */
-static void split_words(Search *search, const char *text, Fillers fillers) {
-    const char *at = text + strspn(text, " ");
+static void split_words(Search *search, const char *text) {
+    bool only_fillers = true; /* so far */
     search->word_count = 0;
-    while (*at && search->word_count < MOST_WORDS) {
+    for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " ");
-        char *word = search->words[search->word_count];
-        snprintf(word, PALETTE_TEXT, "%.*s", (int)length, at);
-        if (fillers == WITH_FILLERS || !is_filler(word))
-            search->word_count++;
+        const ShortText word = short_text("%.*s", (int)length, at);
+        const bool filler = is_filler(word.text);
         at += length;
-        at += strspn(at, " ");
+        if (only_fillers && !filler)
+            search->word_count = 0;
+        only_fillers &= filler;
+        if (filler == only_fillers && search->word_count < MOST_WORDS)
+            snprintf(search->words[search->word_count++], PALETTE_TEXT, "%s", word.text);
     }
-    if (!search->word_count && fillers == WITHOUT_FILLERS)
-        split_words(search, text, WITH_FILLERS);
 }
 
 /* Gathers the rows that fit the typed text. "dtype " and "dtype fp" mean the values of `dtype`, as
@@ -205,12 +203,12 @@ static void gather_candidates(Search *search, const State *state, const LiveData
     search->count = 0;
     offer_typed_line(search, state);
     if (typed && typed->list) {
-        split_words(search, text + strlen(typed->word), WITHOUT_FILLERS);
+        split_words(search, text + strlen(typed->word));
         offer_values(search, state, typed);
         if (search->count)
             return;
     }
-    split_words(search, all_groups ? text : "", WITHOUT_FILLERS);
+    split_words(search, all_groups ? text : "");
     for (int i = 0; i < ACTION_COUNT; i++) {
         const Candidate candidate = candidate_of(&keys[i], "", "");
         const bool in_group = all_groups || (int)keys[i].group == group;

@@ -17,7 +17,8 @@ void state_init(State *state, const StateMenu *menu, int scene) {
                      .playing = true,
                      .fill = true,
                      .text_percent = 100,
-                     .gpu = menu->gpu};
+                     .gpu = menu->gpu,
+                     .job = job_plain()};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
     config->kernel = kernel_counterpart(bev_default(BEV_CPU, BEV_FORWARD), where);
@@ -30,14 +31,11 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->job.serial = 1;
     state->job.scales = menu->scales ? SCALES_FILE : SCALES_IDEAL;
     state->job.scales_file = menu->scales;
-    state->job.probe_cell = -1;
-    state->job.slice = SLICE_MAX;
     state->pixel = -1;
     state->viewport.zoom = 1;
     state->truth = TRUTH_BOXES;
     state->rgb = rgb_from(0, 0);
     state->bits = (BitsPage){.dtype = BEV_FP32, .code = bev_code(BEV_FP32, 1)};
-    job_repair(&state->job);
     control_steps_reset(state);
 }
 
@@ -409,9 +407,7 @@ static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t 
 }
 
 static unsigned on_pixel(State *state, int64_t pixel) {
-    bool same = pixel == state->pixel;
-    state->pixel = pixel;
-    return same ? 0 : STEP_REDRAW;
+    return SET(state->pixel, pixel) ? STEP_REDRAW : 0;
 }
 
 static unsigned on_hover(State *state, const Event *event) {

@@ -328,8 +328,7 @@ static void print_panel(Script *script, char **shown) {
         return; /* switched off since it was pointed at */
     char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),
                                       app_picture(&script->app));
-    bool same = text && *shown && !strcmp(text, *shown);
-    if (!text || same) {
+    if (!text || (*shown && !strcmp(text, *shown))) {
         free(text);
         return;
     }
@@ -354,10 +353,8 @@ static void print_log(const Log *log, char said[LOG_LENGTH]) {
 static bool use_plain_line(Script *script, char *line, Err *err) {
     line[strcspn(line, "\r\n")] = '\0';
     line += strspn(line, " \t");
-    if (!*line) {
-        const LessonInput next = {.kind = INPUT_ENTER};
-        return script_lesson_input(script, &next, err);
-    }
+    if (!*line)
+        return script_lesson_input(script, &(LessonInput){.kind = INPUT_ENTER}, err);
     bool number = isdigit((unsigned char)*line) || *line == '-' || *line == '.';
     return number ? script_answer(script, line, err) : script_use_line(script, line, err);
 }
@@ -513,9 +510,9 @@ static bool put_page(Export *export, Err *err) {
     if (looks && !put_picture(export, err))
         return false;
     put_rows(export->out, &pane->body);
-    const LessonInput go = {.kind = INPUT_SKIP};
     return (pane->asks == ASKS_NOTHING || put_answer(export, err)) &&
-           script_lesson_input(script, &go, err) && end_animations(script, err);
+           script_lesson_input(script, &(LessonInput){.kind = INPUT_SKIP}, err) &&
+           end_animations(script, err);
 }
 
 static bool put_lesson(Export *export, Err *err) {

@@ -153,10 +153,8 @@ static bool capture_begin(Capture *capture, Err *err) {
     int errors = dup(STDERR_FILENO), memory = memfd_create("stderr", MFD_CLOEXEC);
     if (errors < 0 || memory < 0 || dup2(memory, STDERR_FILENO) < 0) {
         int reason = errno;
-        if (errors >= 0)
-            close(errors);
-        if (memory >= 0)
-            close(memory);
+        close(errors); /* -1: nothing */
+        close(memory);
         return err_set(err, ERR_FAILED, "standard error", "", "cannot be set aside: %s",
                        strerror(reason));
     }

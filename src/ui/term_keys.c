@@ -186,7 +186,6 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
 
 /* ---- sequences ------------------------------------------------------------------------------- */
 
-/* Waits for the code after this one. */
 static void await_code(TermKeys *typed, int at) {
     typed->at = at;
     typed->alone = false;
@@ -308,7 +307,6 @@ static bool is_between(const TermKeys *typed, int code) {
     return is_letter && typed->alone && !owed_answers(typed, introducer, first, code);
 }
 
-/* Ends a sequence by its letter. */
 static void end_sequence(TermKeys *typed, int letter) {
     typed->at = KEYS_PLAIN;
     if (typed->introducer != '[' || typed->alt)
