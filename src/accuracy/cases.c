@@ -228,7 +228,9 @@ char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int
     for (int64_t at = 0; at < size; at++)
         text[at] = at % line < width ? '.' : '\n';
     text[size] = '\0';
-    for (int64_t cell = 0; cell < nx * ny; cell++) { /* a character may stand for several cells */
+    /* A character may stand for several cells. The rounding puts the last row of cells into the
+     * last row of characters, and none beyond it. */
+    for (int64_t cell = 0; cell < nx * ny; cell++) {
         int64_t up = ((cell % nx + 1) * height - 1) / nx, left = ((cell / nx + 1) * width - 1) / ny;
         int64_t row = height - 1 - up, column = width - 1 - left;
         if (bad[cell])

@@ -88,6 +88,8 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
     return true;
 }
 
+/* A folder or a pipe is refused here, because fopen() would open it or wait for it. A socket is
+ * left to fopen(): the error is then "cannot open" with the system's reason. */
 FILE *data_open(const char *path, Err *err) {
     struct stat status;
     FILE *file = NULL;

@@ -120,7 +120,7 @@ typedef struct {
  * 8 MiB, and 1 MiB up to 256 MiB. */
 double model_l2_mib(int i);
 
-/* Returns the number of the size of what_if_l2 that is next to `mib`. */
+/* Returns the number of the size of what_if_l2 that is nearest to `mib`. */
 int model_l2_next_to(double mib);
 
 /* Returns GPU number `gpu` of the model, changed by `edit` (NULL: unchanged). */

@@ -201,7 +201,8 @@ static void make_curve(const Histogram *histogram, CalibrationChart *chart) {
         const double mantissa = 2 * frexp(bucket.low, &exponent); /* from 1 to 2 */
         const int step = (int)((mantissa - 1) * STEPS);
         const int octaves_below = largest_exponent - exponent;
-        const int point = POINTS - STEPS * (octaves_below + 1) + step;
+        const int octave_begin = POINTS - STEPS * (octaves_below + 1);
+        const int point = octave_begin + step;
         const double width_octaves = log2((STEPS + step + 1.0) / (STEPS + step));
         if (point >= 0)
             chart->y[point] += (double)bucket.count / (double)histogram->values / width_octaves;

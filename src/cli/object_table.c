@@ -234,7 +234,7 @@ void fault_table_add(const Workload *workload, const char *scene, Report *report
 /* ---- plot objects ---------------------------------------------------------------------------- */
 
 enum { WORST = 5 };
-/* The dots of the chart, a range and errors for each object. */
+/* A dot of the chart is an object: its distance from the car, and its position errors. */
 typedef struct {
     double range_m[PHOTOS_MAX_BOXES], along_m[PHOTOS_MAX_BOXES], across_m[PHOTOS_MAX_BOXES];
     double error_m[PHOTOS_MAX_BOXES];

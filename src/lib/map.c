@@ -247,6 +247,8 @@ BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
 
 /* ---- the handle ------------------------------------------------------------------------------ */
 
+/* scatter.h allocated the arrays of a CPU's own map alone. A view's arrays are the caller's, a
+ * moving map has none, and on a GPU the arrays are a part of `memory`. */
 void lib_map_release(BevpoolMap *map) {
     if (!map || atomic_fetch_sub(&map->references, 1) > 1)
         return;
