@@ -132,12 +132,6 @@ void profile_refine(Profile *estimate, const Profile *whole) {
     counts->values = all->values;
 }
 
-/* Scales the waits of a warp to another number of steps. */
-static TraceWaits waits_of_steps(TraceWaits waits, double times_more) {
-    return (TraceWaits){.beyond = (int32_t)(times_more * waits.beyond),
-                        .first = (int32_t)(times_more * waits.first)};
-}
-
 void profile_resemble(Profile *estimate, const Profile *whole) {
     TraceCounts *counts = &estimate->counts;
     const TraceCounts *other = &whole->counts;
@@ -147,8 +141,8 @@ void profile_resemble(Profile *estimate, const Profile *whole) {
         counts->busy_steps = counts->steps * other->busy_steps / other->steps;
     if (other->slowest > 0) {
         const double times_more = (double)counts->slowest / (double)other->slowest;
-        counts->indices = waits_of_steps(other->indices, times_more);
-        counts->values = waits_of_steps(other->values, times_more);
+        counts->indices = trace_waits_scaled(other->indices, times_more);
+        counts->values = trace_waits_scaled(other->values, times_more);
     }
 }
 

@@ -37,11 +37,6 @@ static void scale_accesses(TraceCount accesses[TRACE_ARRAY_COUNT], double factor
     }
 }
 
-static TraceWaits scaled_waits(TraceWaits waits, double factor) {
-    return (TraceWaits){.beyond = (int32_t)(factor * waits.beyond),
-                        .first = (int32_t)(factor * waits.first)};
-}
-
 /* Scales the sums of the sampled multiprocessors to the whole GPU. The longest interval is that of
  * the map, which the sample may have missed. */
 static void scale_counts(TraceCounts *counts, const BevProblem *problem, double factor) {
@@ -58,8 +53,8 @@ static void scale_counts(TraceCounts *counts, const BevProblem *problem, double 
         return;
     const int64_t longest = bev_longest_interval(&problem->map);
     const double times_longer = (double)longest / (double)counts->slowest;
-    counts->indices = scaled_waits(counts->indices, times_longer);
-    counts->values = scaled_waits(counts->values, times_longer);
+    counts->indices = trace_waits_scaled(counts->indices, times_longer);
+    counts->values = trace_waits_scaled(counts->values, times_longer);
     counts->longest = counts->slowest = longest;
 }
 

@@ -42,6 +42,12 @@ typedef struct {
     int32_t first;  /* loads that touch a sector first, so that a cold L2 does not hold it either */
 } TraceWaits;
 
+/* Returns the waits of a warp that takes `factor` times as many steps. */
+static inline TraceWaits trace_waits_scaled(TraceWaits waits, double factor) {
+    return (TraceWaits){.beyond = (int32_t)(factor * waits.beyond),
+                        .first = (int32_t)(factor * waits.first)};
+}
+
 /* The busy_... counts are TRACE_MULTIPROCESSORS times the count of the busiest multiprocessor. */
 typedef struct {
     const BevAccess *form; /* the replayed accesses: the row's `access` or its `fallback` */

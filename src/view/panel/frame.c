@@ -148,9 +148,8 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
 static bool find_time_span(const PanelData *data, double *from_s, double *to_s) {
     enum { MINUTE_S = 60 };
     const SceneFacts *scene = &data->state->scene;
-    const World *world = data->live->frame.world;
     const bool clip = scene->moment_s > 0;
-    const double length = world && world->loop_s > 0 ? world->loop_s : MINUTE_S;
+    const double length = scene->loop_s > 0 ? scene->loop_s : MINUTE_S;
     *from_s = clip ? 0 : floor(data->state->job.time_s / length) * length;
     *to_s = clip ? (scene->moments - 1) * scene->moment_s : *from_s + length;
     return (clip || scene->has_world) && *to_s > *from_s;
