@@ -147,7 +147,7 @@ LimitReason findings_reason(const PredictedKernel *kernel, const Prediction *pre
     const LatencyTerm term = prediction->limiter;
     const char *name = limit_names[term];
     if (!limiter_stands_out(prediction))
-        snprintf(text, size, "limited by both %s and %s", term_names[term],
+        snprintf(text, size, "limited by %s and %s", term_names[term],
                  term_names[next_longest_term(prediction)]);
     else if (term == TERM_DEPENDENT_LOADS && !waits_for_interval(kernel->kernel))
         snprintf(text, size, "%s: a warp waits %lld times", name,

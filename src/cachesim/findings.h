@@ -40,7 +40,7 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
 typedef enum { REASON_OTHER, REASON_LONG_CELLS, REASON_ATOMICS } LimitReason;
 
 /* Writes what limits a launch: "latency-bound: cells of up to 352 points", or of two long terms
- * "limited by both DRAM and L2". `longest`: points of the longest interval; 0: not known. Returns
+ * "limited by DRAM and L2". `longest`: points of the longest interval; 0: not known. Returns
  * which reason it is. */
 LimitReason findings_reason(const PredictedKernel *kernel, const Prediction *prediction,
                             int64_t longest, char *text, size_t size);
