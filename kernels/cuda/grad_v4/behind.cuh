@@ -183,14 +183,17 @@ template <BevDtype D> union BehindShared {
 
 constexpr int BEHIND_BLOCKS = 4; // at most so many on a multiprocessor
 
-// Blocks that registers leave room for. 0: the compiler chooses.
+// Returns how many blocks a multiprocessor must be able to hold, for __launch_bounds__: the compiler
+// then limits the registers of a thread. 0: no limit. A thread with EACH = 8 depth bins fits the
+// registers of BEHIND_BLOCKS. With 16 bins it does not. Depths that come LAST in memory then hold
+// three blocks, or two where three would spill: FP32, and before SM90.
 template <BevDtype D, bool LAST, int EACH> constexpr int behind_held() {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900 // else registers spill there
-    constexpr int HELD = 2;
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+    constexpr int SIXTEEN = 2;
 #else
-    constexpr int HELD = D == BEV_FP32 ? 2 : 3;
+    constexpr int SIXTEEN = D == BEV_FP32 ? 2 : 3;
 #endif
-    return EACH == 8 ? BEHIND_BLOCKS : LAST ? HELD : 0;
+    return EACH == 8 ? BEHIND_BLOCKS : LAST ? SIXTEEN : 0;
 }
 
 // blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels.

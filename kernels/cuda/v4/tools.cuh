@@ -191,8 +191,10 @@ static __device__ void put_in_order(uint64_t *keys, int i, int j) {
     }
 }
 
-// Sorts n keys (bitonic sort). Keys from n on would be the largest: as a comparison never moves the
-// smaller key up, they need not exist.
+// Sorts n keys by bitonic merges. Sorted runs of `half` keys merge two by two. The first step of a
+// merge mirrors: it compares key i of the lower run with key i of the upper run from its end. The
+// others compare keys at half the distance of the step before. Of a pair the smaller key goes down,
+// so keys from n on, which would be the largest, would never move: they need not exist.
 static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
     int pairs = 1; // half the power of two that n fits
     while (2 * pairs < n)
@@ -201,10 +203,11 @@ static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
     for (int half = 1; half < n; half *= 2)
         for (int distance = half; distance >= 1; distance /= 2) {
             for (int pair = team.thread; pair < pairs; pair += team.threads) {
-                int within = pair & (distance - 1), low = 2 * pair - within;
-                int high = distance == half ? low - within + 2 * half - 1 - within : low + distance;
+                int i = pair & (distance - 1), run = 2 * (pair - i); // key i of the run at keys[run]
+                int mirrored = run + 2 * half - 1 - i;
+                int high = distance == half ? mirrored : run + i + distance;
                 if (high < n)
-                    put_in_order(keys, low, high);
+                    put_in_order(keys, run + i, high);
             }
             team.wait();
         }
