@@ -183,10 +183,10 @@ template <BevDtype D> union BehindShared {
 
 constexpr int BEHIND_BLOCKS = 4; // at most so many on a multiprocessor
 
-// Returns how many blocks a multiprocessor must be able to hold, for __launch_bounds__: the compiler
-// then limits the registers of a thread. 0: no limit. A thread with EACH = 8 depth bins fits the
-// registers of BEHIND_BLOCKS. With 16 bins it does not. Depths that come LAST in memory then hold
-// three blocks, or two where three would spill: FP32, and before SM90.
+// Returns how many blocks a multiprocessor must be able to hold, for __launch_bounds__: the
+// compiler then limits the registers of a thread. 0: no limit. A thread with EACH = 8 depth bins
+// fits the registers of BEHIND_BLOCKS. With 16 bins it does not. Depths that come LAST in memory
+// then hold three blocks, or two where three would spill: FP32, and before SM90.
 template <BevDtype D, bool LAST, int EACH> constexpr int behind_held() {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
     constexpr int SIXTEEN = 2;
