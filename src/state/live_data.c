@@ -623,7 +623,7 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
     snprintf(bar->brief, sizeof bar->brief, "%.*s",
              (int)(cuts || cell || sums ? sizeof bar->brief : strcspn(brief, ":")),
              cuts   ? "cuts long cells"
-             : cell ? "long cells wait"
+             : cell ? "waits: long cells"
              : sums ? "atomics in the L2"
                     : brief);
 }
@@ -661,9 +661,9 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
                  bev_dtypes[dtype].title);
     } else {
         snprintf(bar->more, sizeof bar->more, "%s%s%s", together.text, comma,
-                 empty ? "depth probability 0 in the longest" : "");
+                 empty ? "though all in the longest add 0" : "");
         snprintf(bar->short_more, sizeof bar->short_more, "%s%s%s", together.text, comma,
-                 empty ? "depth probability 0" : "");
+                 empty ? "though all add 0" : "");
     }
 }
 

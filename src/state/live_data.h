@@ -443,11 +443,11 @@ typedef struct {
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
     double us, published_us; /* published_us NaN: none for the chosen GPU and the form of V3 */
     bool estimate;           /* replayed on a sample of the multiprocessors */
-    /* "latency-bound: cells of up to 352 points", "waits for 352-point cells", "long cells wait" */
+    /* "limited by L2 bandwidth: atomics", "waits for 352-point cells", "waits: long cells" */
     char why[80], short_why[48], brief[40];
     LimitReason reason; /* which one `why` tells */
-    /* "2 points at a time, depth probability 0 in the longest", "2 points at a time, depth
-     * probability 0"; "": nothing to add */
+    /* "2 points at a time, though all in the longest add 0", "2 points at a time, though all add
+     * 0"; "": nothing to add */
     char more[64], short_more[40];
 } StoryBar;
 

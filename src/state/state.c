@@ -322,7 +322,8 @@ unsigned control_await_figures(State *state, Moves moves) {
     unsigned bits = control_changed(state);
     LogLine *line = &state->log.lines[0];
     line->open = state->job.serial;
-    line->before = state->shown;
+    const bool unseen = line[1].open > state->shown.serial;
+    line->before = unseen ? (Headline){.serial = state->shown.serial} : state->shown;
     line->values_only = moves == MOVES_VALUES_ONLY;
     return bits;
 }

@@ -12,6 +12,21 @@ STATE_SUITE(state_log_undone) {
     tap_ok(says("FP8"), "figures after an undo complete nothing of what was undone");
 }
 
+STATE_SUITE(state_log_quick_keys) {
+    Headline now = headline(10.2e6, 9.0, 0.014);
+    step(EVENT_FRAME, .headline = &now);
+    use("dtype nvfp4");
+    use("dtype fp8"); /* before the figures of NVFP4 come */
+    now = headline(6.1e6, 7.1, 0.021);
+    step(EVENT_FRAME, .headline = &now);
+    tap_ok(says("FP8: arrays 6.10 MB, latency 7.10 us, max error 0.021"),
+           "figures of two keys ago are not compared");
+    use("dtype int8");
+    now = headline(8.0e6, 7.1, 0.4);
+    step(EVENT_FRAME, .headline = &now);
+    tap_ok(strstr(said(), "arrays 6.10 to 8.00 MB"), "those of the key before are: %s", said());
+}
+
 STATE_SUITE(state_log_log_limits) {
     repeat(3 * LOG_LINES, "theme");
     tap_ok(state.log.count == LOG_LINES, "the log keeps its newest lines");

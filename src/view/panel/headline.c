@@ -127,13 +127,14 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
 }
 
 /* Writes whether the sums are right: which gate fails, or the largest error against NVIDIA's
- * tolerance, with its moment: "FP16 itself errs by 0.014, above NVIDIA's 1e-2, at t 14.00 s". */
+ * tolerance, with its moment: "FP16 errs by 0.014 at t 14.00 s, above NVIDIA's 1e-2". */
 static ShortText sums_text(const Story *story, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
     const LiveVerdict tolerance = live_tolerance(accuracy);
     const ShortText at = live_judged_text(&data->state->scene, accuracy);
+    const char *blank = at.text[0] ? " " : "";
     if (!accuracy->source || accuracy->stale || story->other_config)
         return short_text("the largest error of %s follows", story->selection.kernel->title);
     if (!isfinite(accuracy->max_abs))
@@ -142,13 +143,13 @@ static ShortText sums_text(const Story *story, const PanelData *data) {
         return short_text("its sums are wrong: gate %s fails, error %s",
                           accuracy->gate_a == LIVE_FAIL ? "A" : "C", error.text);
     if (accuracy->gate_b == LIVE_FAIL)
-        return short_text("%s itself errs by %s: gate B fails", bev_dtypes[dtype].title,
-                          error.text);
-    return short_text("%s itself errs by %s%s%s%s%s", bev_dtypes[dtype].title, error.text,
+        return short_text("%s errs by %s%s%s: gate B fails", bev_dtypes[dtype].title, error.text,
+                          blank, at.text);
+    return short_text("%s errs by %s%s%s%s%s", bev_dtypes[dtype].title, error.text, blank, at.text,
                       tolerance == LIVE_FAIL   ? ", above NVIDIA's 1e-2"
                       : tolerance == LIVE_PASS ? ", within NVIDIA's 1e-2"
                                                : "",
-                      at.text[0] ? ", " : "", at.text, live_pruning_text(accuracy).text);
+                      live_pruning_text(accuracy).text);
 }
 
 /* Writes the source of the large number, then this machine's own ratio. `pairs`: the number itself

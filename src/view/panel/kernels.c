@@ -287,7 +287,7 @@ void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     const BevKernel *stand_in = data->live->stand_in;
     const ShortText note =
-        short_text("%s a frame, each stage once%s%s%s", text_of_figure(UNIT_US, total).text,
+        short_text("%s a frame%s%s%s", text_of_figure(UNIT_US, total).text,
                    some_stale ? ", ! stale: not counted" : "", stand_in ? ", pooled by " : "",
                    stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note.text);

@@ -353,9 +353,8 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) 
         area_columns(&row, 2 + sheet_line(sheet, row, cell_style(INK_MUTED), name));
     }
     const ShortText bytes = text_of_unit(UNIT_BYTES, gathered);
-    const ShortText brief = short_text("\u25cb without reuse %s, | L2 full", bytes.text);
-    const ShortText whole = short_text("\u25cb gather traffic, %s", brief.text + strlen("\u25cb "));
-    const char *const texts[] = {whole.text, brief.text, "| L2 full", "", NULL};
+    const ShortText brief = short_text("\u25cb gather traffic %s, | L2 full", bytes.text);
+    const char *const texts[] = {brief.text, "| L2 full", "", NULL};
     sheet_right(sheet, row, cell_style(INK_MUTED), sheet_shortened(sheet, row.w, texts));
 }
 

@@ -416,7 +416,7 @@ static int count_replayed(const State *state, const LiveData *live) {
 /* Draws in the middle when the race will start. */
 static void draw_start(Sheet *sheet, Area area, int done) {
     const ShortText text =
-        short_text("The race starts when all %d kernels are replayed: %d now", RACE_KERNELS, done);
+        short_text("The model replays all %d kernels first: %d done", RACE_KERNELS, done);
     const int blank = (int)fmax(area.w - sheet_width(sheet, text.text) * 9 / 8, 0) / 2;
     sheet_line(sheet, (Area){area.x + blank, area.y + area.h / 2, area.w - blank, 1},
                cell_bold(INK_TITLE), text.text);

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70, SHORT_TITLE_W = 50 };
-static const double LEAST = 1e-7, MOST = 10, LEAST_PERCENT = 0.5;
+static const double LEAST = 1e-7, MOST = 10;
 
 /* Returns the column of an error on the logarithmic axis. */
 static int column_at(Area area, double error) {
@@ -88,16 +89,19 @@ static bool place_label(const Plot *plot, int w, Label *label) {
     return false;
 }
 
-/* Draws a format where a row of the plot has room for its sign and name. Behind the name stands
- * " 3.3%", the error in relation to all outputs, where it is large and the plot is wide. */
+/* Returns the column of an error's sign: left or right of the tolerance's line, never on it. */
+static int sign_column(const Plot *plot, double error) {
+    const int x = column_at(plot->area, error);
+    return error < LIVE_TOLERANCE ? MIN(x, plot->limit_x - 1) : MAX(x, plot->limit_x + 1);
+}
+
+/* Draws a format where a row of the plot has room for its sign and name. */
 static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtype dtype) {
     const bool selected = dtype == data->state->job.config.dtype;
     const char *name = bev_dtypes[dtype].title, *sign = selected ? "\u25cf" : "\u25cb";
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const bool percent = plot->area.w >= NAMED_W && accuracy->rel_l2 >= LEAST_PERCENT / 100;
-    Label label = {.sign_x = column_at(plot->area, accuracy->max_abs)};
-    const ShortText behind = short_text(percent ? "%s %.2g%%" : "%s", name, 100 * accuracy->rel_l2);
-    const int w = sheet_width(sheet, short_text("%s%s", sign, behind.text).text);
+    Label label = {.sign_x = sign_column(plot, accuracy->max_abs)};
+    const int w = sheet_width(sheet, sign) + sheet_width(sheet, name);
     if (!place_label(plot, w, &label))
         return;
     plot->labels[plot->count++] = label;
@@ -109,7 +113,7 @@ static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtyp
         sheet_paper(sheet, (Area){label.begin, y, w, 1}, INK_DEFAULT);
     sheet_right(sheet, (Area){label.begin, y, w, 1},
                 selected ? cell_bold(INK_ACCENT) : cell_style(INK_TEXT),
-                short_text("%s%s%s", left ? "" : sign, behind.text, left ? sign : "").text);
+                short_text("%s%s%s", left ? "" : sign, name, left ? sign : "").text);
     sheet_figure(sheet, (Area){label.begin, y, w, 1});
     sheet_spot(sheet, (Area){label.begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
@@ -198,7 +202,7 @@ typedef enum { IN_WORDS, BRIEFLY } Wording;
 /* Returns how an error compares with NVIDIA's tolerance: ", above NVIDIA's 1e-2", briefly
  * " > 1e-2". "": unknown. */
 static const char *tolerance_text(const LiveAccuracy *accuracy, Wording wording) {
-    static const char *const above[] = {", above NVIDIA's 1e-2, no gate", " > 1e-2"};
+    static const char *const above[] = {", above NVIDIA's 1e-2", " > 1e-2"};
     static const char *const within[] = {", within NVIDIA's 1e-2", " < 1e-2"};
     const LiveVerdict tolerance = live_tolerance(accuracy);
     if (tolerance == LIVE_FAIL)
@@ -206,8 +210,8 @@ static const char *tolerance_text(const LiveAccuracy *accuracy, Wording wording)
     return tolerance == LIVE_PASS ? within[wording] : "";
 }
 
-/* Adds wordings about the number format: "FP16 itself errs by up to 0.014 in values up to 57,
- * above NVIDIA's 1e-2, no gate", or "FP8 itself errs by up to 3.2, by 3.3% over all values". Adds
+/* Adds wordings about the number format: "FP16 itself errs by up to 0.014 in values up to 57, above
+ * NVIDIA's 1e-2", or "FP8 itself errs by up to 3.2 in values up to 57, by 3.3% over all". Adds
  * nothing if the sums have no finite error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
@@ -224,12 +228,14 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
             begin = short_text("%s %serrs by up to %s", name,
                                accuracy->gate_b == LIVE_FAIL ? "fails gate B: it " : "itself ",
                                error.text);
-        const ShortText outputs =
-            100 * accuracy->rel_l2 >= LEAST_PERCENT
-                ? short_text(", by %.2g%% over all values", 100 * accuracy->rel_l2)
-                : short_text(" in values up to %s",
-                             text_of_unit(UNIT_ERROR, accuracy->largest).text);
-        ADD_WORDING(wordings, "%s%s%s%s", begin.text, outputs.text, limit, pruning.text);
+        const double percent = 100 * accuracy->rel_l2, least_percent = 0.5;
+        const ShortText values =
+            short_text(" in values up to %s", text_of_unit(UNIT_ERROR, accuracy->largest).text);
+        ADD_WORDING(wordings, "%s%s%s%s", begin.text, values.text,
+                    percent < least_percent ? limit
+                                            : short_text(", by %.2g%% over all", percent).text,
+                    pruning.text);
+        ADD_WORDING(wordings, "%s%s%s", begin.text, values.text, limit);
         ADD_WORDING(wordings, "%s%s%s", begin.text, limit, pruning.text);
         ADD_WORDING(wordings, "%s%s", begin.text, limit);
         ADD_WORDING(wordings, "%s%s", begin.text, tolerance_text(accuracy, BRIEFLY));
@@ -264,11 +270,9 @@ static void add_heads(Wordings *wordings, const PanelData *data) {
     char at[sizeof moment + 2] = "";
     if (selected->source && moment.text[0])
         snprintf(at, sizeof at, ", %s", moment.text);
-    ADD_WORDING(wordings,
-                "%s on this %s: largest error of a value against FP64; in %%: over all values%s",
+    ADD_WORDING(wordings, "%s on this %s: largest error of a value against FP64%s",
                 config->kernel->title, device, at);
-    ADD_WORDING(wordings, "%s: largest error of a value; in %%: over all values%s",
-                config->kernel->title, at);
+    ADD_WORDING(wordings, "%s: largest error of a value%s", config->kernel->title, at);
     ADD_WORDING(wordings, "%s on this %s%s", config->kernel->title, device, at);
     ADD_WORDING(wordings, "%s%s", config->kernel->title, at);
 }

@@ -169,7 +169,10 @@ static void index_row(StepPage *page) {
                                : cell_style(sign != '.' ? INK_INDEX : INK_MUTED));
     }
     area_columns(&row, x - row.x);
-    sheet_line(sheet, row, cell_style(INK_MUTED), text.text);
+    area_columns(&row, sheet_line(sheet, row, cell_style(INK_MUTED), text.text));
+    const char *signs = ";  # now, = once, 2-9 so often, + more";
+    if (sheet_width(sheet, signs) <= row.w)
+        sheet_line(sheet, row, cell_style(INK_MUTED), signs);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
