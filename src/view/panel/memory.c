@@ -345,6 +345,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
 
 /* Draws the colours of the arrays, and the hollow tick. */
 static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) {
+    const bool has_tick = row.w >= WHOLE_FROM_W; /* as in draw_cache() */
     for (int i = 0; i < (backward ? TENSORS : TENSORS - 1); i++) {
         const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
         if (2 + sheet_width(sheet, name) > row.w)
@@ -354,8 +355,9 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) 
     }
     const ShortText bytes = text_of_unit(UNIT_BYTES, gathered);
     const ShortText brief = short_text("\u25cb gather traffic %s, | L2 full", bytes.text);
-    const char *const texts[] = {brief.text, "| L2 full", "", NULL};
-    sheet_right(sheet, row, cell_style(INK_MUTED), sheet_shortened(sheet, row.w, texts));
+    const char *const texts[] = {brief.text, "\u25cb gather, | full", "| L2 full", "", NULL};
+    sheet_right(sheet, row, cell_style(INK_MUTED),
+                sheet_shortened(sheet, row.w, texts + (has_tick ? 0 : 2)));
 }
 
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
