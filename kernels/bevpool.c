@@ -151,18 +151,18 @@ size_t bev_tensor_bytes(const BevTensor *tensor) {
 
 BevProblem bev_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
                             BevDtype dtype, BevAlign align) {
-    const BevShape *s = shape;
     const BevDtypeInfo *format = &bev_dtypes[dtype];
-    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    const int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    const int64_t depths = pixels * shape->depth_bins, cells = shape->nx * shape->ny;
     BevProblem problem = {
-        .shape = *s,
+        .shape = *shape,
         .direction = direction,
         .dtype = dtype,
         .align = align,
         .map = *map,
-        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins, .scale = 1},
-        .feat = {.dtype = dtype, .rows = pixels, .row_len = s->channels, .scale = 1},
-        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = depths, .scale = 1},
+        .feat = {.dtype = dtype, .rows = pixels, .row_len = shape->channels, .scale = 1},
+        .out = {.dtype = format->out, .rows = cells, .row_len = shape->channels, .scale = 1}};
     if (problem.direction == BEV_BACKWARD) {
         problem.grad_out = problem.out;
         problem.grad_depth = problem.depth;
@@ -296,12 +296,13 @@ CPU_INLINE uint32_t e2m1_encode(float value) {
 
 /* ---- codes of whole numbers ------------------------------------------------------------------ */
 
-/* Rounds `value` to a whole number from `least` to `most`, ties to even: 2^23 + 2^22 is added and
- * taken away. A NaN fails the first comparison and becomes 0. */
+/* Rounds `value` to a whole number from `least` to `most`, ties to even. A NaN becomes 0. */
 CPU_INLINE int32_t whole_encode(float value, float least, float most) {
-    value = value > least ? value : value != value ? 0 : least;
-    value = value < most ? value : most;
-    return (int32_t)((value + 0x1.8p23f) - 0x1.8p23f);
+    const float no_fraction = 0x1.8p23f; /* a sum of this size has no bits below 1: adding rounds */
+    const bool is_nan = value != value;
+    const float number = is_nan ? 0 : value, raised = number > least ? number : least;
+    const float bounded = raised < most ? raised : most;
+    return (int32_t)((bounded + no_fraction) - no_fraction);
 }
 
 /* ---- one element of any format --------------------------------------------------------------- */
@@ -465,17 +466,19 @@ void bev_tensor_encode(const BevTensor *tensor, const float *values) {
 }
 
 void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values) {
-    int64_t n = tensor->row_len;
-    if (!tensor->channel_scales && tensor->dtype != BEV_NVFP4)
-        spans[tensor->dtype].decode(values, place_of(tensor, first, 0), NULL, tensor->scale,
-                                    count * n);
-    else
-        for (int64_t row = first; row < first + count; row++, values += n)
-            if (tensor->dtype == BEV_NVFP4)
-                nvfp4_decode_row(tensor, row, values);
-            else
-                spans[tensor->dtype].decode(values, place_of(tensor, row, 0),
-                                            tensor->channel_scales, tensor->scale, n);
+    const int64_t row_len = tensor->row_len;
+    const float *scales = tensor->channel_scales;
+    const bool has_blocks = tensor->dtype == BEV_NVFP4;
+    Span *decode = spans[tensor->dtype].decode;
+    if (!scales && !has_blocks) { /* all rows have one scale */
+        decode(values, place_of(tensor, first, 0), NULL, tensor->scale, count * row_len);
+        return;
+    }
+    for (int64_t row = first; row < first + count; row++, values += row_len)
+        if (has_blocks)
+            nvfp4_decode_row(tensor, row, values);
+        else
+            decode(values, place_of(tensor, row, 0), scales, tensor->scale, row_len);
 }
 
 float bev_tensors_factor(const BevProblem *problem) {

@@ -43,22 +43,22 @@ typedef enum {
     BEV_ELEMENT_COUNT
 } BevDtype;
 
-/* A row of the format table. To add a format, write its name above, its row and its codes in
- * bevpool.c. Give it the same number in src/lib/bevpool.h, behind the last format of kernels. UINT8
- * and E5M2 then move: count up the soname in src/lib/local.mk, since linked programs know UINT8's
- * number. Then change what depends on formats elsewhere: the masks of formats below, gate_b_limits
- * (src/accuracy/gates.c) and a case of bev_channel_instructions (regime.c). For GPUs change besides
- * Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), and the list of with_dtype (cuda/common.cuh), for
- * packed blocks that of with_dtype_or_fp4. For packed blocks change on CPUs too bev_code_bytes,
- * bev_tensor_scale, bev_block_scale and bev_tensor_at (bevpool.c), fill_blocks() where their scales
- * are no powers of two (src/accuracy/gate_exact.c), and what `grep BEV_NVFP4` finds. test_gates,
- * checkbev and test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have lists
- * of their own. Screens list all formats: run `make goldens`. kernels/README.md and
- * src/accuracy/README.md list them by hand. Codes are 8, 16 or 32 bits wide; codes of another width
- * are packed in blocks, as NVFP4's are. `depth` and `out` are the element formats that go with
- * features of this format. NVFP4 features go with FP8 depth and output, as in the published
- * kernels. INT8 features go with UINT8 depth and an INT8 output, INT8_FP16 features with an FP16
- * output. */
+/* A row of the format table. Codes are 8, 16 or 32 bits wide; codes of another width are packed in
+ * blocks, as NVFP4's are. To add a format:
+ * - Write its name above, and its row and its codes in bevpool.c. Give it the same number in
+ *   src/lib/bevpool.h, behind the last format of kernels. This moves UINT8, whose number linked
+ *   programs know: count up the soname in src/lib/local.mk.
+ * - Change the masks of formats below, gate_b_limits (src/accuracy/gates.c) and
+ *   bev_channel_instructions (regime.c).
+ * - For GPUs: change Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh) and the list of with_dtype
+ *   (cuda/common.cuh), or for packed blocks the list of with_dtype_or_fp4.
+ * - For packed blocks: change bev_code_bytes, bev_tensor_scale, bev_block_scale and bev_tensor_at
+ *   (bevpool.c), and the places that `grep BEV_NVFP4` finds. Block scales that are no powers of two
+ *   need fill_blocks() (src/accuracy/gate_exact.c).
+ * - Extend the lists of test_codec.c and tests/data/test_bits.sh; other tests go through all rows.
+ *   Run `make goldens`, and extend the lists in kernels/README.md and src/accuracy/README.md.
+ * `depth` and `out` are the element formats that go with features of this format: FP8 with NVFP4,
+ * as in the published kernels; UINT8 depth with INT8 and INT8_FP16, and as output INT8 or FP16. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
@@ -100,7 +100,8 @@ extern const BevWords bev_aligns[BEV_ALIGN_COUNT];
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
-/* FORWARD pools. BACKWARD computes the gradients of depth and features. A kernel does one. */
+/* FORWARD pools. BACKWARD computes the gradients of depth and features. A kernel has one
+ * direction. */
 typedef enum { BEV_FORWARD, BEV_BACKWARD, BEV_DIRECTION_COUNT } BevDirection;
 
 extern const BevWords bev_directions[BEV_DIRECTION_COUNT];
@@ -114,15 +115,14 @@ typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
 extern const BevWords bev_stages[BEV_STAGE_COUNT];
 
-/* Distances in memory between neighbours, in elements. For depths `channel` is that of two bins. */
+/* Distances in memory between neighbours, in elements. A depth's `channel` is its bin. */
 typedef struct {
     int64_t camera, channel, row, column;
 } BevStrides;
 
 /* How a view transform reads a problem's depth and feat. */
 typedef struct {
-    bool softmax;      /* depth = softmax over the bins of logits / temperature; false: depth as
-                          stored */
+    bool softmax;      /* depth = softmax over bins of logits / temperature; false: as stored */
     float temperature; /* positive */
     BevStrides depth, feat;
 } BevView;
@@ -243,8 +243,7 @@ typedef struct {
      * `depth` includes the reads and writes of its transposition. */
     double feat, depth, index, weight;
     double out_read, out_write;        /* an atomic addition to the output counts in both */
-    double grad_read, grad_write;      /* backward: both gradients; reads of grad_out are
-                                          out_read */
+    double grad_read, grad_write;      /* backward: both gradients; grad_out counts in out_read */
     double atomics;                    /* the number of atomic additions, not bytes */
 } BevTraffic;
 
@@ -284,18 +283,16 @@ enum {
 enum { BEV_INTERVAL_BYTES = 12, BEV_CELL_BYTES = 4, BEV_PIECE_BYTES = 16 };
 
 /* A kernel as the memory system and the schedulers see it: the numbers behind WHO and MEMORY in its
- * file. src/cachesim replays these accesses, and the traffic formula follows from them. For a
- * kernel that owns cell tiles only owner, evict_first, indices_ahead and in_flight are used;
- * trace_tiles.c knows the rest. "Disassembled" means:
- * read in `cuobjdump -sass` of the kernel compiled for 9.0. */
+ * file. src/cachesim replays these accesses, and the traffic formula follows from them. For owners
+ * of cell tiles only owner, evict_first, indices_ahead and in_flight are used; trace_tiles.c knows
+ * the rest. "Disassembled": counted in `cuobjdump -sass` of the kernel compiled for 9.0. */
 typedef struct {
     BevOwner owner;
     BevSums sums;
     int tile;               /* the channel tile: the number of channels that a thread owns */
     bool widens;            /* tiles of 16, not 8, in NVFP4; for pieces in 4 and 8 bits if channels
                                % 16 == 0 */
-    bool tiles_outside;     /* each tile of an owner has a grid row of its own; else tiles are
-                               neighbours */
+    bool tiles_outside;     /* each tile has its own row of the grid; else tiles are neighbours */
     int block;              /* threads of a block */
     bool whole;             /* no owner lies in two blocks */
     int resident;           /* warps that fit a multiprocessor with 65,536 registers */
@@ -452,8 +449,8 @@ bool bev_traffic_counts(const BevKernel *kernel);
  * kernel must have accesses. V4's map is counted as by bev_traffic. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
 
-/* Returns how many warps read an owner's words. It is a mean over the lanes of a warp at which the
- * owner can begin. */
+/* Returns the mean number of warps that read an owner's words. The number depends on the lane at
+ * which the owner begins. */
 double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem);
 
 /* Returns the channel tile: the number of channels that a thread owns in this problem. */
@@ -476,8 +473,8 @@ typedef struct {
 BevMapArrays bev_map_arrays(BevMap *map);
 
 /* Points the arrays of a map into `memory`, one behind the other, each at a multiple of 256 bytes.
- * Weights are placed if map->weights is not NULL. Returns the bytes of all; `memory` NULL: no more
- * than that. */
+ * Weights are placed if map->weights is not NULL. Returns the bytes of all arrays. With `memory`
+ * NULL the function only counts these bytes. */
 size_t bev_map_place(BevMap *map, void *memory);
 
 /* Returns the bytes of a tensor's codes and block scales. */

@@ -76,15 +76,17 @@ bool clean_for_shell(const char *word, char *text, size_t size) {
     static const char bare_characters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,-";
     const bool bare = word[0] && !word[strspn(word, bare_characters)];
-    bool printable = true; /* in single quotes; otherwise in bash's $'...' */
+    bool printable = true; /* false: the word needs octal codes, which only bash's $'...' knows */
     for (const char *at = word; *at && printable;)
         at += clean_character(at, &printable);
     const char *quote = printable ? "'" : "$'";
     size_t used = (size_t)snprintf(text, size, "%s", bare ? "" : quote);
     for (const char *at = word; *at && used < size; at++) {
-        const char *form = *at == '\'' ? "'\\''" : "%c";
-        if (!printable && (*at == '\'' || *at == '\\' || *at < ' ' || *at > '~'))
-            form = "\\%03o";
+        const bool is_quote = *at == '\'';
+        const bool plain = !is_quote && *at != '\\' && *at >= ' ' && *at <= '~';
+        const char *octal = "\\%03o", *close_and_reopen = "'\\''", *as_is = "%c";
+        const char *form = printable ? (is_quote ? close_and_reopen : as_is)
+                                     : (plain ? as_is : octal);
         used += (size_t)snprintf(text + used, size - used, form, (unsigned char)*at);
     }
     if (used < size)

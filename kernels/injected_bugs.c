@@ -174,8 +174,8 @@ static void keep_old_cells(Spoilt *p) {
     free(interval_of);
 }
 
-/* Fills the first cell without points, else the last cell, with NaN, as memory that was never
- * written is poisoned. */
+/* Fills the first cell without points, else the last cell, with NaN: the value of memory that no
+ * kernel has written. */
 static void leave_unwritten(Spoilt *p) {
     int32_t *interval_of = bev_intervals_of_cells(&p->problem->map, cells_of(p));
     int64_t cell = 0;

@@ -14,8 +14,7 @@ typedef struct {
     const char *name;            /* in scripts: "dropped-point" */
     const char *what;            /* the mistake, in a sentence */
     BugCaught gate_a, gate_c; /* where gates A and C catch it */
-    const char *output;          /* backward: name of the one wrong gradient; NULL: both are
-                                    wrong */
+    const char *output;          /* backward: the wrong gradient's name; NULL: both are wrong */
     BevKernel kernel;            /* runs on the CPU; its title does not name the mistake */
 } InjectedBug;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP = 32 };
+enum { WARP = 32, SCHEDULERS = 4 }; /* SCHEDULERS: instructions a cycle of a multiprocessor */
 
 const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
     [REGIME_FITS] = {"fits", "it fits half the L2 and stays there"},
@@ -90,13 +90,13 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
     BevProblem problem = {.dtype = workload->dtype, .shape.channels = workload->channels};
     int tile = bev_access_tile(access, &problem);
     double instructions = bev_step_instructions(access, tile, workload->dtype, gpu);
-    double a_point = BEV_L1_CYCLES / bev_indices_ahead(access, workload->dtype) +
-                     BEV_L2_CYCLES / bev_points_in_flight(access, workload->dtype) +
-                     BEV_CHAIN_CYCLES * instructions;
-    double threads = (double)workload->points * ceil((double)workload->channels / tile);
-    double issued = threads / WARP * instructions;
-    return hypot((double)workload->longest * a_point,
-                 issued / (4 * BEV_ISSUE_SHARE * gpu->multiprocessors));
+    double cycles_a_point = BEV_L1_CYCLES / bev_indices_ahead(access, workload->dtype) +
+                            BEV_L2_CYCLES / bev_points_in_flight(access, workload->dtype) +
+                            BEV_CHAIN_CYCLES * instructions;
+    double lanes = (double)workload->points * ceil((double)workload->channels / tile);
+    double issued_a_cycle = SCHEDULERS * BEV_ISSUE_SHARE * gpu->multiprocessors;
+    return hypot((double)workload->longest * cycles_a_point,
+                 lanes / WARP * instructions / issued_a_cycle);
 }
 
 /* Returns the form of V3 by the article's rule: small_l2 if the bytes exceed the L2. */

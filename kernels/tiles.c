@@ -38,9 +38,9 @@ static bool find_places(const TileDraft *draft, uint32_t *places) {
     uint32_t width = (uint32_t)s->feat_w, height = (uint32_t)s->feat_h;
     uint32_t bins = (uint32_t)s->depth_bins, slabs = (uint32_t)v4_slabs(s);
     for (int64_t t = 0; t < map->points; t++) {
-        uint32_t rest = (uint32_t)map->ranks_depth[t], w = rest % width;
-        uint32_t h = (rest /= width) % height;
-        uint32_t bin = (rest /= height) % bins, camera = rest / bins;
+        const uint32_t rank = (uint32_t)map->ranks_depth[t], w = rank % width;
+        const uint32_t line = rank / width, h = line % height;
+        const uint32_t plane = line / height, bin = plane % bins, camera = plane / bins;
         if ((camera * height + h) * width + w != (uint32_t)map->ranks_feat[t])
             return false;
         uint32_t column = (camera * width + w) * slabs + h / SLAB;
@@ -83,8 +83,8 @@ typedef struct {
     uint32_t key;
 } OrderKey;
 
-/* Compares by strip, then by key, then by number. */
-static int by_strip(const void *a, const void *b) {
+/* Compares by strip, then by key, then by interval number, so that no two are equal. */
+static int by_strip_and_key(const void *a, const void *b) {
     const OrderKey *x = a, *y = b;
     if (x->strip != y->strip)
         return x->strip < y->strip ? -1 : 1;
@@ -104,7 +104,7 @@ static void order_intervals(TileDraft *draft, OrderKey *keys) {
         keys[i] = (OrderKey){v4_strip(first, slabs), (int32_t)i,
                              v4_cell_key(first, last, end - start, slabs, columns)};
     }
-    qsort(keys, (size_t)intervals, sizeof *keys, by_strip);
+    qsort(keys, (size_t)intervals, sizeof *keys, by_strip_and_key);
     for (int64_t i = 0; i < intervals; i++)
         draft->order[i] = keys[i].interval;
 }

@@ -96,14 +96,14 @@ static void add_sums_traffic(const BevAccess *access, const BevProblem *problem,
  * block holds the pieces of a cell, whose number is a power of two. */
 static double count_pieces(const BevAccess *access, const BevProblem *problem) {
     const BevMap *map = &problem->map;
-    int tile = bev_access_tile(access, problem), largest = 0;
+    int tile = bev_access_tile(access, problem), largest_class = 0;
     int portion = piece_points(map->points, problem->shape.channels);
     int64_t lanes = (problem->shape.channels + tile - 1) / tile;
     int64_t pieces = problem->shape.nx * problem->shape.ny - map->intervals;
-    while ((2 << largest) * lanes <= access->block)
-        largest++;
+    while ((2 << largest_class) * lanes <= access->block)
+        largest_class++;
     for (int64_t i = 0; i < map->intervals; i++)
-        pieces += (int64_t)1 << class_of(map->interval_lengths[i], portion, largest);
+        pieces += (int64_t)1 << class_of(map->interval_lengths[i], portion, largest_class);
     return (double)pieces;
 }
 
@@ -116,20 +116,20 @@ static double read_row_bytes(const BevTensor *feat) {
 
 /* Returns the traffic that follows from a kernel's accesses. */
 static BevTraffic access_traffic(const BevAccess *access, const BevProblem *problem) {
-    double intervals = (double)problem->map.intervals, n = bev_warps_an_owner(access, problem);
+    double intervals = (double)problem->map.intervals, warps = bev_warps_an_owner(access, problem);
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     int out_bits = bev_dtypes[problem->out.dtype].bits;
     BevTraffic traffic = bev_gather_traffic(problem, out_bits);
     traffic.feat = (double)problem->map.points * read_row_bytes(&problem->feat);
-    traffic.depth *= n;
-    traffic.weight *= n;
+    traffic.depth *= warps;
+    traffic.weight *= warps;
     traffic.index = access_rank_bytes(access, problem);
     if (access->owner == BEV_OWNS_INTERVAL)
-        traffic.index += intervals * access->owner_bytes * n;
+        traffic.index += intervals * access->owner_bytes * warps;
     if (access->owner == BEV_OWNS_CELL)
-        traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * n;
+        traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * warps;
     if (access->owner == BEV_OWNS_PIECE)
-        traffic.index += count_pieces(access, problem) * access->owner_bytes * n;
+        traffic.index += count_pieces(access, problem) * access->owner_bytes * warps;
     /* A splat stands for BEV_SPLAT_CELLS points of the map, each with its weight. The feature row
      * and the depth of a splat are read once. */
     if (access->owner == BEV_OWNS_SPLAT) {
@@ -177,9 +177,8 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     double sums =
         (double)(draft->schedule.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) * WORD;
     traffic.index = passes * (steps * step_bytes(problem) + WORD * owners);
-    traffic.out_write += 2 * sums; /* both blocks of a pair write their sums; one reads the
-                                      other's */
-    traffic.out_read += sums;
+    traffic.out_write += 2 * sums; /* both blocks of a pair write their sums */
+    traffic.out_read += sums;      /* one block reads the sums of the other */
     traffic.feat *= SLAB * steps / (double)map->points;
     traffic.depth *= passes * count_tile_depths(draft) / (double)map->points;
     if (draft->transposed)
@@ -237,8 +236,8 @@ BevTraffic bev_view_traffic(const BevProblem *problem) {
 }
 
 /* Returns the traffic of a view transform that runs as several kernels around the row `pools`.
- * Logits are read three times and written once. Features are read and written once more than by
- * pooling alone. So is the grid where its channels come first. */
+ * Logits are read three times, and depths written once. Features are read and written once more
+ * than by pooling alone; a grid with channels first too. */
 static BevTraffic parts_traffic(const BevKernel *pools, const BevProblem *problem) {
     BevProblem pooling = *problem;
     pooling.stage = BEV_POOL;

@@ -7,12 +7,15 @@
 
 /* Returns the place of point t: places are numbered pixel by pixel, and bin by bin within each. */
 static int32_t place_of(const BevProblem *problem, CpuPixelOrder order, int64_t t) {
-    uint32_t w = (uint32_t)problem->shape.feat_w, h = (uint32_t)problem->shape.feat_h;
-    uint32_t bins = (uint32_t)problem->shape.depth_bins;
+    const BevShape *shape = &problem->shape;
+    const uint32_t width = (uint32_t)shape->feat_w, height = (uint32_t)shape->feat_h;
+    const uint32_t bins = (uint32_t)shape->depth_bins, image = height * width;
+    const uint32_t bin = (uint32_t)problem->map.ranks_depth[t] / image % bins;
     uint32_t pixel = (uint32_t)problem->map.ranks_feat[t];
+    const uint32_t camera = pixel / image, row = pixel / width % height, column = pixel % width;
     if (order == CPU_BY_COLUMN)
-        pixel = (pixel / (h * w) * w + pixel % w) * h + pixel / w % h;
-    return (int32_t)(pixel * bins + (uint32_t)problem->map.ranks_depth[t] / (h * w) % bins);
+        pixel = (camera * width + column) * height + row;
+    return (int32_t)(pixel * bins + bin);
 }
 
 /* A counting sort. `ends` first counts the points of each place. Then ends[place] says where the
@@ -26,8 +29,10 @@ bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
     pixels->starts = cpu_take_zeroed(kept, problem->feat.rows, sizeof *pixels->starts);
     if (kept->failed || draft->failed)
         return false;
-    for (int64_t t = 0; t < points; t++)
-        ends[places[t] = place_of(problem, order, t)]++;
+    for (int64_t t = 0; t < points; t++) {
+        places[t] = place_of(problem, order, t);
+        ends[places[t]]++;
+    }
     for (int64_t place = 0; place < problem->depth.row_len; place++) {
         int32_t count = ends[place];
         ends[place] = before;

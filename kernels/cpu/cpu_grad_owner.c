@@ -22,8 +22,8 @@
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_grad.h"
 
-enum { LANES = 16, PIXELS = 16 }; /* LANES: partial sums of a dot product. PIXELS: those that a
-                                     thread takes at a time */
+enum { LANES = 16 };  /* partial sums of a dot product */
+enum { PIXELS = 16 }; /* pixels that a thread takes at a time */
 
 typedef struct {
     int32_t depth, cell;
@@ -134,8 +134,8 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 #pragma omp for schedule(dynamic, PIXELS)
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
             float *sums = cpu_grad_row(&grad, problem, pixel);
-            const PixelJob job = {grad.stage.depth, grad.stage.feat + pixel * channels, grad_out,
-                               grad.grad_depth, sums};
+            const float *feat = grad.stage.feat + pixel * channels;
+            const PixelJob job = {grad.stage.depth, feat, grad_out, grad.grad_depth, sums};
             make_pixel_gradients(plan, problem, pixel, &job);
             cpu_grad_store(problem, pixel, sums);
         }
@@ -160,9 +160,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_grad_owner = {
     .name = "cpu_grad_owner", .title = "OWNER", .counterpart = "grad_owner",
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
-    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
-    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .prepare = prepare, .release = cpu_release,
+    .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

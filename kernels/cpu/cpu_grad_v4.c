@@ -12,14 +12,14 @@
  *             column 7      G: cells 812, 861, ...   [ g g g g ... ]
  *             pixel row 0   F f f f    points: G0 G0 G1 G4 ...   -> dots, and sums in registers
  *             pixel row 1   F f f f    points: G0 G1 G1 G3 ...
- * MEMORY  G comes from the first and second cache, but for its first time. Features and their
- *         gradient are read and written once, a line of the image apart; elements of grad_depth are
- *         cleared in order and then stored one by one.
+ * MEMORY  G is gathered once, and then comes from the first and second cache. Features are read and
+ *         their gradient is written once, an image row apart. Elements of grad_depth are cleared in
+ *         order and then stored one by one.
  * COST    8 bytes a point (12 with a weight), C elements for each cell of each column, each element
  *         of features and gradients once, P depths, 4 P C operations and P sums across a register.
- * LIMITS  Products leave the zeros out, so each point needs a sum across lanes. A map without
- *         columns has as many rows in G as the column has points: right, and no faster than the
- *         owner's way.
+ * LIMITS  Products leave the zeros out, so each point needs a sum across lanes. Where each point of
+ *         a column reaches another cell, G has a row for each point: the result is right, but no
+ *         faster than by cpu_grad_owner.
  * TRY     Point at grad_out itself instead of gathering G: what is the copy worth in FP32, what in
  *         FP16? Let two pixels pass at a time, with each row of G loaded once for both. */
 #include "kernels/codec.h"
@@ -33,18 +33,16 @@ typedef struct {
 
 struct BevPlan {
     CpuPlan base;
-    int64_t columns, most_rows, most_points; /* largest number of rows in a G, of points in a
-                                                pixel */
-    int32_t *starts;                         /* [pixels + 1]: first point of each pixel, column by
-                                                column */
+    int64_t columns, most_rows, most_points; /* most rows of a G, most points of a pixel */
+    int32_t *starts;                         /* [pixels + 1]: first point of each pixel */
     ColumnPoint *points;
     float *weights;       /* [points]; NULL: all 1 */
     int32_t *cell_starts; /* [columns + 1]: first element of each column in `cells` */
     int32_t *cells;       /* the cell of each row of each column's G */
 };
 
-enum { MOST_VECTORS = 12, COLUMNS = 4 }; /* vectors of a pixel's features; columns that a thread
-                                            takes at a time */
+enum { MOST_VECTORS = 12 }; /* most vectors of a pixel's features that stay in registers */
+enum { COLUMNS = 4 };       /* columns that a thread takes at a time */
 enum { UNWEIGHTED, WEIGHTED, STORES_DOTS = 0, ADDS_DOTS }; /* arguments of multiply_block */
 
 /* The product of one pixel's points with the column's G. */
@@ -127,10 +125,9 @@ CPU_PREPARE(build_plan, "cpu_grad_v4")
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* Returns the floats of one thread: the column's G, and the dot products of a pixel. */
+/* Returns the floats of a thread: the column's G, a pixel's dot products, and a cache line (16). */
 static int64_t thread_floats(const BevProblem *problem, const BevPlan *plan) {
-    return plan->most_rows * problem->shape.channels + plan->most_points + 16; /* 16: a cache line
-                                                                                  between threads */
+    return plan->most_rows * problem->shape.channels + plan->most_points + 16;
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
@@ -204,8 +201,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-enum { USUAL_PIXELS = 8 }; /* pixels of a column that reach the same cell, assumed by the traffic
-                              formula */
+enum { USUAL_PIXELS = 8 }; /* assumed: pixels of a column that reach the same cell */
 
 static BevTraffic bytes(const BevProblem *problem) {
     double points = (double)problem->map.points, element = bev_dtypes[problem->dtype].bits / 8.0;
@@ -223,9 +219,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_grad_v4 = {
     .name = "cpu_grad_v4", .title = "V4", .counterpart = "grad_v4",
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
-    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
-    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .prepare = prepare, .release = cpu_release,
+    .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

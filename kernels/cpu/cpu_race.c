@@ -12,16 +12,16 @@
  *             thread 1            reads 5                            writes 5 + 4
  *             sum        5        5                   8              9      (12 was wanted)
  * MEMORY  Points are sorted by cell, so threads that draw neighbouring points want the same sum.
- * The channels are cut into tiles of 8, each with its own schedule and a grid of FP32 sums, as
- *         blocks of a GPU have; the machine's real threads own whole tiles and share nothing.
+ *         Each tile of 8 channels has its own schedule and grid of FP32 sums, as blocks of a GPU
+ *         have. The machine's real threads own whole tiles and share nothing.
  * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices, n P depths, P C features, 8 P C bytes of
  *         sums read and written, 8 cells C bytes to clear and encode them. No atomics.
  * LIMITS  WRONG ON PURPOSE wherever a cell has more than one point; the gates must fail it. A cell
  *         with one point is right. The order of real threads is less random than this schedule: a
  *         GPU loses other updates, and in each run others.
  * TRY     THREADS = 1: nothing is lost. THREADS = 32: of a long interval little remains. Look at
- * the error view: cells with many points that count, 6 to 10 m off, lose most; the longest
- * intervals have depths of 0, and nothing to lose. */
+ *         the error view: cells with many points of large depth, 6 to 10 m off, lose most. The
+ *         longest intervals have depths of 0, and nothing to lose. */
 #include "kernels/cpu/cpu.h"
 
 #include <string.h>
@@ -121,8 +121,7 @@ const BevKernel kernel_cpu_race = {
     .name = "cpu_race", .title = "RACE",
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
     .counterpart = "race", .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true, .wrong_on_purpose = true,
-    .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .deterministic = true, .wrong_on_purpose = true, .prepare = cpu_prepare_threads,
+    .release = cpu_release, .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -41,8 +41,7 @@ const BevKernel kernel_cpu_v2 = {
     .name = "cpu_v2", .title = "V2",
     .idea = "The article's: each tile of 8 channels is a pass over all points, by atomics.",
     .counterpart = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = cpu_sums_bytes,
-    .launch = launch, .bytes = bytes,
+    .aligns = BEV_ALL_ALIGNS, .prepare = cpu_prepare_threads, .release = cpu_release,
+    .workspace_bytes = cpu_sums_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -9,8 +9,7 @@
  *             for each tile of 8 channels        tile 0   tile 1   ...   tile 9   (C = 80)
  *                 for each interval                 |        |              |
  *                     for each point                t        t              t     same t, again
- * MEMORY  Of a feature row of C values a tile uses 8; by the time the next tile wants the rest, the
- *         cache may have forgotten it. Outputs are written in pieces of 8 too. The grid is
+ * MEMORY  Feature rows as in `cpu_v2`. Outputs are written in pieces of 8 channels. The grid is
  *         cleared first, since cells without points have no interval.
  * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices and n P depths instead of 12 P and P; P C
  *         features; cells C outputs for the clearing and intervals C for the sums. No atomics.
@@ -55,8 +54,8 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-/* Each tile reads indices, depths and weights again; a feature belongs to one tile. The output is
- * cleared, which bev_gather_traffic counts, and then written once an interval. */
+/* Returns the traffic: the passes of all tiles, in which the output is cleared, and the sums of
+ * each interval, which are written besides. */
 static BevTraffic bytes(const BevProblem *problem) {
     BevTraffic traffic = cpu_passes_traffic(problem, TILE, BEV_SUMS_OWNED);
     traffic.out_write += (double)problem->map.intervals * (double)problem->shape.channels *

@@ -109,8 +109,7 @@ const BevKernel kernel_cpu_v2_do = {
     .name = "cpu_v2_do", .title = "V2+DO",
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
     .counterpart = "v2_do", .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .deterministic = true, .prepare = prepare, .release = cpu_release,
+    .workspace_bytes = cpu_workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -98,8 +98,7 @@ const BevKernel kernel_cpu_v3 = {
     .name = "cpu_v3", .title = "V3",
     .idea = "Five index arrays, no division, each cell written once.",
     .counterpart = "v3", .where = BEV_CPU, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .deterministic = true, .prepare = prepare, .release = cpu_release,
+    .workspace_bytes = cpu_workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -12,13 +12,13 @@
  *             step 7   cell 4711    [ d d d d d d d . . ]     [ f f f f f f ]  row 0
  *                      cell 4712    [ . . . . . d d d . ]  x  [ f f f f f f ]  row 1 of one column
  *                      cell 4911    [ d d d d d d d d d ]     [     ...     ]   ...
- * MEMORY  Features come from the first cache, but for their first time. Depths are gathered one by
- *         one. Each output row is written once, yet no longer in one straight line: the order
- *         follows the columns, and rows of the output only within a few of them.
+ * MEMORY  Features come from memory once, and then from the first cache. Depths are gathered one by
+ *         one. Each output row is written once. Cells that see the same columns are written in the
+ *         order of the output; all others are not.
  * COST    16 bytes an entry (11 to 24 points on camera rigs) and 8 a cell instead of 12 a point; P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
  * LIMITS  A cell has one owner, however many points it has. A map without columns has an entry a
- *         point, and its features come from wherever they are: V3 with more bytes of map.
+ *         point, and its features are not in the first cache: V3 with more bytes of map.
  * TRY     In prepare, leave the intervals in the order of the map: how much of the gain was
  *         the order, how much the registers? Two cells at a time, with each feature loaded once for
  *         both? Our answers are in samples/experiments/cpu.md. */
@@ -247,8 +247,10 @@ static void cut_part(BevPlan *plan, const BevProblem *problem, const Draft *draf
         int64_t i = draft->order[k], first = entries;
         plan->owners[k] = (V4Owner){map->ranks_bev[map->interval_starts[i]], (int32_t)first};
         entries = cut_interval(problem, i, part, plan->entries, first);
-        for (int64_t e = first; e < entries; weights += plan->entries[e++].rows)
+        for (int64_t e = first; e < entries; e++) {
             plan->entries[e].first_weight = weights;
+            weights += plan->entries[e].rows;
+        }
         if (plan->weights)
             place_weights(plan, map, i, part->places);
     }
@@ -373,7 +375,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-/* The map that a launch reads is that of a plan, which is made for the count. */
+/* A launch reads the plan's entries in place of the map: a plan is made only to count them. */
 static BevTraffic bytes(const BevProblem *problem) {
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     int64_t owners = problem->map.intervals;
@@ -391,8 +393,7 @@ const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
     .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .prepare = prepare, .release = cpu_release,
+    .workspace_bytes = cpu_workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cpu_view, cpu_grad_view: the whole view transform, and back.
  *
- * IDEA    A network gives logits and features with channels first. A pass in front of V4 brings
- *         both into the form that it reads, an image row at a time. A grid with channels first
- *         takes another behind it.
- *         Backward the same comes first, and a pass behind the gradients of V4 takes these to
- *         where a network expects them: the gradient of a logit is depth * (its depth's gradient -
+ * IDEA    A network gives logits and features with channels first. A pass before V4 turns both into
+ *         depths and features as V4 reads them, an image row at a time. A pass after V4 writes the
+ *         grid with channels first, if the network wants this. Backward the same pass comes first.
+ *         A pass after V4 turns the gradients of depths into those of logits: depth * (gradient -
  *         the sum of depth * gradient over the pixel's bins) / temperature.
  * WHO     A thread owns an image row of a camera: the softmax of its pixels, 64 side by side, and
  *         their features.
@@ -17,8 +16,8 @@
  *         format of the logits. A grid in FP32 with channels first is written past the caches:
  *         whole lines, that need not be read before.
  * COST    An exponential a logit, by a polynomial that the compiler vectorises: expf() takes one
- *         number at a time. More than V4 moves: logits once, features and a grid with channels
- *         first twice.
+ *         number at a time. Beside the traffic of V4: logits once, features and a grid with
+ *         channels first twice.
  * LIMITS  Rows of logits that are not side by side in memory are read one by one. FP16 and BF16
  *         are transposed number by number. The grid is written twice: as rows, and behind V4.
  * TRY     Take expf() instead of approximate_exp2(): how much of the time was it? Compute the
@@ -182,19 +181,19 @@ static void transpose_4x4(const float *from, int64_t from_stride, float *to, int
     }
 }
 
-/* Transposes words whose rows are read, and columns written, without gaps: in 4 x 4 squares and
- * then word by word. */
+/* Transposes words whose rows are read, and columns written, without gaps: 4 x 4 squares first.
+ * Then the words to the right of all squares and below them follow one by one. */
 static void transpose_words(const CpuPlane *p, const uint32_t *from, uint32_t *to, bool stream) {
-    int64_t r4 = p->rows & ~(int64_t)3, c4 = p->columns & ~(int64_t)3;
+    const int64_t rows = p->rows / 4 * 4, columns = p->columns / 4 * 4; /* that squares cover */
     CpuPlane right = *p, below = *p;
     stream = stream && (uintptr_t)to % 16 == 0 && p->to_column % 4 == 0;
-    for (int64_t c = 0; c < c4; c += 4)
-        for (int64_t r = 0; r < r4; r += 4)
+    for (int64_t c = 0; c < columns; c += 4)
+        for (int64_t r = 0; r < rows; r += 4)
             transpose_4x4((const float *)(from + r * p->from_row + c), p->from_row,
                           (float *)(to + c * p->to_column + r), p->to_column, stream);
-    right.rows = r4, right.columns -= c4, below.rows -= r4;
-    transpose_uint32_t(&right, from + c4, to + c4 * p->to_column);
-    transpose_uint32_t(&below, from + r4 * p->from_row, to + r4);
+    right.rows = rows, right.columns -= columns, below.rows -= rows;
+    transpose_uint32_t(&right, from + columns, to + columns * p->to_column);
+    transpose_uint32_t(&below, from + rows * p->from_row, to + rows);
 }
 #endif
 
@@ -221,8 +220,9 @@ static size_t element_bytes(const BevProblem *problem) {
 void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
-    const CpuPlane plane = {shape->channels, shape->feat_w, s->channel, s->column, 1,
-                            shape->channels};
+    const CpuPlane plane = {.rows = shape->channels, .from_row = s->channel, .to_row = 1,
+                            .columns = shape->feat_w, .from_column = s->column,
+                            .to_column = shape->channels};
     int64_t to = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
     cpu_transpose(&plane, element_bytes(problem), problem->feat.data,
                   camera * s->camera + row * s->row, feat, to, CPU_CACHED);
@@ -265,7 +265,8 @@ void cpu_view_spread(const BevProblem *problem, const void *rows) {
         for (int64_t i = 0; i < problem->out_samples * blocks; i++) {
             int64_t first = i % blocks * CELLS, left = cells - first;
             int64_t count = left < CELLS ? left : CELLS, sample = i / blocks * cells * channels;
-            const CpuPlane plane = {count, channels, channels, 1, 1, cells};
+            const CpuPlane plane = {.rows = count, .from_row = channels, .to_row = 1,
+                                    .columns = channels, .from_column = 1, .to_column = cells};
             cpu_transpose(&plane, element_bytes(problem), rows, sample + first * channels,
                           problem->out.data, sample + first, CPU_STREAMED);
         }
@@ -279,8 +280,9 @@ static void transpose_features_backward(const BevProblem *problem, int64_t camer
                                         const void *grads) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
-    const CpuPlane plane = {shape->feat_w, shape->channels, shape->channels, 1,
-                            s->column,     s->channel};
+    const CpuPlane plane = {.rows = shape->feat_w, .from_row = shape->channels,
+                            .to_row = s->column, .columns = shape->channels,
+                            .from_column = 1, .to_column = s->channel};
     int64_t from = (camera * shape->feat_h + row) * shape->feat_w * shape->channels;
     cpu_transpose(&plane, element_bytes(problem), grads, from, problem->grad_feat.data,
                   camera * s->camera + row * s->row, CPU_CACHED);
@@ -329,13 +331,18 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
 typedef void TakeRow(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                      int64_t row, int64_t first);
 
+/* Returns how many of the next COLUMNS columns the image has from column w on. */
+static int columns_from(const BevProblem *problem, int64_t w) {
+    const int64_t left = problem->shape.feat_w - w;
+    return (int)(left < COLUMNS ? left : COLUMNS);
+}
+
 /* Prepares an image row for V4: depths and features. `first` is the row's depth in bin 0. */
 static void prepare_row(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                         int64_t row, int64_t first) {
     float *depths = (float *)inner->depth.data + first;
-    for (int64_t w = 0, left; (left = problem->shape.feat_w - w) > 0; w += COLUMNS)
-        softmax_columns(problem, camera, row, w, (int)(left < COLUMNS ? left : COLUMNS),
-                        depths + w);
+    for (int64_t w = 0; w < problem->shape.feat_w; w += COLUMNS)
+        softmax_columns(problem, camera, row, w, columns_from(problem, w), depths + w);
     cpu_view_features(problem, camera, row, inner->feat.data);
 }
 
@@ -344,9 +351,9 @@ static void finish_row(const BevProblem *problem, const BevProblem *inner, int64
                        int64_t row, int64_t first) {
     const float *depths = (const float *)inner->depth.data + first;
     const float *grads = (const float *)inner->grad_depth.data + first;
-    for (int64_t w = 0, left; (left = problem->shape.feat_w - w) > 0; w += COLUMNS)
-        softmax_columns_backward(problem, camera, row, w, (int)(left < COLUMNS ? left : COLUMNS),
-                                 depths + w, grads + w);
+    for (int64_t w = 0; w < problem->shape.feat_w; w += COLUMNS)
+        softmax_columns_backward(problem, camera, row, w, columns_from(problem, w), depths + w,
+                                 grads + w);
     transpose_features_backward(problem, camera, row, inner->grad_feat.data);
 }
 
@@ -398,9 +405,8 @@ const BevKernel kernel_cpu_view = {
     .name = "cpu_view", .title = "View",
     .idea = "The whole view transform: softmax and features in one pass, V4, channels first.",
     .counterpart = "view", .where = BEV_CPU, .stage = BEV_VIEW, .is_default = true,
-    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true, .writes_first = true,
-    .prepare = prepare, .release = cpu_release,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
+    .writes_first = true, .prepare = prepare, .release = cpu_release,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 

@@ -33,11 +33,11 @@ typedef enum { CPU_CACHED, CPU_STREAMED } CpuStores;
 void cpu_transpose(const CpuPlane *plane, size_t bytes, const void *from, int64_t from_at, void *to,
                    int64_t to_at, CpuStores stores);
 
-/* Returns the problem of stage POOL inside a view, with depths of that format. Its arrays follow
- * each other in problem->workspace; they take `*used` bytes. */
+/* Returns the problem of stage POOL inside a view, with depths of format `depth`. Its arrays follow
+ * each other in problem->workspace. `*used` receives their bytes. */
 BevProblem cpu_view_inner(const BevProblem *problem, BevDtype depth, size_t *used);
 
-/* Copies an image row's features (problem->view.feat says where) to `feat` with channels last. */
+/* Copies an image row's features, by the strides problem->view.feat, to `feat`, channels last. */
 void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat);
 
 /* Writes the grid `rows`, with channels last, to the problem's output with channels first. */

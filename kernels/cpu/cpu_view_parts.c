@@ -101,9 +101,8 @@ const BevKernel kernel_cpu_view_v2_bevdet = {
     .name = "cpu_view_v2_bevdet", .title = "View V2 (BEVDet)",
     .idea = "As a framework runs it: softmax, transposition, V2 (BEVDet), transposition.",
     .counterpart = "view_v2_bevdet", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
-    .dtypes = BEV_UNSCALED_DTYPES,
-    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
-    .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = cpu_release,
+    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
+    .writes_first = true, .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = cpu_release,
     .workspace_bytes = workspace_cpu_v2_bevdet, .launch = launch_cpu_v2_bevdet,
 };
 
@@ -113,7 +112,6 @@ const BevKernel kernel_cpu_view_v4 = {
     .counterpart = "view_v4", .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .pools = "cpu_v4", .prepare = prepare_cpu_v4, .release = cpu_release,
-    .workspace_bytes = workspace_cpu_v4,
-    .launch = launch_cpu_v4,
+    .workspace_bytes = workspace_cpu_v4, .launch = launch_cpu_v4,
 };
 /* clang-format on */

@@ -48,9 +48,11 @@ static double *depths_of(const BevProblem *problem) {
     const BevShape *s = &problem->shape;
     int64_t pixels = s->feat_h * s->feat_w;
     double *depths = values_of(&problem->depth);
-    for (int64_t camera = 0; depths && camera < s->cameras; camera++)
-        for (int64_t p = 0; problem->stage == BEV_VIEW && problem->view.softmax && p < pixels; p++)
-            softmax_pixel(depths + camera * s->depth_bins * pixels + p, s->depth_bins, pixels,
+    if (!depths || problem->stage != BEV_VIEW || !problem->view.softmax)
+        return depths;
+    for (int64_t camera = 0; camera < s->cameras; camera++)
+        for (int64_t pixel = 0; pixel < pixels; pixel++)
+            softmax_pixel(depths + camera * s->depth_bins * pixels + pixel, s->depth_bins, pixels,
                           problem->view.temperature);
     return depths;
 }
@@ -85,9 +87,9 @@ bool bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     return memory;
 }
 
-/* Turns the gradients of a pixel's depths, and their sums of magnitudes `abs`, into those of its
- * logits. In `abs` each depth counts as at least `floor`: rounding to the format moves smaller
- * depths by up to floor times the roundoff. */
+/* Turns a pixel's gradients of depths, and `abs`, their sums of magnitudes, into those of logits,
+ * in place. In `abs` each depth grows by `floor`, since rounding to the format moves small depths
+ * by up to floor times the roundoff. */
 static void softmax_backward(const double *depths, int64_t bins, int64_t stride, double temperature,
                              double floor, double *grad, double *abs) {
     double sum = 0, abs_sum = 0;
@@ -178,8 +180,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_view_reference = {
     .name = "view_reference", .title = "View REF",
     .idea = "Softmax and the formula in double precision, one point after the other, one thread.",
-    .where = BEV_CPU, .stage = BEV_VIEW,
-    .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true, .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 

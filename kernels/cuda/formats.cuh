@@ -161,8 +161,7 @@ __device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
     E2m1Bytes bytes(codes);
 #pragma unroll
     for (unsigned i = 0; i < 4; i++)
-        values[i] =
-            __hmul2(half2_from_bytes(bytes.even, bytes.odd, i), __float2half2_rn(16384.0f));
+        values[i] = __hmul2(half2_from_bytes(bytes.even, bytes.odd, i), __float2half2_rn(16384.0f));
 #endif
 }
 

@@ -39,8 +39,7 @@ constexpr int WIDE = 64, WIDE_THREADS = 256;
 // Does the same in squares of WIDE for rows of whole 16-byte vectors: each thread reads and writes
 // vectors. One more word at the end of a square's row keeps the columns in different banks.
 template <typename T>
-__global__ void transpose_wide_kernel(const T *from, T *to, int64_t outer, int64_t a,
-                                          int64_t b) {
+__global__ void transpose_wide_kernel(const T *from, T *to, int64_t outer, int64_t a, int64_t b) {
     constexpr int IN_WORD = 4 / sizeof(T), IN_VECTOR = 16 / sizeof(T), ACROSS = WIDE / IN_VECTOR;
     struct alignas(16) Vector {
         T value[IN_VECTOR];
@@ -84,11 +83,11 @@ void enqueue_transpose(const void *from, void *to, int64_t outer, int64_t a, int
     dim3 grid(blocks_for(a, edge) * blocks_for(b, edge), (unsigned)(outer < MOST ? outer : MOST),
               blocks_for(outer, MOST));
     if (wide)
-        transpose_wide_kernel<<<grid, WIDE_THREADS, 0, stream>>>((const T *)from, (T *)to,
-                                                                     outer, a, b);
+        transpose_wide_kernel<<<grid, WIDE_THREADS, 0, stream>>>((const T *)from, (T *)to, outer, a,
+                                                                 b);
     else
         transpose_kernel<<<grid, dim3(TILE, TILE_ROWS), 0, stream>>>((const T *)from, (T *)to,
-                                                                         outer, a, b);
+                                                                     outer, a, b);
 }
 
 } // namespace

@@ -21,8 +21,8 @@
  *         bfloat16 sum would keep 8 bits). Five threads (C = 80) share an interval: the longest
  *         interval decides, more than in `v2_bevdet`. A warp has seven or eight cells and goes on
  *         until the longest ends: on a real rig fewer instructions a point are no fewer in all.
- * TRY     Plain stores: the last argument of out8 to false, then `regime xlarge --counters`. Change
- *         CHUNK (v3.cuh) to 1 and to 1,000; watch gate A's worst ratio and the time. */
+ * TRY     Plain stores: STREAM to false, then `regime xlarge --counters`. Change CHUNK (v3.cuh) to
+ *         1 and to 1,000; watch gate A's worst ratio and the time. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
@@ -31,6 +31,7 @@
 namespace {
 
 constexpr int TILE = 16, THREADS = 256;
+constexpr bool STREAM = true; // the L2 may evict stored lines first
 
 // Points whose indices are loaded together; their features follow one after the other.
 template <bool A> constexpr int UNROLL = A ? 4 : 1;
@@ -81,9 +82,9 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
             t++;
         }
     }
-    out8<D, A, true>(pool, cell, c, sums);
+    out8<D, A, STREAM>(pool, cell, c, sums);
     if (c + 8 < pool.channels)
-        out8<D, A, true>(pool, cell, c + 8, sums + 8);
+        out8<D, A, STREAM>(pool, cell, c + 8, sums + 8);
 }
 
 bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
@@ -108,9 +109,8 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
-/* The model replays plain stores. Counted on an H200 (samples/experiments/counters.md), streaming
- * ones halve the DRAM bytes of xlarge; `bevscope regime xlarge --stores streaming` is the model's
- * word. */
+/* The cache model replays plain stores. On an H200 streaming stores halve the DRAM bytes of xlarge
+ * (samples/experiments/counters.md). `bevscope regime xlarge --stores streaming` predicts this. */
 /* clang-format off */
 CUDA_ROW(v3_small_l2) = {
     .name = "v3_small_l2", .title = "V3 small-L2",

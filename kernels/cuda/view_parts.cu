@@ -74,8 +74,7 @@ struct Images {
 };
 
 // Transposes (image, row, column) to (image, column, row), dense.
-template <typename Code>
-__global__ void transpose_kernel(const Code *from, Images in, Code *to) {
+template <typename Code> __global__ void transpose_kernel(const Code *from, Images in, Code *to) {
     __shared__ Code square[EDGE][EDGE + 1];
     int64_t first_row = (int64_t)blockIdx.x * EDGE, first_column = (int64_t)blockIdx.y * EDGE;
     int64_t c = first_column + threadIdx.x;

@@ -16,7 +16,7 @@ constexpr int POINTS_A_CHUNK = 24; // fewer points a chunk: the same; all column
 
 struct GradV4Plan {
     bool in_columns, overlap; // overlap: the build knows programmatic dependent launches
-    int warps, columns;       // of a block: warps of a column, columns; warps 0: no block fits
+    int warps, columns;       // warps of a column, columns of a block; 0 warps: no block fits
     ColumnMap map;
     PixelOrder order;     // used if not in_columns
     bool moves, weighted; // the map is made again on the stream, in memory of the caller's
@@ -51,23 +51,20 @@ struct BlockShape {
     int columns, warps; // warps of a column
 };
 
-// Chooses the block. Few columns: one a block, with 16 warps. Many: four with 4 warps each, so that
-// neighbouring depths are loaded together, or two with 4 (FP32, whose products take longer, 8). The
-// last shapes are for devices with less shared memory, or for long rows.
+// Chooses the columns of a block and the warps of a column. Few columns keep all multiprocessors
+// busy only if a block has one of them. Blocks of many columns load neighbouring depths together.
+// FP32 takes more warps, since its products take longer. The last two shapes are for devices with
+// less shared memory, or for long rows.
 bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     int64_t channels = problem->shape.channels, count = plan->map.shape.count();
+    const bool fp32 = problem->dtype == BEV_FP32;
     int most, multiprocessors;
     if (!device_fact(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most, NAME, err) ||
         !device_fact(cudaDevAttrMultiProcessorCount, &multiprocessors, NAME, err))
         return false;
-    const BlockShape pair = {2, problem->dtype == BEV_FP32 ? 8 : 4};
-    const BlockShape wanted[] = {count <= 2 * multiprocessors ? BlockShape{1, 16}
-                                 : count < 4 * multiprocessors || problem->dtype == BEV_FP32
-                                     ? pair
-                                     : BlockShape{4, 4},
-                                 pair,
-                                 {1, 8},
-                                 {1, 4}};
+    const bool few = count <= 2 * multiprocessors, many = count >= 4 * multiprocessors;
+    const BlockShape one = {1, 16}, two = {2, fp32 ? 8 : 4}, four = {4, 4};
+    const BlockShape wanted[] = {few ? one : many && !fp32 ? four : two, two, {1, 8}, {1, 4}};
     plan->warps = 0;
     if (channels != 80 && channels % 64)
         return true;

@@ -342,8 +342,8 @@ __global__ void __launch_bounds__(16 * WARP, 1)
     const ColumnShape &s = map.shape;
     int columns = blockDim.y, strip = blockIdx.x * columns + threadIdx.y;
     int camera = s.slabs == 1 ? blockIdx.y : blockIdx.y / s.slabs;
-    int h0 = ((int)blockIdx.y - camera * s.slabs) * s.rows, w0 = (blockIdx.x * columns)
-                                                                 << s.log_cols;
+    int h0 = ((int)blockIdx.y - camera * s.slabs) * s.rows;
+    int w0 = (blockIdx.x * columns) << s.log_cols;
     size_t bytes = Shared::column_bytes(grad.channels);
     Code<D> *codes = (Code<D> *)((char *)memory + columns * bytes);
     int lane = threadIdx.x % WARP, c0 = (int)blockIdx.z * CHANNELS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The columns of moving cameras, made again on the stream. A column is chunks of bins whatever the
-// cells are, so that a warp makes all of it alone: no sort, and nothing is counted first.
+// The columns of moving cameras, made again on the stream. A column is cut into chunks of bins,
+// whatever its cells are. So one warp makes a whole column, and no sort or count comes first.
 #pragma once
 
 #include "kernels/cuda/grad_v4/prepare.cuh"
@@ -10,8 +10,8 @@
 struct MovingColumns {
     ColumnShape shape;
     int column_chunks; // room for the chunks of a column
-    int *flags; // the head of the memory; the first word is 0: other columns have their own kernel
-    int *counts; // [columns]: chunks; 0: too many, or a bin of too many cells
+    int *flags;  // the head of the memory; the first word is 0: the map is never made empty
+    int *counts; // [columns]: chunks; 0: a column that does not fit, done point by point
     Chunk *chunks;
     int *cells;
     uint8_t *slots;
@@ -97,13 +97,13 @@ static __device__ void put_moving_chunk(const MovingColumns &out, MovingChunk<W>
 template <bool W> struct ColumnCutter {
     static constexpr int N = W ? 4 : 1;
     const MovingColumns &out;
-    int64_t column, first; // first: number of its first chunk
-    int chunks;            // that are finished
-    bool fits;
+    int64_t column, first; // first: number of the column's first chunk
+    int chunks;            // number of finished chunks
+    bool column_fits;      // false: a bin has too many cells, or the column too many chunks
     MovingChunk<W> chunk;
 
     // A chunk takes bin after bin as long as their cells fit.
-    __device__ void take(int bin, const PointCells<N> &cells) {
+    __device__ void take_bin(int bin, const PointCells<N> &cells) {
         CellTaker<N> taker = {~0u, cells, NO_CELL, -1, 0, false};
         ChunkDraft before = chunk.draft;
         BinSlots<W> slots;
@@ -112,8 +112,8 @@ template <bool W> struct ColumnCutter {
             put_moving_chunk(out, chunk, first + chunks);
             chunks++;
             chunk.begin(bin);
-            fits = chunks < out.column_chunks && slots.take(taker, &chunk.draft);
-            if (!fits)
+            column_fits = chunks < out.column_chunks && slots.take(taker, &chunk.draft);
+            if (!column_fits)
                 return;
         }
         chunk.put_word(out, first + chunks, chunk.bins++, slots.word);
@@ -122,9 +122,9 @@ template <bool W> struct ColumnCutter {
                 make_float4(slots.weight[0], slots.weight[1], slots.weight[2], slots.weight[3]);
     }
     // The chunks of a column that does not fit are not used.
-    __device__ void end() {
+    __device__ void end_column() {
         int lane = (int)threadIdx.x % WARP;
-        if (fits)
+        if (column_fits)
             put_moving_chunk(out, chunk, first + chunks++);
         else
             chunks = 0;
@@ -155,7 +155,7 @@ static __global__ void v4_moving_columns_kernel(const __grid_constant__ MovingFr
     PixelRay ray = ray_of(frame, camera, h, w);
     ColumnCutter<W> cutter = {out, column, column * out.column_chunks, 0, true, {}};
     cutter.chunk.begin(0);
-    for (int bin = 0; cutter.fits && bin < s.bins; bin += TOGETHER) {
+    for (int bin = 0; cutter.column_fits && bin < s.bins; bin += TOGETHER) {
         PointCells<N> cells[TOGETHER];
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
@@ -163,10 +163,10 @@ static __global__ void v4_moving_columns_kernel(const __grid_constant__ MovingFr
                                                   : PointCells<N>{};
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
-            if (cutter.fits && bin + i < s.bins)
-                cutter.take(bin + i, cells[i]);
+            if (cutter.column_fits && bin + i < s.bins)
+                cutter.take_bin(bin + i, cells[i]);
     }
-    cutter.end();
+    cutter.end_column();
 }
 
 // Computes both gradients of the columns that have no chunks, point by point: a warp has a pixel.

@@ -27,8 +27,7 @@ static __global__ void v4_point_keys_kernel(Grad grad, ColumnShape s, int64_t ce
         findings->irregular = 1;
     int64_t column = (camera * s.slabs + h / s.rows) * s.strips + (w >> s.log_cols);
     int pixel = (h % s.rows << s.log_cols) + w % s.cols();
-    keys.keys[t] =
-        (uint64_t)((column * s.bins + bin) * cells + grad.ranks_bev[t]) * WARP + pixel;
+    keys.keys[t] = (uint64_t)((column * s.bins + bin) * cells + grad.ranks_bev[t]) * WARP + pixel;
     keys.points[t] = (int)t;
 }
 

@@ -31,8 +31,7 @@ V4_CONST(MANY_STEPS, 256);         /* tiles of 256 steps and more are counted to
 V4_CONST(POINTS_A_STEP, 32);       /* with fewer points a step costs more than single points */
 V4_CONST(STRIP, 4);                /* neighbouring feature columns: cells are sorted by strips */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
-V4_CONST(GATHERED_POINTS, 5000);   /* depths that a multiprocessor gathers singly in the time that
-                                      the kernel takes which transposes the depth */
+V4_CONST(GATHERED_POINTS, 5000);   /* with more depths a multiprocessor, transposing is faster */
 V4_CONST(TRANSPOSE_BINS, 4);       /* depth bins of 32 columns that a block transposes */
 V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that a lane of the transposing kernel loads at once */
 V4_CONST(ROW_GROUPS, 4);           /* groups of slab rows: g, g + 4, g + 8 and g + 12 (v4_place) */
@@ -110,10 +109,10 @@ static inline int v4_block_channels(const BevProblem *problem, int groups) {
     return problem->shape.channels == 80 ? group + group / 4 : groups * group;
 }
 
-/* Returns the place at which a block of tiles starts in its pass; also the block of a place.
- * `block` is its number among `blocks` blocks, sorted by size, the largest first. The blocks are
- * dealt to the `round` multiprocessors in rounds. The first round is reversed, so that the
- * multiprocessor with the largest block gets the smallest block of the second round, or none. */
+/* Returns the place of a block of tiles in the order in which the blocks of a pass start; also the
+ * block at a place. Blocks are numbered by size, the largest first. They go to the `round`
+ * multiprocessors in rounds. The first round is reversed, so that the multiprocessor with the
+ * largest block gets the smallest block of the second round, or none. */
 V4_BOTH int v4_start_order(int block, int blocks, int round) {
     return block < round && round < blocks ? round - 1 - block : block;
 }
@@ -243,7 +242,9 @@ static inline V4Schedule v4_best_schedule(const int *tile_steps, const V4Load *l
     V4Schedule best = {0};
     double least = INFINITY;
     for (int groups = 1; groups <= 2; groups++) {
-        for (int i = 0; i < PORTIONS && v4_groups_allowed(load->problem, groups); i++) {
+        if (!v4_groups_allowed(load->problem, groups))
+            continue;
+        for (int i = 0; i < PORTIONS; i++) {
             V4Schedule schedule = v4_schedule(tile_steps, load, portion_of(i), groups);
             double time = v4_tiles_time(tile_steps, &schedule, load);
             if (time < least) {

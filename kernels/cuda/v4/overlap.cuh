@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 // Programmatic dependent launch: in a stream V4's kernels start while the previous kernel still
-// runs, and most let the next kernel do so. In a graph only kernels behind another kernel of the
-// same launch do.
+// runs, and most let the next kernel start early too. In a graph a kernel starts early only behind
+// another kernel of the same launch.
 //
-// Each kernel waits for the end of the previous one, and for all that it wrote, before it touches
-// memory that launches share: depth, features, output and workspace. Before that it reads only
-// the plan, which nobody writes after `prepare`. This is safe because
+// Each kernel waits until the previous kernel has ended and its writes can be read. Only then the
+// kernel touches memory that launches share: depth, features, output and workspace. Before the wait
+// it reads only the plan, which nobody writes after `prepare`. This is safe for these reasons:
 //
-// - no read can be moved before the wait: it is a barrier for plain loads and stores. It does not
-//   hold back __ldg, so these kernels use __ldg only for the plan's arrays.
-// - a kernel that waits for the previous one waits for all before it: every kernel here has threads
-//   that wait, so none ends before the previous one. So a kernel may write the output and the
-//   workspace again, which the last launch read and wrote.
-// - the transposing kernel lets the tiles start only after its own wait. The tiles may read
-//   features and clear empty cells before the transposing kernel has ended. They read the depth and
-//   the workspace only after it. They let only spread.cuh's kernel start early: small maps were
-//   slower otherwise.
-// - kernels launched without the attribute, copies, memsets and events start after the end of all
+// - The compiler moves no plain load or store across the wait. It may move __ldg, so these kernels
+//   use __ldg only for the plan's arrays.
+// - Every kernel here has threads that wait, so no kernel ends before the previous kernel. A kernel
+//   that waits for the previous kernel thus waits for all kernels before. So it may overwrite the
+//   output and the workspace, which the last launch read and wrote.
+// - The transposing kernel lets the tiles start only after its own wait. Before the transposing
+//   kernel has ended, tiles may read features and clear empty cells, but read neither depth nor
+//   workspace. Tiles let only spread.cuh's kernel start early: small maps were slower otherwise.
+// - Kernels launched without the attribute, copies, memsets and events start after the end of all
 //   blocks, as ever. After a memset or a copy, as the first node of a graph, and where two streams
 //   join, the launch itself waits for all work before it.
-// - launches of one plan on several streams share only the plan, and nobody writes it. A moving map
-//   is written by the kernel before: tiles start behind it as usual, or behind a kernel that
-//   waited.
-// - the first kernel of a backward view transform starts as usual. So the gradients behind it may
+// - Launches of one plan on several streams share only the plan, and nobody writes the plan. The
+//   kernel before the tiles writes a moving map. The tiles start behind this kernel as usual, or
+//   behind another kernel that waited for it.
+// - The first kernel of a backward view transform starts as usual. So the gradients behind it may
 //   read their map before they wait.
-// - where grad_out has channels first, that kernel brings it to channels last, and the one in front
-//   of the gradients runs beside it: it reads what the network wrote, and waits at its own end. So
-//   what waits for its end waits for both.
-// - code compiled for less than SM90 has neither instruction; its launches carry no attribute, on
-//   newer devices neither.
+// - Where grad_out has channels first, that first kernel brings it to channels last. The second
+//   kernel, in front of the gradients, runs beside the first: it reads only what the network wrote,
+//   and waits at its own end. So a kernel that waits for the second waits for both.
+// - Code compiled for architectures before SM90 has neither instruction. Its launches carry no
+//   attribute, also on newer devices.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
@@ -55,8 +54,8 @@ static inline bool knows_overlap(const void *kernel, const char *who, bool *know
     return true;
 }
 
-// Returns whether an early start gains after an ordinary kernel. It saves 1.1 us in a stream, and
-// costs 0.2 us in a graph (samples/experiments/v4.md): captured launches start as usual.
+// Returns whether an early start behind another launch saves time. It saves 1.1 us in a stream, but
+// costs 0.2 us in a graph. Captured launches become a graph (samples/experiments/v4.md).
 static inline bool gains_by_overlap(cudaStream_t stream) {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     return cudaStreamIsCapturing(stream, &capture) == cudaSuccess &&

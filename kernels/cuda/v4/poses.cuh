@@ -44,7 +44,8 @@ struct PixelRay {
     int first; // cell of its camera's sample; where cells are given, number of its first point
 };
 
-// Rounds as the host does: a fused multiply-add would move points across cell borders.
+// Returns a pixel's ray, rounded as on the host: a fused multiply-add would move points across cell
+// borders, so the code prevents it.
 __device__ inline PixelRay ray_of(const MovingFrame &frame, int camera, int h, int w) {
     const BevPose &pose = frame.poses[camera];
     double u = w * frame.u_step, v = h * frame.v_step;
@@ -77,7 +78,7 @@ template <int N> struct PointCells {
         weight[i] = (float)share;
         left |= 1u << i;
     }
-    // (x, y) in cells; neighbours lie in the slice that begins with cell `first`.
+    // Adds the four cells around (x, y), in cells, of the slice that begins with cell `first`.
     __device__ void add_four(const BevGrid &grid, int first, double x, double y) {
         if (!(x > -1 && x < grid.count[0] && y > -1 && y < grid.count[1]))
             return;
@@ -160,10 +161,10 @@ __device__ inline PointCells<N> cells_of(const MovingFrame &frame, const PixelRa
 template <int N> struct CellTaker {
     unsigned group;
     PointCells<N> mine;
-    int cell;      // the cell taken last; NO_CELL: this group has none left
-    int neighbour; // this lane's point of it: which of its cells; -1: it has none there
-    unsigned took; // lanes of the group that have one
-    bool leads;    // one lane of the group
+    int cell;      // the cell taken last; NO_CELL: no cell of this group is left
+    int neighbour; // number of that cell among the cells of this lane's point; -1: none of them
+    unsigned took; // lanes of the group whose points reach that cell
+    bool leads;    // true in one lane of the group
 
     // Takes the next cell; false: no group of the warp has a cell left. The whole warp calls it.
     __device__ bool next() {

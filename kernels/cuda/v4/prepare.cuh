@@ -81,8 +81,7 @@ struct CellLists {
 
 // Puts sort keys of lists into their strips, in any order; strip_counts end as 0.
 static __global__ void v4_strip_kernel(CellLists lists, Frustums f, int columns,
-                                       const int *strip_starts, int *strip_counts,
-                                       uint64_t *keys) {
+                                       const int *strip_starts, int *strip_counts, uint64_t *keys) {
     int64_t i = thread_number();
     int count = i < lists.lists ? lists.counts[i] : 0, first = 0, strip = 0;
     if (count) {
@@ -202,7 +201,10 @@ struct TileBins {
         int at = shares.first_owner[0], most = largest ? portion : STEP_BINS;
         for (int steps = STEP_BINS; steps >= 0; steps--) {
             first[steps] = at;
-            at += steps < most ? tile_steps[steps] : steps == most ? at_least(tile_steps, most) : 0;
+            if (steps < most)
+                at += tile_steps[steps];
+            else if (steps == most)
+                at += at_least(tile_steps, most);
         }
     }
     // Returns the tiles of class 0 in the bin of `most` steps.

@@ -68,6 +68,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
     Pool unsplit = pool;
     unsplit.scale *= SPLIT_SCALE<D, W> * FEATURE_SCALE<D>;
     TileWork work = map.work[number];
+    const float *weights = (const float *)map.weights;
     const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.workspace.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
         int cell = map.cells[work.tile * TILE_CELLS + m];
@@ -79,7 +80,8 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
                 int first = (i < TILE_WARPS ? number : second) + i % TILE_WARPS;
                 int64_t s = i < parts ? first : work.next + i - parts;
                 int2 slab = map.slabs[s];
-                uint32_t entry = map.entries[s * TILE_CELLS + m];
+                const int64_t slot = s * TILE_CELLS + m;
+                uint32_t entry = map.entries[slot];
 #pragma unroll 1
                 for (int k = 0; k < SLAB; k++) {
                     if (!(entry >> k & 1))
@@ -89,9 +91,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
                                    : slab.y + bin * map.bin_stride + v4_place(k) * map.feat_w;
                     float d = Depth::decode(codes[at]);
                     if (W)
-                        d *=
-                            ((const float *)map
-                                 .weights)[(int64_t)map.weight_rows[s * TILE_CELLS + m] * SLAB + k];
+                        d *= weights[(int64_t)map.weight_rows[slot] * SLAB + k];
                     int64_t row = slab.x + (int64_t)v4_place(k) * map.feat_w;
                     sum += d * feat_at<D>(pool, row, c);
                 }

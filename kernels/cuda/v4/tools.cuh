@@ -203,12 +203,11 @@ static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
     for (int half = 1; half < n; half *= 2)
         for (int distance = half; distance >= 1; distance /= 2) {
             for (int pair = team.thread; pair < pairs; pair += team.threads) {
-                int i = pair & (distance - 1),
-                    run = 2 * (pair - i); // key i of the run at keys[run]
-                int mirrored = run + 2 * half - 1 - i;
-                int high = distance == half ? mirrored : run + i + distance;
+                int i = pair & (distance - 1), run = 2 * (pair - i);
+                int low = run + i, mirrored = run + 2 * half - 1 - i;
+                int high = distance == half ? mirrored : low + distance;
                 if (high < n)
-                    put_in_order(keys, run + i, high);
+                    put_in_order(keys, low, high);
             }
             team.wait();
         }

@@ -42,10 +42,9 @@
  *         A NaN or an infinity makes a tile start again point by point. Small maps wait for their
  *         longest tile: two loads that depend on each other, three or four steps, three rounds of
  *         joining; while it runs, half of the multiprocessors have already ended. Large maps wait
- *         for features and depths from the second cache.
- *         An output with channels first takes one more kernel (spread.cuh).
- *         On SM90 and later, in a stream, the first load, of the map, does not wait for the kernel
- *         in front (overlap.cuh).
+ *         for features and depths from the second cache. An output with channels first takes one
+ *         more kernel (spread.cuh). On SM90 and later, in a stream, the first load, of the map,
+ *         does not wait for the kernel in front (overlap.cuh).
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5 times
  *         as many steps, each with half the sums; which configurations gain? Let the blocks start
  *         in plain order (v4_start_order): which maps lose? Give a warp two steps more or less
@@ -163,8 +162,7 @@ CUDA_ROW(view) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update),
-    .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
-    .code = ON_CUDA((const void *)v4_scan_kernel),
+    .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update), .launch = ON_CUDA(v4_launch),
+    .bytes = bev_view_traffic, .code = ON_CUDA((const void *)v4_scan_kernel),
 };
 /* clang-format on */
