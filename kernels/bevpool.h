@@ -317,7 +317,7 @@ typedef struct {
 
 typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
 
-/* What `prepare` built: packed records, pieces or work lists. Opaque; `release` frees it. */
+/* The result of `prepare`: packed records, pieces or work lists. Opaque; `release` frees a plan. */
 typedef struct BevPlan BevPlan;
 
 /* Bit masks for the fields dtypes and aligns of a row. Gradients and views are UNSCALED. */
@@ -376,11 +376,11 @@ typedef struct BevKernel {
     void (*release)(BevPlan *plan); /* accepts NULL */
     /* Returns the bytes of scratch memory that a launch needs in problem->workspace (NULL: none).
      * The contents may be anything. Launches of one plan may run at the same time if each has its
-     * own outputs and scratch. `plan` NULL on a CUDA row: the most that any plan of those shapes
-     * needs; where plans are optional, what a launch without one needs. Reads no array. */
+     * own outputs and scratch. With `plan` NULL a CUDA row returns the most that any plan of these
+     * shapes needs; where plans are optional, the need of a launch without one. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
-    /* Rows that take moving maps: the bytes of such a map, and the work that makes it in
-     * map.memory, where its source lies. It enqueues, allocates nothing, waits for nothing. */
+    /* Rows that take moving maps: map_bytes returns the bytes of a map. `update` makes the map in
+     * map.memory, which holds the source already. It enqueues, and neither allocates nor waits. */
     size_t (*map_bytes)(const BevProblem *problem, const BevPlan *plan);
     bool (*update)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
     /* Writes every element of the outputs, zeros included. On CUDA it only enqueues on `stream` (a

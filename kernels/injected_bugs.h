@@ -29,8 +29,8 @@ const InjectedBug *injected_bug_of(const BevKernel *kernel);
 
 /* ---- for the two files with bugs ------------------------------------------------------------- */
 
-/* What a bug may change before the kernel runs, its map, or behind it, its outputs in FP32. The
- * outputs have the order of bev_outputs. Forward they are sums that are not encoded yet. */
+/* The data that a bug may change: the map before the kernel runs, or the outputs, in FP32, after
+ * it. The outputs have the order of bev_outputs. Forward they are sums before their encoding. */
 typedef struct {
     const BevProblem *problem;
     BevMap map; /* a copy of the problem's map */

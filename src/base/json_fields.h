@@ -16,7 +16,7 @@ typedef enum {
     FIELD_INT64,  /* whole number: int64_t */
     FIELD_FLOAT,  /* number: float */
     FIELD_DOUBLE, /* number: double */
-    FIELD_ROW,    /* a number, or array of 1 to `numbers`: int64_t, their count, and double[] */
+    FIELD_ROW,    /* a number, or an array of 1 to `numbers`: int64_t, the count, then double[] */
     FIELD_TEXT,   /* string: char[] */
     FIELD_WORD,   /* one of a list of words: int, its index */
     FIELD_OBJECT, /* object: the struct of another table */

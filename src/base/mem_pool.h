@@ -3,9 +3,9 @@
  * back. The next frame gets the last frame's block again, which saves a page fault for every 4 KB.
  * malloc is set to return large blocks to the system at once (see mallopt() in cmd_live.c).
  * Otherwise malloc would keep a GB after scenes of several sizes were shown. A pool keeps at most
- * MEM_POOL_KEPT blocks, all of the size that was asked for last. The pool frees blocks of other
- * sizes, and blocks above MEM_POOL_LARGEST, whose memory matters more than page faults. Any thread
- * may call these functions. */
+ * MEM_POOL_KEPT blocks, all of the size of the last request. The pool frees blocks of other sizes.
+ * It also frees blocks above MEM_POOL_LARGEST, whose memory matters more than page faults. Any
+ * thread may call these functions. */
 #pragma once
 
 #include <pthread.h>

@@ -89,8 +89,8 @@ void worker_low_priority(void) {
         int32_t nice;
         uint32_t priority;
         uint64_t runtime_ns, deadline_ns, period_ns;
-    } attributes = {sizeof attributes, BATCH, 0, NICEST, 0, SLICE_NS, 0, 0};
-    if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0)
+    } wanted = {.size = sizeof wanted, .policy = BATCH, .nice = NICEST, .runtime_ns = SLICE_NS};
+    if (syscall(SYS_sched_setattr, 0, &wanted, 0) == 0)
         return;
 #endif
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICEST);

@@ -8,11 +8,10 @@
  * a launch, as often as you like.
  *
  * Every function that can fail returns a status and, where `error` is not NULL, writes a line of
- * text there. The library never prints, never ends the process and keeps no state of its own, but
- * for one thing: in a child of a process that had other threads at the fork, work on the CPU takes
- * one thread.
- * Maps and plans may be used by any number of threads at once; destroying one is the caller's to
- * order after its last use. */
+ * text there. The library never prints, never ends the process and keeps no state of its own, with
+ * one exception: in a child of a process that had other threads at the fork, work on the CPU takes
+ * one thread. Any number of threads may use a map or a plan at once. The caller destroys a map or a
+ * plan only after its last use. */
 #ifndef BEVPOOL_H
 #define BEVPOOL_H
 
@@ -155,8 +154,8 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error);
 
-/* Makes a map that uses the caller's arrays and copies nothing. Each launch reads what they hold
- * when the stream reaches it, so that the map may change from launch to launch. All arrays,
+/* Makes a map that uses the caller's arrays and copies nothing. A launch reads the arrays when the
+ * stream reaches this launch, so that the map may change from launch to launch. All arrays,
  * intervals included, lie on `device` and stay until the last launch is done. Only sizes are
  * checked: a wrong map reads and writes foreign memory. Allocates nothing on the device and waits
  * for nothing. A plan on a view needs a kernel without preparation (the forms of V3), else it is
@@ -219,8 +218,7 @@ typedef struct BevpoolMatrices {
     const void *intrinsics; /* (batch, camera, 3, 3) */
     const void *image_rotation; /* (batch, camera, 3, 3): resizes, flips, turns image coordinates */
     const void *image_translation; /* (batch, camera, 3): moves them then, in pixels of the input */
-    const void *bev; /* (batch, bev_size, bev_size): the vehicle's frame to the grid's, or
-                        NULL */
+    const void *bev; /* (batch, bev_size, bev_size): the vehicle's frame to the grid's, or NULL */
     int32_t bev_size, reserved; /* 3 or 4; 0 where bev is NULL */
 } BevpoolMatrices;
 
@@ -230,8 +228,8 @@ typedef struct BevpoolMatrices {
 BevpoolStatus bevpool_poses(const BevpoolMatrices *matrices, BevpoolPose *poses, int32_t device,
                             void *stream, BevpoolError *error);
 
-/* What stays the same while cameras move. Features are at linspace(0, input - 1, feat). Cells are
- * numbered as in BevpoolShape. */
+/* The sizes that stay the same while cameras move. Features are at linspace(0, input - 1, feat).
+ * Cells are numbered as in BevpoolShape. */
 typedef struct BevpoolFrustum {
     size_t size; /* sizeof(BevpoolFrustum) */
     int64_t batch;
@@ -248,16 +246,16 @@ typedef struct BevpoolFrustum {
                              for each column, slab of 16 rows and bin, weighted twelve */
 } BevpoolFrustum;
 
-/* Makes a map whose cameras move. It has no points: plans on it own none either, and each step
- * bevpool_plan_update() makes the map of that step in memory of the caller's. On a GPU kernels are
+/* Makes a map whose cameras move. The map has no points, and its plans have none. In each step
+ * bevpool_plan_update() makes the map of this step in the caller's memory. On a GPU kernels are
  * V4's, whose channels are 80 or a multiple of 64. The caller destroys *map. */
 BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
                                  BevpoolError *error);
 
 /* Makes a map for arrays that change from step to step, as a network's own preparation makes them.
- * Like a moving map it has no points, and each step bevpool_plan_update_arrays() makes its map.
- * Nearest cells alone, without weights, on a GPU. most_entries is as in BevpoolFrustum. The caller
- * destroys *map. */
+ * Like a moving map this map has no points: in each step bevpool_plan_update_arrays() makes them.
+ * It takes nearest cells without weights, on a GPU only. most_entries is as in BevpoolFrustum. The
+ * caller destroys *map. */
 BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
                                    int64_t most_entries, int32_t device, BevpoolError *error);
 
@@ -275,10 +273,10 @@ BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, B
 /* A view transform: depth and feat as a network gives them, the depth as logits. Each array is (B *
  * N, D or C, H, W) with its own strides, in any order of memory. Both may be parts of one tensor (B
  * * N, D + C, H, W). The formats are FP32, FP16 and BF16. Backward, grad_depth is the gradient of
- * the logits, and each gradient has the strides of its array. Memory between their elements is not
- * written. On a GPU features that are dense with channels last, from a multiple of 16 bytes on, are
- * pooled where they are. A pixel with a NaN, a +infinity or only -infinity among its logits has NaN
- * depths. */
+ * the logits, and each gradient has the strides of its array. Memory between the elements of a
+ * gradient is not written. On a GPU features need no copy if they are dense with channels last and
+ * begin on a multiple of 16 bytes. A pixel with a NaN, a +infinity or only -infinity among its
+ * logits has NaN depths. */
 typedef struct BevpoolView {
     int32_t softmax;   /* 1: depth = softmax over the bins of logits / temperature; 0: as given */
     float temperature; /* at least 1.17549e-38 (FLT_MIN) and finite; 0 counts as 1 */
@@ -303,8 +301,8 @@ typedef struct BevpoolPlan BevpoolPlan;
 /* Prepares a kernel for a map, on the map's device, and waits for it. The plan's memory comes in
  * part from the device's default memory pool. The call is quicker if the pool keeps freed memory
  * (its release threshold, set by the caller) or holds another plan. Launches take no memory. A plan
- * of the CPU uses OpenMP's number of threads at this call, and one after such a fork. The plan
- * keeps the map alive. The caller destroys *plan. */
+ * of the CPU uses OpenMP's number of threads at this call, or one thread if a fork has lost the
+ * others. The plan keeps the map alive. The caller destroys *plan. */
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error);
 
@@ -314,7 +312,7 @@ enum { BEVPOOL_ON_VIEW = 1 }; /* the map is one of bevpool_map_view */
 /* Checks whether a GPU's plan can be made for a map of these sizes: before there is a map, and on
  * machines without a GPU. *workspace_bytes receives the most workspace that its launches may need.
  * Of `arrays` only the counts are read, and whether weights exist. A kernel may still refuse the
- * map. Without options->kernel it is the most of all kernels that fit. */
+ * map. Without options->kernel *workspace_bytes is the most of all kernels that fit. */
 BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays *arrays,
                                  const BevpoolOptions *options, uint32_t flags,
                                  size_t *workspace_bytes, BevpoolError *error);
@@ -341,10 +339,10 @@ size_t bevpool_plan_map_bytes(const BevpoolPlan *plan);
 BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
                                   size_t bytes, void *stream, BevpoolError *error);
 
-/* The same for a map of bevpool_map_changing(), of arrays on the plan's GPU, which stay until the
- * stream has passed the update. All is checked there: points that are wrong, or whose depth has
- * come before, are left out, and then the second word of `memory` is 1, else 0. Without intervals
- * points may come in any order. */
+/* As bevpool_plan_update(), for a map of bevpool_map_changing(). The arrays lie on the plan's GPU
+ * and stay until the stream has passed the update. The GPU leaves out wrong points and points whose
+ * depth has come before. The second word of `memory` is 1 if it has left out points, else 0.
+ * Without intervals points may come in any order. */
 BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolArrays *arrays,
                                          void *memory, size_t bytes, void *stream,
                                          BevpoolError *error);
@@ -353,8 +351,7 @@ BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolA
 typedef enum BevpoolRole {
     BEVPOOL_DEPTH = 0,
     BEVPOOL_FEAT = 1,
-    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row; INT8: one
-                                FP32 number a channel */
+    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: a byte for 16 channels of a row; INT8: an FP32 a channel */
     BEVPOOL_OUT = 3,
     BEVPOOL_GRAD_OUT = 4,
     BEVPOOL_GRAD_DEPTH = 5,
@@ -370,11 +367,11 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role);
  * on purpose are left out. */
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index);
 
-/* Loads the code of the kernels that plans of a direction take where none is named, and makes the
- * device's default memory pool. CUDA does both at the first use: without this call the first plan
- * takes about 14 ms longer (H200), the first one of the other direction 5. Call it at the start of
- * the program, while no stream is captured. It creates CUDA's context on `device` if there is none.
- * On the CPU it does nothing. */
+/* Loads the code of a direction's default kernels, and makes the device's default memory pool. CUDA
+ * does both at the first use: without this call the first plan takes about 14 ms longer (H200), and
+ * the first plan of the other direction 5 ms. Call this function at the start of the program, while
+ * no stream is captured. It creates CUDA's context on `device` if there is none. On the CPU it does
+ * nothing. */
 BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error);
 
 /* ---- launches ----------------------------------------------------------------------------- */
@@ -398,8 +395,7 @@ typedef struct BevpoolCall {
     BevpoolTensor tensors[BEVPOOL_ROLES]; /* by BevpoolRole */
     void *workspace;        /* on the device, begins on a multiple of 256 bytes; any contents */
     size_t workspace_bytes; /* at least bevpool_plan_workspace_bytes() */
-    void *stream;           /* a cudaStream_t of the plan's GPU; NULL: the default stream. The CPU
-                               ignores it */
+    void *stream;           /* a cudaStream_t of the plan's GPU; NULL: default. Unused by a CPU */
     const void *map;        /* moving cameras: the memory that bevpool_plan_update() was given */
 } BevpoolCall;
 

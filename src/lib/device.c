@@ -85,26 +85,27 @@ static bool only_gpus_read(const void *pointer) {
     return not_managed;
 }
 
-BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name, bool from_host,
-                              BevpoolError *error) {
+BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
+                              LibAllowed allowed, BevpoolError *error) {
+    const bool or_host = allowed == LIB_OR_HOST;
     if (device == BEVPOOL_CPU) {
         FAIL_ON(only_gpus_read(pointer), BEVPOOL_BAD_ARGUMENT,
                 "%s: is memory of a GPU, expected that of the host", name);
         return BEVPOOL_OK;
     }
     int place = ON_GPU(lib_cuda_place(pointer, device));
-    if (place == LIB_ON_DEVICE || (from_host && place == LIB_ON_HOST))
+    if (place == LIB_ON_DEVICE || (or_host && place == LIB_ON_HOST))
         return BEVPOOL_OK;
     return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of %s, expected that of GPU %d%s",
                     name, place == LIB_ON_HOST ? "the host" : "another GPU", (int)device,
-                    from_host ? " or of the host" : "");
+                    or_host ? " or of the host" : "");
 }
 
 BevpoolStatus lib_check_arrays(int32_t device, const LibNamed *arrays, int count,
                                BevpoolError *error) {
     for (int i = 0; i < count; i++) {
         FAIL_ON(!arrays[i].array, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
-        TRY(lib_check_place(device, arrays[i].array, arrays[i].name, false, error));
+        TRY(lib_check_place(device, arrays[i].array, arrays[i].name, LIB_DEVICE_ONLY, error));
     }
     return BEVPOOL_OK;
 }
@@ -133,8 +134,9 @@ BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t b
     int64_t parts = (a + ROWS - 1) / ROWS;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t k = 0; k < outer * parts; k++) {
-        int64_t sample = k / parts * a * b, row = k % parts * ROWS;
-        const CpuPlane plane = {a - row < ROWS ? a - row : ROWS, b, b, 1, 1, a};
+        int64_t sample = k / parts * a * b, row = k % parts * ROWS, left = a - row;
+        const CpuPlane plane = {.rows = left < ROWS ? left : ROWS, .from_row = b, .to_row = 1,
+                                .columns = b, .from_column = 1, .to_column = a};
         cpu_transpose(&plane, bytes, from, sample + row * b, to, sample + row, CPU_CACHED);
     }
     return BEVPOOL_OK;

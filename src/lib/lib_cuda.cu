@@ -98,10 +98,11 @@ int lib_cuda_stream_gpu(void *stream) {
 #if CUDART_VERSION >= 12080
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     int device;
-    if (stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread &&
-        cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess &&
-        capture == cudaStreamCaptureStatusNone &&
-        cudaStreamGetDevice((cudaStream_t)stream, &device) == cudaSuccess)
+    const bool own = stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+    const bool askable = own &&
+                         cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess &&
+                         capture == cudaStreamCaptureStatusNone;
+    if (askable && cudaStreamGetDevice((cudaStream_t)stream, &device) == cudaSuccess)
         return device;
     cudaGetLastError(); // not a lasting error
 #endif
@@ -147,10 +148,10 @@ bool lib_cuda_load(const void *kernel, Err *err) {
 
 // ---- updates of moving maps ---------------------------------------------------------------------
 
-// A launch of a graph takes the host less time than those of its kernels. All that an update
-// reads lies in the map's memory, so that a graph serves as long as the memory is the same.
+// The host launches a graph faster than all of its kernels. An update reads only the map's memory,
+// so one graph serves all updates of the same memory.
 struct LibReplays {
-    static constexpr int MOST = 8; // memories; updates of others launch their kernels
+    static constexpr int MOST = 8; // memories; updates of more memories launch their kernels
     struct {
         const void *memory;
         cudaGraphExec_t graph; // NULL: this memory has come once

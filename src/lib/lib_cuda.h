@@ -50,7 +50,7 @@ bool lib_cuda_load(const void *kernel, Err *err);
 /* Returns the GPU on which a stream was created; -1: unknown. */
 int lib_cuda_stream_gpu(void *stream);
 
-/* The updates of a moving plan as graphs: one for each memory that comes again, of a few. */
+/* The updates of a moving plan as graphs, one for each memory: up to 8 that came more than once. */
 typedef struct LibReplays LibReplays;
 bool lib_cuda_replays_open(LibReplays **replays);
 bool lib_cuda_replays_close(LibReplays *replays);
@@ -60,12 +60,11 @@ bool lib_cuda_replays_close(LibReplays *replays);
 bool lib_cuda_update(LibReplays *replays, const BevKernel *kernel, const BevProblem *problem,
                      const BevPlan *plan, void *stream, Err *err);
 
-/* Enqueues the source of that update: a copy of poses, or the cells of a map of arrays on the GPU.
+/* Enqueues the source of that update: a copy of poses, or the cells of arrays (map_gpu.cu).
  * The second word of the memory becomes 1 where arrays contradict themselves or the shape, or hold
  * a depth twice, else 0. Without intervals points may come in any order. */
 bool lib_cuda_take_poses(const BevPose *poses, const BevProblem *problem, void *stream, Err *err);
-bool lib_cuda_take_cells(const BevMap *arrays, const BevProblem *problem, void *stream,
-                         Err *err); /* map_gpu.cu */
+bool lib_cuda_take_cells(const BevMap *arrays, const BevProblem *problem, void *stream, Err *err);
 
 #ifdef __cplusplus
 }

@@ -54,10 +54,11 @@ struct BevpoolPlan {
 BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Passes an error of a kernel or a map on. Of a GPU the status is BEVPOOL_DEVICE_FAILED. */
+/* Fills `error` from an error of a kernel or a map. An error of a GPU has BEVPOOL_DEVICE_FAILED in
+ * place of `status`, and a host without memory has BEVPOOL_NO_MEMORY. */
 BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err);
 
-/* Checks a number; `of` and `name` together name it. */
+/* Checks that `value` is from `least` to `most`. The error names the value: `of`, then `name`. */
 BevpoolStatus lib_check_range(const char *of, const char *name, int64_t value, int64_t least,
                               int64_t most, BevpoolError *error);
 
@@ -108,8 +109,8 @@ extern const LibRole lib_roles[BEVPOOL_ROLES];
 /* Returns the problem's tensor of a role; NULL for the scales of features. */
 BevTensor *lib_tensor(BevProblem *problem, int32_t role);
 
-/* Returns whether each launch prepares anew, with scratch memory of its own: of a moving map on the
- * CPU. */
+/* Returns whether each launch prepares its kernel again, with scratch memory that the launch itself
+ * allocates. Launches on a moving map of the CPU do so. */
 bool lib_prepares_late(const BevpoolPlan *plan);
 
 /* Returns whether a launch of that direction and format reads or writes the role. */
@@ -120,7 +121,7 @@ bool lib_role_strided(const BevProblem *problem, int32_t role);
 
 /* ---- views (view.c) -------------------------------------------------------------------------- */
 
-/* Turns a problem into one of stage VIEW with the caller's strides. Its shape is set. */
+/* Turns a problem, whose shape is set, into a problem of stage VIEW with the caller's strides. */
 BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolError *error);
 
 /* Returns the number of elements from the first to the last one that a view reads. */
@@ -147,8 +148,6 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *arrays, bool found_here, Bev
  * arrays of intervals may be NULL: there are none then. */
 BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *arrays, int32_t device,
                                   BevpoolError *error);
-
-void lib_map_release(BevpoolMap *map);
 
 /* ---- moving cameras (moving.c) --------------------------------------------------------------- */
 
@@ -188,10 +187,11 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);
 
-/* Checks that a kernel on `device` can use `pointer`. With `from_host` memory of the host is
- * enough. Otherwise the error is BEVPOOL_BAD_ARGUMENT with the pointer's name. */
-BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name, bool from_host,
-                              BevpoolError *error);
+/* Checks that `pointer` is memory of `device`; LIB_OR_HOST allows memory of the host, too. The
+ * error is BEVPOOL_BAD_ARGUMENT with the pointer's name. */
+typedef enum { LIB_DEVICE_ONLY, LIB_OR_HOST } LibAllowed;
+BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
+                              LibAllowed allowed, BevpoolError *error);
 
 /* Checks that a kernel can use each of several arrays, none of which is NULL. */
 typedef struct {

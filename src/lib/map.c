@@ -109,15 +109,17 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
     return BEVPOOL_OK;
 }
 
-/* Checks the caller's arrays. `whole`: the arrays of intervals must not be NULL. `in_place`: all
- * arrays must lie on the device. */
-static BevpoolStatus check_arrays(const BevpoolArrays *a, bool whole, bool in_place, int32_t device,
+/* Demands on the caller's arrays, as bits. IN_PLACE: all arrays lie on the device. */
+enum { ANYWHERE = 0, WITH_INTERVALS = 1, IN_PLACE = 2 };
+
+static BevpoolStatus check_arrays(const BevpoolArrays *a, unsigned demands, int32_t device,
                                   BevpoolError *error) {
     static const char *const names[BEV_MAP_ARRAYS] = {
         "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
     BevMap map = map_of(a);
     const BevMapArrays list = bev_map_arrays(&map);
-    bool found_here = !whole && !a->interval_starts && !a->interval_lengths;
+    const bool found_here =
+        !(demands & WITH_INTERVALS) && !a->interval_starts && !a->interval_lengths;
     TRY(lib_check_counts(a, found_here, error));
     for (int i = 0; i < BEV_MAP_ARRAYS; i++) {
         const void *array = *list.array[i];
@@ -126,8 +128,10 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool whole, bool in_pl
                 "%s is NULL", names[i]);
         FAIL_ON((uintptr_t)array % 4, BEVPOOL_BAD_ARGUMENT,
                 "%s does not begin on a multiple of 4 bytes", names[i]);
+        const bool in_place = (demands & IN_PLACE) && list.count[i];
+        const LibAllowed allowed = in_place ? LIB_DEVICE_ONLY : LIB_OR_HOST;
         if (array)
-            TRY(lib_check_place(device, array, names[i], !in_place || !list.count[i], error));
+            TRY(lib_check_place(device, array, names[i], allowed, error));
     }
     return BEVPOOL_OK;
 }
@@ -154,7 +158,7 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
 
 BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *a, int32_t device,
                                   BevpoolError *error) {
-    TRY(check_arrays(a, false, true, device, error));
+    TRY(check_arrays(a, IN_PLACE, device, error));
     *map = map_of(a);
     if (!map->interval_starts)
         map->intervals = 0;
@@ -195,7 +199,7 @@ static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
     BevMap copy;
     void *memory;
     bool sound;
-    if (device == BEVPOOL_CPU || !given.points || check_arrays(arrays, false, true, device, NULL))
+    if (device == BEVPOOL_CPU || !given.points || check_arrays(arrays, IN_PLACE, device, NULL))
         return BEVPOOL_OK;
     TRY_GPU(lib_cuda_take(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound, &err));
     return sound ? lib_map_keep(map, shape, &copy, memory, device, error) : BEVPOOL_OK;
@@ -219,7 +223,7 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
     BevMap host = {0};
     TRY(check_map(map, shape, arrays, flags, error));
     ENTER(device);
-    TRY(check_arrays(arrays, false, false, device, error));
+    TRY(check_arrays(arrays, ANYWHERE, device, error));
     TRY(keep_on_gpu(map, shape, arrays, device, flags, error));
     if (*map)
         return BEVPOOL_OK;
@@ -239,7 +243,7 @@ BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
     TRY(check_map(map, shape, arrays, 0, error));
     ENTER(device);
     const BevMap of_caller = map_of(arrays);
-    TRY(check_arrays(arrays, true, true, device, error));
+    TRY(check_arrays(arrays, WITH_INTERVALS | IN_PLACE, device, error));
     TRY(lib_map_keep(map, shape, &of_caller, NULL, device, error));
     (*map)->view = true;
     return BEVPOOL_OK;
@@ -249,7 +253,7 @@ BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
 
 /* scatter.h allocated the arrays of a CPU's own map alone. A view's arrays are the caller's, a
  * moving map has none, and on a GPU the arrays are a part of `memory`. */
-void lib_map_release(BevpoolMap *map) {
+void bevpool_map_destroy(BevpoolMap *map) {
     if (!map || atomic_fetch_sub(&map->references, 1) > 1)
         return;
     LIB_LEFT_AT_END LibEntered entered = {.device = BEVPOOL_CPU};
@@ -259,10 +263,6 @@ void lib_map_release(BevpoolMap *map) {
         lib_free(map->device, map->memory);
     free(map->rig);
     free(map);
-}
-
-void bevpool_map_destroy(BevpoolMap *map) {
-    lib_map_release(map);
 }
 
 BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error) {

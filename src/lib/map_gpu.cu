@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Maps made on the GPU: of several calibrations, one sample after the other; and of arrays that lie
-// there.
+// Makes maps on the GPU: of several calibrations, sample by sample, or of arrays on this GPU.
 #include "src/lib/lib_cuda.h"
 
 #include "kernels/cuda/common.cuh"
@@ -80,8 +79,8 @@ bool build_all(ScatterGpu *builder, BevMap *map, void **memory, int64_t batch, c
 
 // ---- of arrays ----------------------------------------------------------------------------------
 
-// What ranks are checked against, as in scatter_check.c: ranks must be smaller than `depths` and
-// `cells`; `plane` pixels a camera, each with `bins` depths.
+// The bounds of ranks, as in scatter_check.c: ranks must be smaller than `depths` and `cells`. A
+// camera has `plane` pixels, each with `bins` depths.
 struct Bounds {
     uint32_t depths, cells, plane, bins;
 };
@@ -92,7 +91,8 @@ Bounds bounds_of(const BevShape *shape) {
             (uint32_t)(shape->nx * shape->ny), (uint32_t)plane, (uint32_t)shape->depth_bins};
 }
 
-// Cells ascend, but need not in a map without intervals.
+// Returns whether point t agrees with the shape. Its cell must not be below the cell of the point
+// before, unless the map has no intervals.
 __device__ bool point_sound(const BevMap &map, const Bounds &bounds, int64_t t) {
     uint32_t depth = (uint32_t)map.ranks_depth[t], cell = (uint32_t)map.ranks_bev[t];
     uint32_t feat = depth / (bounds.plane * bounds.bins) * bounds.plane + depth % bounds.plane;
@@ -101,20 +101,19 @@ __device__ bool point_sound(const BevMap &map, const Bounds &bounds, int64_t t) 
            (!map.weights || isfinite(map.weights[t]));
 }
 
-// Interval i begins where the one before ends and has one cell, in which no other one lies. Cells
-// ascend, so its first and its last point tell of all.
+// Returns whether interval i begins where the last interval ends, and has all points of one cell.
+// Cells ascend, so comparing the first and the last point of the interval is enough.
 __device__ bool interval_sound(const BevMap &map, int64_t i) {
     int64_t start = map.interval_starts[i], length = map.interval_lengths[i];
     int64_t next = i + 1 < map.intervals ? map.interval_starts[i + 1] : map.points;
     if (start < 0 || length < 1 || start + length != next || next > map.points)
         return false;
     int cell = map.ranks_bev[start];
-    return i == 0
-               ? start == 0 && map.ranks_bev[next - 1] == cell
-               : start > 0 && map.ranks_bev[start - 1] != cell && map.ranks_bev[next - 1] == cell;
+    bool begins_cell = i == 0 ? start == 0 : start > 0 && map.ranks_bev[start - 1] != cell;
+    return begins_cell && map.ranks_bev[next - 1] == cell;
 }
 
-// One thread a point; the first of them check intervals, too.
+// Thread t checks point t, and interval t if there is one.
 __global__ void check_kernel(BevMap map, Bounds bounds, int *unsound) {
     int64_t t = thread_number();
     if (t >= map.points)
@@ -175,7 +174,7 @@ bool find_starts(const BevMap *given, Pooled *starts, int64_t *intervals, Err *e
     return true;
 }
 
-// Copies the arrays; those of intervals are NULL: makes them of `starts`.
+// Copies the arrays. If `starts` is not NULL, the arrays of intervals are made from it.
 bool copy_arrays(const BevMap *given, const int *starts, BevMap *map, Err *err) {
     BevMap source = *given;
     if (starts)

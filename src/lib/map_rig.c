@@ -12,14 +12,13 @@
 static Rig rig_of(const BevpoolRig *from) {
     Rig rig = {
         .camera_count = from->camera_count,
-        .frustum = {from->input_w,
-                    from->input_h,
-                    from->feat_w,
-                    from->feat_h,
-                    from->depth_start_m,
-                    from->depth_stop_m,
-                    from->depth_step_m,
-                    {0}},
+        .frustum = {.input_w = from->input_w,
+                    .input_h = from->input_h,
+                    .feat_w = from->feat_w,
+                    .feat_h = from->feat_h,
+                    .depth_start_m = from->depth_start_m,
+                    .depth_stop_m = from->depth_stop_m,
+                    .depth_step_m = from->depth_step_m},
         .grid = {from->x_min_m, from->x_max_m, from->y_min_m, from->y_max_m, from->z_min_m,
                  from->z_max_m, from->nx, from->ny, from->nz, 0},
     };

@@ -22,8 +22,10 @@ BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const
     memcpy(parts.intrinsics, camera->intrinsics, sizeof parts.intrinsics);
     memcpy(parts.image, image ? image : same, sizeof parts.image);
     memcpy(parts.bev, same, sizeof parts.bev);
-    for (int i = 0; bev && i < 12; i++)
-        *(i % 4 < 3 ? &parts.bev[i / 4 * 3 + i % 4] : &parts.bev_move_m[i / 4]) = bev[i];
+    for (int row = 0; bev && row < 3; row++) { /* three columns of a rotation, one of a move */
+        memcpy(&parts.bev[3 * row], &bev[4 * row], 3 * sizeof *bev);
+        parts.bev_move_m[row] = bev[4 * row + 3];
+    }
     pose_compose(&parts, pose->matrix, pose->origin_m);
     for (int i = 0; i < 9; i++)
         FAIL_ON(!isfinite(pose->matrix[i]) || !isfinite(pose->origin_m[i % 3]), BEVPOOL_BAD_MAP,
@@ -39,13 +41,14 @@ static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose 
     FAIL_ON(m->batch < 1 || m->cameras < 1 || m->batch > INT32_MAX / m->cameras,
             BEVPOOL_BAD_ARGUMENT, "matrices: %lld samples of %d cameras", (long long)m->batch,
             (int)m->cameras);
-    FAIL_ON(m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0, BEVPOOL_BAD_ARGUMENT,
-            "matrices.bev_size is %d, expected %s", (int)m->bev_size,
-            m->bev ? "3 or 4" : "0, since bev is NULL");
+    const bool size_fits = m->bev ? m->bev_size == 3 || m->bev_size == 4 : m->bev_size == 0;
+    FAIL_ON(!size_fits, BEVPOOL_BAD_ARGUMENT, "matrices.bev_size is %d, expected %s",
+            (int)m->bev_size, m->bev ? "3 or 4" : "0, since bev is NULL");
     const LibNamed arrays[] = {
         {"sensor2ego", m->sensor2ego},         {"intrinsics", m->intrinsics},
         {"image_rotation", m->image_rotation}, {"image_translation", m->image_translation},
-        {"bev", m->bev ? m->bev : poses},      {"poses", poses}};
+        {"bev", m->bev ? m->bev : poses}, /* without bev there is nothing to check here */
+        {"poses", poses}};
     return lib_check_arrays(device, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
@@ -62,7 +65,8 @@ BevpoolStatus bevpool_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* A rig whose rays are those of poses: K is 1, and what it calls a rotation is a pose's matrix. */
+/* Makes a rig for poses. Its intrinsics are the identity: update_on_cpu() sets each rotation to the
+ * matrix of a pose, which includes the intrinsics. */
 static void set_rig(Rig *rig, const BevpoolFrustum *f) {
     *rig = (Rig){
         .camera_count = f->cameras,
@@ -195,8 +199,7 @@ BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
     *map = NULL;
     TRY(lib_check_range("", "most_entries", most_entries, 0, INT32_MAX, error));
     FAIL_ON(device == BEVPOOL_CPU, BEVPOOL_UNSUPPORTED,
-            "a map of arrays that change is made on a GPU: take "
-            "bevpool_map_from_arrays");
+            "a map of arrays that change is made on a GPU: take bevpool_map_from_arrays");
     TRY(lib_check_shape(shape, error));
     BevMoving moving = {.shape = lib_shape(shape, 1),
                         .samples = shape->batch,
@@ -238,7 +241,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
         scatter_free(&one);
     }
     free(rig);
-    *head = (CpuMap){0, 0, all.points, all.intervals};
+    *head = (CpuMap){.points = all.points, .intervals = all.intervals};
     return lib_ok(error);
 }
 
@@ -256,7 +259,7 @@ static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,
     FAIL_ON(!memory || (uintptr_t)memory % LIB_ALIGNMENT, BEVPOOL_BAD_ARGUMENT,
             "map memory: %s, expected a multiple of %d bytes",
             memory ? "begins between" : "is NULL", LIB_ALIGNMENT);
-    return lib_check_place(plan->map->device, memory, "map memory", false, error);
+    return lib_check_place(plan->map->device, memory, "map memory", LIB_DEVICE_ONLY, error);
 }
 
 BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap *map,
@@ -272,11 +275,15 @@ BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap
     return BEVPOOL_OK;
 }
 
-/* Checks what updates of poses and of arrays have in common. `of_cells`: of arrays. `source`: NULL
- * is refused. A plan that is NULL needs 0 bytes. */
-static BevpoolStatus check_update(const BevpoolPlan *plan, const char *name, const void *source,
-                                  bool of_cells, const void *memory, size_t bytes, void *stream,
+typedef enum { FROM_POSES, FROM_ARRAYS } UpdateKind;
+
+/* Checks the arguments that updates from poses and from arrays have in common. A plan that is NULL
+ * needs 0 bytes. */
+static BevpoolStatus check_update(const BevpoolPlan *plan, UpdateKind kind, const void *source,
+                                  const void *memory, size_t bytes, void *stream,
                                   BevpoolError *error) {
+    const bool of_cells = kind == FROM_ARRAYS;
+    const char *name = of_cells ? "arrays" : "poses";
     size_t needed = bevpool_plan_map_bytes(plan);
     FAIL_ON(!plan || !source, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? name : "plan");
     FAIL_ON(!needed || plan->map->moving.of_cells != of_cells, BEVPOOL_BAD_ARGUMENT,
@@ -306,7 +313,7 @@ static BevpoolStatus update_on_gpu(const BevpoolPlan *plan, const BevpoolPose *p
 BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
                                   size_t bytes, void *stream, BevpoolError *error) {
     _Static_assert(sizeof(BevpoolPose) == sizeof(BevPose), "one layout");
-    TRY(check_update(plan, "poses", poses, false, memory, bytes, stream, error));
+    TRY(check_update(plan, FROM_POSES, poses, memory, bytes, stream, error));
     return plan->map->device == BEVPOOL_CPU
                ? update_on_cpu(plan->map, poses, memory, error)
                : update_on_gpu(plan, poses, NULL, memory, stream, error);
@@ -316,7 +323,7 @@ BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolA
                                          void *memory, size_t bytes, void *stream,
                                          BevpoolError *error) {
     BevMap map;
-    TRY(check_update(plan, "arrays", arrays, true, memory, bytes, stream, error));
+    TRY(check_update(plan, FROM_ARRAYS, arrays, memory, bytes, stream, error));
     TRY(lib_arrays_in_place(&map, arrays, plan->map->device, error));
     return update_on_gpu(plan, NULL, &map, memory, stream, error);
 }

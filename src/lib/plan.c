@@ -6,17 +6,16 @@
 
 #include <stdlib.h>
 
+#define TENSOR(name) #name, offsetof(BevProblem, name)
+#define BOTH         .forward = true, .backward = true
 const LibRole lib_roles[BEVPOOL_ROLES] = {
-    [BEVPOOL_DEPTH] = {"depth", offsetof(BevProblem, depth), BEVPOOL_DEPTH, true, true, false},
-    [BEVPOOL_FEAT] = {"feat", offsetof(BevProblem, feat), BEVPOOL_FEAT, true, true, false},
-    [BEVPOOL_FEAT_SCALES] = {"feat_scales", 0, BEVPOOL_FEAT_SCALES, true, true, false},
-    [BEVPOOL_OUT] = {"out", offsetof(BevProblem, out), BEVPOOL_OUT, true, false, true},
-    [BEVPOOL_GRAD_OUT] = {"grad_out", offsetof(BevProblem, grad_out), BEVPOOL_OUT, false, true,
-                          false},
-    [BEVPOOL_GRAD_DEPTH] = {"grad_depth", offsetof(BevProblem, grad_depth), BEVPOOL_DEPTH, false,
-                            true, true},
-    [BEVPOOL_GRAD_FEAT] = {"grad_feat", offsetof(BevProblem, grad_feat), BEVPOOL_FEAT, false, true,
-                           true},
+    [BEVPOOL_DEPTH] = {TENSOR(depth), BEVPOOL_DEPTH, BOTH},
+    [BEVPOOL_FEAT] = {TENSOR(feat), BEVPOOL_FEAT, BOTH},
+    [BEVPOOL_FEAT_SCALES] = {"feat_scales", 0, BEVPOOL_FEAT_SCALES, BOTH},
+    [BEVPOOL_OUT] = {TENSOR(out), BEVPOOL_OUT, .forward = true, .written = true},
+    [BEVPOOL_GRAD_OUT] = {TENSOR(grad_out), BEVPOOL_OUT, .backward = true},
+    [BEVPOOL_GRAD_DEPTH] = {TENSOR(grad_depth), BEVPOOL_DEPTH, .backward = true, .written = true},
+    [BEVPOOL_GRAD_FEAT] = {TENSOR(grad_feat), BEVPOOL_FEAT, .backward = true, .written = true},
 };
 
 BevTensor *lib_tensor(BevProblem *problem, int32_t role) {
@@ -91,7 +90,7 @@ static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {
     return bev_unsupported(row, &plan->problem);
 }
 
-/* Prepares the plan's kernel; for a map that may change nothing can be prepared. */
+/* Prepares the plan's kernel, unless the map may change later. */
 static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
     Err err = {0};
     if (!plan->kernel->prepare || plan->map->view || lib_prepares_late(plan) ||
@@ -299,7 +298,7 @@ void bevpool_plan_destroy(BevpoolPlan *plan) {
         (void)ON_GPU(lib_cuda_replays_close(plan->replays));
         plan->kernel->release(plan->plan);
     }
-    lib_map_release(plan->map);
+    bevpool_map_destroy(plan->map);
     free(plan);
 }
 

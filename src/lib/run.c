@@ -19,15 +19,16 @@ static BevDtype dtype_of(BevProblem *problem, int32_t role) {
 static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, int32_t role,
                                   const BevpoolTensor *tensor, BevpoolError *error) {
     const char *name = lib_roles[role].name;
-    const BevDtypeInfo *dtype = &bev_dtypes[dtype_of(problem, role)];
+    const BevDtype wanted = dtype_of(problem, role);
+    const BevDtypeInfo *dtype = &bev_dtypes[wanted];
     size_t bytes = bevpool_plan_bytes(plan, role);
     const bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
     const size_t element_bytes = dtype->bits >= 8 ? (size_t)dtype->bits / 8 : 1;
     const size_t alignment = vectors ? GPU_ALIGNMENT : element_bytes;
     FAIL_ON(!tensor->data, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
-    FAIL_ON(tensor->dtype != (int32_t)(dtype - bev_dtypes), BEVPOOL_BAD_ARGUMENT,
-            "%s: has dtype %d, expected %d (%s)", name, (int)tensor->dtype,
-            (int)(dtype - bev_dtypes), dtype->title);
+    FAIL_ON(tensor->dtype != (int32_t)wanted, BEVPOOL_BAD_ARGUMENT,
+            "%s: has dtype %d, expected %d (%s)", name, (int)tensor->dtype, (int)wanted,
+            dtype->title);
     FAIL_ON(tensor->bytes != bytes, BEVPOOL_BAD_ARGUMENT, "%s: has %zu bytes, expected %zu", name,
             tensor->bytes, bytes);
     FAIL_ON((uintptr_t)tensor->data % alignment, BEVPOOL_BAD_ARGUMENT,
@@ -37,7 +38,7 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
                 (scaled && tensor->scale > 0 && isfinite(tensor->scale));
     FAIL_ON(!fits, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
             (double)tensor->scale, scaled ? "a positive number" : "1: it has none");
-    return lib_check_place(plan->map->device, tensor->data, name, false, error);
+    return lib_check_place(plan->map->device, tensor->data, name, LIB_DEVICE_ONLY, error);
 }
 
 static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall *call,
@@ -49,7 +50,7 @@ static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall 
             plan->workspace_bytes);
     FAIL_ON((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT, BEVPOOL_WORKSPACE,
             "workspace: does not begin on a multiple of %d bytes", WORKSPACE_ALIGNMENT);
-    return lib_check_place(plan->map->device, call->workspace, "workspace", false, error);
+    return lib_check_place(plan->map->device, call->workspace, "workspace", LIB_DEVICE_ONLY, error);
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */

@@ -59,10 +59,10 @@ BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolErro
             "a view reads FP32, FP16 or BF16, not %s", bev_dtypes[problem->dtype].title);
     FAIL_ON(view->softmax != 0 && view->softmax != 1, BEVPOOL_BAD_ARGUMENT,
             "view.softmax is %d, expected 0 or 1", (int)view->softmax);
-    if (!(temperature >= FLT_MIN) || !isfinite(temperature)) /* kernels multiply by its inverse */
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "view.temperature is %g, expected a finite number of %g or more",
-                        (double)temperature, (double)FLT_MIN);
+    const bool can_be_inverted = temperature >= FLT_MIN && isfinite(temperature);
+    FAIL_ON(!can_be_inverted, BEVPOOL_BAD_ARGUMENT, /* kernels multiply by the inverse */
+            "view.temperature is %g, expected a finite number of %g or more", (double)temperature,
+            (double)FLT_MIN);
     problem->stage = BEV_VIEW;
     problem->view.softmax = view->softmax;
     problem->view.temperature = temperature;

@@ -59,7 +59,7 @@ static Steps steps_of(BevDtype element) {
     double below = 0;
     for (int i = 0; i < CODES; i++) {
         double value = bev_tensor_at(&tensor, 0, i);
-        if (!(value >= below && value <= bev_dtypes[element].largest)) /* NaN or < 0 */
+        if (!(value >= below && value <= bev_dtypes[element].largest)) /* NaN, or negative codes */
             break;
         steps.starts[steps.count++] = equal_steps ? i : (below + value) / 2;
         below = value;
@@ -153,7 +153,7 @@ static int mse_bin(const LinearHistogram *linear, BevDtype element) {
     for (int i = 0; i < linear->bins; i++) {
         centres[filled] = (i + 0.5) * width;
         counts[filled] = (double)linear->counts[i];
-        filled += linear->counts[i] > 0;
+        filled += linear->counts[i] > 0; /* the next bin overwrites an empty bin */
     }
     for (int bins = FIRST_CANDIDATE; bins <= linear->bins; bins++) {
         float stored[LINEAR_BINS];
@@ -183,10 +183,9 @@ double scale_cut(const Histogram *histogram, ScaleMethod method, double percenti
         (needs_single_scale && !scale_is_single(element)))
         return histogram->largest;
     histogram_linear(histogram, &linear);
-    const int bins = method == SCALE_PERCENTILE
-                         ? percentile_bin(&linear, histogram, percentile)
-                     : method == SCALE_ENTROPY ? entropy_bin(&linear, element)
-                                               : mse_bin(&linear, element);
+    const int bins = method == SCALE_PERCENTILE ? percentile_bin(&linear, histogram, percentile)
+                     : method == SCALE_ENTROPY  ? entropy_bin(&linear, element)
+                                                : mse_bin(&linear, element);
     return fmin(bins * (linear.limit / LINEAR_BINS), histogram->largest);
 }
 

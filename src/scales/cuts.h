@@ -31,7 +31,7 @@ extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1];
 extern const char *const scale_channel_names[SCALE_METHOD_COUNT + 1];
 
 /* scale_exists returns whether tensors of this element format have a scale. scale_is_single returns
- * whether such a tensor has one scale and no block scales. Only then a cut has an effect. */
+ * whether they have one scale and no block scales. A cut has an effect only on a single scale. */
 bool scale_exists(BevDtype element);
 bool scale_is_single(BevDtype element);
 

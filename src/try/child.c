@@ -78,13 +78,15 @@ static void clean_output(ChildEnd *end) {
             end->output[i] = '?';
         else if (end->output[i] == '\t')
             end->output[i] = ' ';
-    for (char *line = end->output, *newline; line; line = newline) {
-        newline = strchr(line, '\n');
+    char *line = end->output;
+    while (line) { /* clean_text() ends at a zero, so each line ends with a zero meanwhile */
+        char *newline = strchr(line, '\n');
         if (newline)
             *newline = '\0';
         clean_text(line, line, strlen(line) + 1);
         if (newline)
-            *newline++ = '\n';
+            *newline = '\n';
+        line = newline ? newline + 1 : NULL;
     }
 }
 

@@ -25,15 +25,10 @@ static size_t place_arrays(JobHeader *header) {
     const BevProblem *problem = &header->problem;
     const BevMap *map = &problem->map;
     const int64_t channels = problem->shape.channels, grid = problem->out.rows * channels;
-    const int64_t counts[JOB_ARRAYS] = {map->points,
-                                        map->points,
-                                        map->points,
-                                        map->intervals,
-                                        map->intervals,
-                                        problem->depth.row_len,
-                                        problem->feat.rows * channels,
-                                        grid,
-                                        grid};
+    const int64_t points = map->points, intervals = map->intervals;
+    const int64_t depths = problem->depth.row_len, feats = problem->feat.rows * channels;
+    const int64_t counts[JOB_ARRAYS] = {points, points, points, intervals, intervals,
+                                        depths, feats,  grid,   grid};
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t at = (sizeof *header + page - 1) / page * page;
     for (int i = 0; i < JOB_INPUTS + header->calls; i++) {

@@ -63,7 +63,7 @@ typedef enum {
     ACCESS_NULL
 } JobAccess;
 
-/* The report, which the runner writes. A kernel can write it, too. */
+/* The report of the runner. The learner's kernel can also write to the report. */
 typedef struct {
     int state;         /* JobState */
     int signal;        /* set in state JOB_SIGNAL */

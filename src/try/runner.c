@@ -211,9 +211,12 @@ static bool time_kernel(void) {
     Session *session = NULL;
     Err err;
     bool has_memory = out != NULL;
-    for (int i = 0; has_memory && i < JOB_INPUTS; i++)
-        if ((has_memory = (inputs[i] = malloc(header->arrays[i].bytes + 1))))
+    for (int i = 0; has_memory && i < JOB_INPUTS; i++) {
+        inputs[i] = malloc(header->arrays[i].bytes + 1);
+        has_memory = inputs[i] != NULL;
+        if (has_memory)
             memcpy(inputs[i], runner.arrays[i], header->arrays[i].bytes);
+    }
     if (!has_memory)
         return end_run(JOB_FAILED, "out of memory");
     const BevProblem problem = make_problem(inputs, out);

@@ -199,8 +199,7 @@ static inline double v4_longest_tile(const int *tile_steps, const V4Schedule *sc
     return longest;
 }
 
-/* Returns the time of a step in units of an FP16 step without weights, of one group or 80
- * channels. */
+/* Returns the time of a step; 1 is an FP16 step without weights, of one group or 80 channels. */
 static inline double v4_step_time(const BevProblem *problem) {
     BevDtype dtype = problem->dtype;
     return dtype == BEV_FP32 || problem->map.weights ? 2.5 : dtype == BEV_NVFP4 ? 1.5 : 1;

@@ -8,11 +8,11 @@
 
 constexpr int FRONT_CHANNELS = 80; // most channels of a block of features
 
-// The blocks of the kernel. A block of depths has PIXELS pixels, each shared by LANES threads, in
-// either of two shapes: a slab of COLUMNS neighbouring image columns where depths are written
-// transposed, for tiles, or neighbours in the order of memory (COLUMNS 0), for pieces and
-// gradients. A block of features has FRONT_IMAGE_PIXELS pixels. Many small blocks keep all
-// multiprocessors busy and leave room for the blocks of the next kernel.
+// The blocks of the kernel. A block of depths has PIXELS pixels, each shared by LANES threads. For
+// tiles, whose depths are written transposed, these pixels are a slab of COLUMNS neighbouring image
+// columns. For pieces and gradients (COLUMNS 0) they are neighbours in memory. A block of features
+// has FRONT_IMAGE_PIXELS pixels. Many small blocks keep all multiprocessors busy and leave room for
+// the blocks of the next kernel.
 constexpr int FRONT_THREADS = 256, FRONT_IMAGE_PIXELS = 32;
 
 template <int COLUMNS_> struct FrontShape {
@@ -51,8 +51,8 @@ struct Front {
     bool beside;      // starts beside the previous kernel, and ends behind it (overlap.cuh)
 };
 
-// The pixel of a thread, and the first of its bins. Neighbouring threads have neighbouring columns;
-// LAST: neighbouring bins of a pixel, as they lie in memory.
+// The pixel of a thread, and the first of its bins. Neighbouring threads have neighbouring columns,
+// or, if the bins come LAST in memory, neighbouring bins of a pixel.
 template <typename Shape, bool LAST> struct FrontPixel {
     int camera, number, bin; // number: of the pixel in the block
     int row, w;
@@ -105,7 +105,7 @@ template <BevDtype D, int PIXELS> struct FrontTile {
     }
 };
 
-// The logits of a pixel, and later their powers: those of one round, in registers.
+// A thread's logits of one round, and later their powers, in registers.
 template <BevDtype D, int LANES, int EACH> struct FrontBins {
     using Code = DepthCode<D>;
     const Code *from; // bin 0

@@ -79,7 +79,7 @@ struct CellLists {
     }
 };
 
-// Puts sort keys of lists into their strips, in any order; strip_counts end as 0.
+// Puts the sort key of each list into its strip, in any order, and counts strip_counts down to 0.
 static __global__ void v4_strip_kernel(CellLists lists, Frustums f, int columns,
                                        const int *strip_starts, int *strip_counts, uint64_t *keys) {
     int64_t i = thread_number();
@@ -201,10 +201,9 @@ struct TileBins {
         int at = shares.first_owner[0], most = largest ? portion : STEP_BINS;
         for (int steps = STEP_BINS; steps >= 0; steps--) {
             first[steps] = at;
-            if (steps < most)
-                at += tile_steps[steps];
-            else if (steps == most)
-                at += at_least(tile_steps, most);
+            at += steps < most    ? tile_steps[steps]
+                  : steps == most ? at_least(tile_steps, most)
+                                  : 0;
         }
     }
     // Returns the tiles of class 0 in the bin of `most` steps.

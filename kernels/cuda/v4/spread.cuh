@@ -63,7 +63,7 @@ template <typename Code> struct SpreadWords {
     }
 };
 
-// Loads the rows code by code, if they are not whole words of 16 bytes.
+// Loads the rows code by code. Rows that are not whole words of 16 bytes need this function.
 template <typename Code>
 __device__ inline void spread_load(const Spread &spread, int64_t first, int c0, int count, int rows,
                                    SpreadTile<Code> *tile) {

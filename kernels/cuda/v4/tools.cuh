@@ -19,8 +19,8 @@ static __device__ int warp_add(int *counts, int index, bool takes, int one) {
 
 // ---- prefix sums and a partition ---------------------------------------------------------------
 
-// Blocks do not wait for each other: each one sums again all elements before its own part. That is
-// cheaper as long as there are few parts.
+// Each block sums again all elements before its own part, so that no block waits for another block.
+// This is faster than waiting as long as there are few parts.
 constexpr int TOOL_THREADS = 1024, EACH = 8, ROUND = EACH * TOOL_THREADS, MOST_PARTS = 64;
 
 // Returns the elements of a part of n, in whole rounds.

@@ -21,8 +21,8 @@ struct MovingRules {
     int most_workers, most_entries, cells;
 };
 
-// Returns the schedule's workers for a portion, and counts its tiles by class. All lanes of a warp
-// call this function.
+// Returns the schedule's workers for a portion, and counts its tiles by class. *eighths receives
+// the time of the longest tile in eighths of a step. All lanes of a warp call this function.
 static __device__ int moving_workers(const int *tile_steps, int portion, int largest,
                                      int counts[CLASSES], int *eighths) {
     int lane = (int)threadIdx.x % WARP, longest = 0, workers = 0;
@@ -56,10 +56,11 @@ static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findin
         longest += tile_steps[steps];
     longest = __reduce_add_sync(~0u, longest);
     int most = rules.pairs && longest <= PAIRS ? PAIR_CLASS : TILE_LARGEST;
-    while ((workers = moving_workers(tile_steps, portion_of(i), most, counts[i], &eighths)) >
-               rules.most_workers &&
-           most > 0)
-        most--;
+    for (;; most--) {
+        workers = moving_workers(tile_steps, portion_of(i), most, counts[i], &eighths);
+        if (workers <= rules.most_workers || most <= 0)
+            break;
+    }
     if (lane == 0) {
         double blocks = (double)((workers + TILE_WARPS - 1) / TILE_WARPS) * rules.passes;
         times[i] = v4_time(eighths / 8.0, blocks, (double)findings->steps * rules.passes,

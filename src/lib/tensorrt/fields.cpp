@@ -63,9 +63,9 @@ void read_field(const PluginField &given, Fields *fields) {
     if (!row)
         throw Problem(std::string(given.name ? given.name : "(no name)") +
                       ": no such field, expected " + known_names());
-    bool empty_word = row->word && given.length == 0;
-    if (given.type != type_of(*row) || (!row->word && given.length != 1) || given.length < 0 ||
-        (!given.data && !empty_word))
+    const bool empty_word = row->word && given.length == 0;
+    const bool length_fits = row->word ? given.length >= 0 : given.length == 1;
+    if (given.type != type_of(*row) || !length_fits || (!given.data && !empty_word))
         throw Problem(std::string(row->name) + ": expected " + type_name(*row));
     const char *text = static_cast<const char *>(given.data);
     if (row->number)

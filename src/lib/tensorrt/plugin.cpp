@@ -56,8 +56,7 @@ std::int32_t tactic_of(const std::string &kernel) {
 
 // Returns the kernel of a tactic of this library, or NULL.
 const char *kernel_of(std::int32_t tactic) {
-    const char *name;
-    for (std::int32_t i = 0; (name = bevpool_kernel_name(0, BEVPOOL_FORWARD, i)); i++)
+    for (std::int32_t i = 0; const char *name = bevpool_kernel_name(0, BEVPOOL_FORWARD, i); i++)
         if (tactic_of(name) == tactic)
             return name;
     return nullptr;
@@ -175,11 +174,14 @@ class Plugin : public nvinfer1::IPluginV3,
             tactics_.clear();
             std::size_t bytes =
                 ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::opt, &question);
-            const char *&name = question.options.kernel;
+            if (!fields_.kernel.empty()) // the user's kernel needs no tactics
+                return 0;
             for (std::int32_t i = 0;
-                 fields_.kernel.empty() && (name = bevpool_kernel_name(0, BEVPOOL_FORWARD, i)); i++)
+                 const char *name = bevpool_kernel_name(0, BEVPOOL_FORWARD, i); i++) {
+                question.options.kernel = name;
                 if (question.fits(&bytes, nullptr))
                     tactics_.push_back(tactic_of(name));
+            }
             return 0;
         });
     }
@@ -274,7 +276,8 @@ class Plugin : public nvinfer1::IPluginV3,
     }
     // Returns a copy for an execution context. It is no rehearsal: its inputs are real.
     nvinfer1::IPluginV3 *attachToContext(nvinfer1::IPluginResourceContext *) noexcept override {
-        return logged<IPluginV3 *>(nullptr, [&] { return copy(false); });
+        constexpr bool rehearsal = false;
+        return logged<IPluginV3 *>(nullptr, [&] { return copy(rehearsal); });
     }
     const nvinfer1::PluginFieldCollection *getFieldsToSerialize() noexcept override {
         return logged<const nvinfer1::PluginFieldCollection *>(nullptr, [&] {

@@ -9,14 +9,9 @@ namespace {
 using nvinfer1::DataType;
 using nvinfer1::TensorFormat;
 
-const char *const names[MOST_INPUTS] = {"depth",
-                                        "feat",
-                                        "ranks_depth",
-                                        "ranks_feat",
-                                        "ranks_bev",
-                                        "interval_starts",
-                                        "interval_lengths",
-                                        "weights"};
+const char *const names[MOST_INPUTS] = {
+    "depth",     "feat",            "ranks_depth",      "ranks_feat",
+    "ranks_bev", "interval_starts", "interval_lengths", "weights"};
 
 std::string text_of(const nvinfer1::Dims &dims) {
     std::string text = "(";

@@ -48,7 +48,8 @@ Sizes read_sizes(const Fields &fields, const std::vector<nvinfer1::Dims> &inputs
 // Returns a tensor of a launch as libbevpool takes it. `scale` counts in FP8 alone.
 BevpoolTensor tensor_of(const nvinfer1::PluginTensorDesc &desc, const void *data, float scale);
 
-// Returns whether tensor `pos` (inputs, then the output) may be as described, given all before.
+// Returns whether tensor number `pos` may have its described type and format. Inputs come first,
+// then the output. The tensors before `pos` are settled.
 bool takes_format(const Fields &fields, std::int32_t pos,
                   const nvinfer1::DynamicPluginTensorDesc *tensors, std::int32_t inputs,
                   std::int32_t outputs);

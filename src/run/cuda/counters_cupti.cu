@@ -100,7 +100,7 @@ void choose_names(Plan *plan, CounterSet set) {
             continue;
         for (const char *name : row->names)
             if (!plan->names[i] && name && knows(plan, name))
-                plan->names[i] = name;
+                plan->names[i] = name; // the first name that the chip knows
         if (plan->names[i])
             plan->metrics.push_back(plan->names[i]);
     }

@@ -192,7 +192,7 @@ static void answer_question(const void *context, void *memory) {
 }
 
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
-    static bool asked; /* a child was asked; a child cannot use CUDA after this process does */
+    static bool asked; /* only once: after this process has used CUDA no child can use it */
     static AskEnd end;
     static int why; /* the errno of ASK_UNASKED */
     int patience_ms = needs->patience_ms ? needs->patience_ms : PROBE_MS;
@@ -200,9 +200,10 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     Answer answer = {.usable = false};
     if (asked && end == ASK_ANSWERED)
         return probe(index, needs, version, err);
-    if (!asked)
-        end = ask_child(answer_question, &question, &answer, sizeof answer, patience_ms),
+    if (!asked) {
+        end = ask_child(answer_question, &question, &answer, sizeof answer, patience_ms);
         why = errno;
+    }
     asked = true;
     *version = answer.version;
     if (end == ASK_HUNG)
@@ -374,13 +375,12 @@ static void *nvml_main(void *argument) {
 }
 
 Nvml *nvml_open(const char *pci) {
-    Err ignored; /* without sensors all stays unknown */
     Nvml *nvml = calloc(1, sizeof *nvml);
     if (!nvml)
         return NULL;
     nvml->sensors = sensors_unknown;
     snprintf(nvml->pci, sizeof nvml->pci, "%s", pci);
-    if (worker_start(&nvml->worker, nvml_main, nvml, "NVML", &ignored))
+    if (worker_start(&nvml->worker, nvml_main, nvml, "NVML", NULL))
         return nvml;
     free(nvml);
     return NULL;

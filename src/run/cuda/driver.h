@@ -54,11 +54,10 @@ typedef struct Nvml Nvml;
  * not start, and everything stays unknown. */
 Nvml *nvml_open(const char *pci);
 
-/* Waits a second for a call in progress. A thread that hangs is left behind. Accepts NULL. */
+/* Ends the thread. A thread whose call of NVML takes another second is left alone. Accepts NULL. */
 void nvml_close(Nvml *nvml);
 
-/* Copies the latest answers to *sensors. Returns how often NVML was asked so far, 0 before the
- * first answer. Accepts NULL. */
+/* Copies the latest answers to *sensors. Returns the number of answers so far. Accepts NULL. */
 uint64_t nvml_latest(Nvml *nvml, Sensors *sensors);
 
 #ifdef __cplusplus

@@ -121,8 +121,8 @@ __global__ void chase_kernel(const uint32_t *buffer, uint32_t lines, uint32_t st
         clocks[i] = (uint32_t)clock();
         line = line + stride < lines ? line + stride : line + stride - lines;
         at = buffer + int64_t(line) * (LINE / sizeof(uint32_t));
-        asm volatile(""
-                     : "+l"(at)); // else the compiler adds zero first, and the whole address waits
+        // Otherwise the compiler would add `zero` first, and the whole address would wait for it.
+        asm volatile("" : "+l"(at));
     }
     for (int i = 0; i < CHASED; i++)
         cycles[i] = clocks[i + 1] - clocks[i] + zero;
@@ -131,6 +131,8 @@ __global__ void chase_kernel(const uint32_t *buffer, uint32_t lines, uint32_t st
 // ---- the probes --------------------------------------------------------------------------------
 
 constexpr int RUNS = 5;
+enum Path { BY_L1, PAST_L1 };    // of loads
+enum Before { CACHED, EVICTED }; // the state of the bytes that are loaded
 
 struct Probe {
     int64_t l2_bytes, bytes; // bytes: of the buffer, far more than the L2
@@ -166,15 +168,14 @@ struct Probe {
             return;
         cudaFree(buffer);
         cudaFree(results);
-        if (stop)
-            cudaEventDestroy(stop);
-        if (start)
-            cudaEventDestroy(start);
+        for (cudaEvent_t event : {stop, start})
+            if (event)
+                cudaEventDestroy(event);
         if (stream)
             cudaStreamDestroy(stream);
     }
 
-    // *us is the fastest of a few runs of what `enqueue` puts on the stream, after a warm-up run.
+    // Sets *us to the time of the fastest of a few runs of `enqueue`, after a warm-up run.
     template <typename Enqueue> bool fastest_us(Enqueue enqueue, double *us, Err *err) {
         *us = INFINITY;
         for (int run = 0; run <= RUNS; run++) {
@@ -223,13 +224,13 @@ struct Probe {
         return true;
     }
 
-    // CHASED loads, each waiting for the one before, spread over the first `from_bytes`, through L1
-    // or past it; `sorted` are their latencies.
-    bool chase(bool l1, int64_t from_bytes, Err *err) {
+    // Sets `sorted` to the latencies of CHASED loads, each of which waits for the load before. The
+    // loads are spread over the first `from_bytes` of the buffer.
+    bool chase(Path path, int64_t from_bytes, Err *err) {
         uint32_t lines = uint32_t(from_bytes / LINE);
         // The golden section: lines loaded one after the other are far apart.
         uint32_t stride = uint32_t(lines * 0.618) | 1;
-        auto kernel = l1 ? chase_kernel<true> : chase_kernel<false>;
+        auto kernel = path == BY_L1 ? chase_kernel<true> : chase_kernel<false>;
         kernel<<<1, 1, 0, stream>>>((const uint32_t *)buffer, lines, stride, results);
         TRY(cudaGetLastError());
         sorted.resize(CHASED);
@@ -245,28 +246,28 @@ struct Probe {
         return double(found - sorted.begin()) / double(sorted.size());
     }
 
-    // The median latency of loads from the first `from_bytes` of the buffer, just after they were
-    // read, or, if `evicted`, after the whole buffer was read and replaced them in the cache.
-    bool latency_cycles(bool l1, int64_t from_bytes, bool evicted, double *cycles, Err *err) {
-        read(evicted ? bytes : from_bytes, evicted ? bytes : 4 * from_bytes);
-        if (!chase(l1, from_bytes, err))
+    // Sets *cycles to the median latency of loads from the first `from_bytes` of the buffer. These
+    // bytes were just read (CACHED), or the whole buffer was read and has replaced them (EVICTED).
+    bool latency_cycles(Path path, int64_t from_bytes, Before before, double *cycles, Err *err) {
+        read(before == EVICTED ? bytes : from_bytes, before == EVICTED ? bytes : 4 * from_bytes);
+        if (!chase(path, from_bytes, err))
             return false;
         *cycles = sorted[sorted.size() / 2];
         return true;
     }
 
-    // The largest part of a buffer that stays in L2 while the buffer is read again and again: all
-    // of a buffer that fits; of a larger buffer as much as the replacement policy leaves.
+    // Sets *mb to the largest part of a buffer that stays in L2 while the buffer is read again and
+    // again: all of a buffer that fits, of a larger buffer what the replacement policy leaves.
     bool kept_mb(double *mb, Err *err) {
         double hit, miss;
         *mb = 0;
-        if (!latency_cycles(false, l2_bytes / 8, false, &hit, err) ||
-            !latency_cycles(false, 4 * l2_bytes, true, &miss, err))
+        if (!latency_cycles(PAST_L1, l2_bytes / 8, CACHED, &hit, err) ||
+            !latency_cycles(PAST_L1, 4 * l2_bytes, EVICTED, &miss, err))
             return false;
         for (int sixteenths = 1; sixteenths <= 24; sixteenths++) {
             int64_t size = l2_bytes * sixteenths / 16 / CHUNK * CHUNK;
             read(size, 4 * size);
-            if (!chase(false, size, err))
+            if (!chase(PAST_L1, size, err))
                 return false;
             *mb = std::max(*mb, double(size) * share_below((hit + miss) / 2) * 1e-6);
         }
@@ -276,7 +277,7 @@ struct Probe {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-// Keeps the larger of *gb_s, NaN at first, and the bandwidth of a copy: bytes read and written.
+// Sets *gb_s, NaN at first, to the larger of *gb_s and a copy's bandwidth: bytes read and written.
 bool copy_gb_s(int64_t bytes, double *gb_s, Err *err) {
     const TimingOptions short_series = {.samples = 20, .min_warm_ms = 2, .max_s = 0.05};
     Timing timing;
@@ -310,8 +311,8 @@ extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
     PROBE(LIMIT_HALF2, probe.tflops, multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
           2 * FMA_FLOP);
     PROBE(LIMIT_TENSOR, probe.tflops, tensor_kernel, 0x14001400u, TENSOR_FLOP); // two small halves
-    PROBE(LIMIT_L1_LATENCY, probe.latency_cycles, true, 8192, false);
-    PROBE(LIMIT_L2_LATENCY, probe.latency_cycles, false, l2 / 8, false);
-    PROBE(LIMIT_DRAM_LATENCY, probe.latency_cycles, false, 4 * l2, true);
+    PROBE(LIMIT_L1_LATENCY, probe.latency_cycles, BY_L1, 8192, CACHED); // 8 KB fit the L1
+    PROBE(LIMIT_L2_LATENCY, probe.latency_cycles, PAST_L1, l2 / 8, CACHED);
+    PROBE(LIMIT_DRAM_LATENCY, probe.latency_cycles, PAST_L1, 4 * l2, EVICTED);
     return ok;
 }

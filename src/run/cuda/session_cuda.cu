@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t GUARD = 256; // bytes before and after every buffer; keeps buffers aligned
 constexpr int GUARD_BYTE = 0xa5;
+enum Use { INPUT, OUTPUT }; // of a buffer by the kernel
 
 size_t round_up(size_t bytes) {
     return (bytes + GUARD - 1) / GUARD * GUARD;
@@ -27,8 +28,8 @@ size_t code_bytes(const BevTensor *tensor) {
 
 // Adds a buffer for `pointer` to the arena. An input without a source needs no buffer.
 template <typename T>
-void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool output = false) {
-    if (!source && !output)
+void place(CudaSession *s, T **pointer, const void *source, size_t bytes, Use use = INPUT) {
+    if (!source && use == INPUT)
         return;
     size_t offset = s->arena_bytes ? s->arena_bytes : GUARD;
     s->buffers.push_back({offset, bytes, source, (void **)pointer, NULL, 0});
@@ -37,10 +38,10 @@ void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool o
 
 // Places a tensor of the host. With `outer` > 0 it has channels first, in `outer` samples.
 void place_tensor(CudaSession *s, BevTensor *tensor, const BevTensor *host, int64_t outer,
-                  bool output = false) {
+                  Use use = INPUT) {
     size_t bytes = bev_code_bytes(host->dtype, host->rows, host->row_len);
-    place(s, &tensor->data, output ? NULL : host->data, bytes, output);
-    if ((host->data || output) && outer)
+    place(s, &tensor->data, use == OUTPUT ? NULL : host->data, bytes, use);
+    if ((host->data || use == OUTPUT) && outer)
         s->buffers.back().last = host, s->buffers.back().outer = outer;
 }
 
@@ -66,9 +67,9 @@ void plan_arena(CudaSession *s) {
     for (int i = 0; i < BEV_MAP_ARRAYS; i++)
         place(s, to.array[i], *from.array[i], (size_t)from.count[i] * 4);
     if (host->direction == BEV_FORWARD)
-        return place_tensor(s, &p->out, &host->out, first ? 1 : host->out_samples, true);
-    place_tensor(s, &p->grad_depth, &host->grad_depth, 0, true);
-    place_tensor(s, &p->grad_feat, &host->grad_feat, view ? host->shape.cameras : 0, true);
+        return place_tensor(s, &p->out, &host->out, first ? 1 : host->out_samples, OUTPUT);
+    place_tensor(s, &p->grad_depth, &host->grad_depth, 0, OUTPUT);
+    place_tensor(s, &p->grad_feat, &host->grad_feat, view ? host->shape.cameras : 0, OUTPUT);
 }
 
 // Allocates device memory for a tensor in the other order of channels and rows.
@@ -211,10 +212,13 @@ bool read(void *state, void *codes, Err *err) {
         return false;
     Range range("download");
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    char *to = (char *)codes;
     size_t i = s->buffers.size() - bev_outputs(&s->problem, outputs);
-    for (char *to = (char *)codes; i < s->buffers.size(); to += s->buffers[i++].bytes)
+    for (; i < s->buffers.size(); i++) {
         if (!download(s, s->buffers[i], to, err))
             return false;
+        to += s->buffers[i].bytes;
+    }
     return true;
 }
 
@@ -239,8 +243,7 @@ bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
     return true;
 }
 
-// Checks that a launch has changed nothing in the arena except the outputs: neither inputs nor the
-// guards between buffers.
+// Checks that a launch has changed only outputs: neither inputs nor the guards between buffers.
 bool inputs_untouched(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))

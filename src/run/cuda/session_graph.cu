@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // A session's launches captured in a CUDA graph: their time, replayed between events with warm or
-// flushed caches, and the CUDA functions that they start. Single launches, timed by the host's
-// clock, are here as well.
+// flushed caches, and the CUDA functions that they start. The host's clock times single launches.
 #include "src/base/clock.h"
 #include "src/run/cuda/cuda_internal.cuh"
 
@@ -114,10 +113,9 @@ void timed_free(Timed *t) {
         return;
     if (t->graph)
         cudaGraphExecDestroy(t->graph);
-    if (t->start)
-        cudaEventDestroy(t->start);
-    if (t->stop)
-        cudaEventDestroy(t->stop);
+    for (cudaEvent_t event : {t->start, t->stop})
+        if (event)
+            cudaEventDestroy(event);
     cudaFree(t->flush);
 }
 
@@ -193,8 +191,7 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
     TRY(cudaEventCreate(&t->stop));
     if (!warm_up(t, options->min_warm_ms, &launch_us, err))
         return false;
-    bool single = options->single;
-    bool several = !t->flush && !single;
+    const bool single = options->single, several = !t->flush && !single;
     t->inner = several ? std::clamp((int)(SAMPLE_US / launch_us), 1, MAX_INNER) : 1;
     if (!single && !build_graph(t, err))
         return false;
