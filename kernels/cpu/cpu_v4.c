@@ -280,7 +280,7 @@ static int64_t points_before(const BevPlan *plan, int64_t owner) {
 
 /* Makes steps: each takes owners until it has STEP_POINTS points. */
 static void cut_steps(BevPlan *plan, int64_t owners) {
-    int64_t begun = -STEP_POINTS;
+    int64_t begun = -STEP_POINTS; /* so that the first owner begins a step */
     for (int64_t k = 0; k < owners; k++)
         if (points_before(plan, k) - begun >= STEP_POINTS) {
             plan->steps[plan->step_count++] = (int32_t)k;

@@ -97,11 +97,11 @@ __device__ inline float float_from_e4m3(uint8_t code) {
 }
 
 // Encodes two floats as E4M3, `low` in the lower byte: to nearest, ties to even. Values beyond the
-// range become the largest one; NaN becomes 0x7f. Without an instruction: `power` is the power of
-// two below the value, at least that of subnormals (2^-6). The last place of power * 2^20 is the
-// distance of neighbouring codes, so that adding it rounds the value to such distances, the last
-// bits of the sum. The exponent of the sum adds 8 for each power of two. All is scaled by 8, so
-// that the exponent biases cancel in the code's seven bits.
+// range become the largest value; NaN becomes 0x7f. Without an instruction: `power` is the power of
+// two below the value, at least 2^-6 as for subnormals. The last place of power * 2^20 is the
+// distance of neighbouring codes. So adding this number rounds the value to a code, and the last
+// bits of the sum count such distances. The sum's exponent adds 8 for each power of two. Values are
+// scaled by 8, so that the exponent biases cancel in the code's seven bits.
 __device__ inline uint32_t e4m3_from_floats(float low, float high) {
 #if BEV_HARDWARE_FP8
     return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);

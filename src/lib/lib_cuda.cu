@@ -79,8 +79,8 @@ bool lib_cuda_current(int *device, Err *err) {
     return true;
 }
 
-// Checks that a launch can start. An error of an earlier call is forgotten if it passes and
-// reported if it stays. A stream whose capture has failed takes no launch.
+// Checks that a launch can start. cudaGetLastError() clears an old error; an error that CUDA keeps
+// is reported. A stream whose capture has failed takes no launch.
 bool lib_cuda_ready(void *stream, Err *err) {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     cudaGetLastError();

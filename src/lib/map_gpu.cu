@@ -12,7 +12,7 @@ namespace {
 
 constexpr int THREADS = 256, NO_CELL = -1;
 
-// The offsets of a sample: what its ranks grow by, and the points and intervals before it.
+// The offsets of a sample: the numbers added to its ranks, and the points and intervals before it.
 struct Before {
     int64_t depths, feats, cells, points, intervals;
 };
@@ -156,7 +156,7 @@ __global__ void lengths_kernel(BevMap map) {
             map.interval_starts[i];
 }
 
-// Finds where intervals start: `starts` holds them, and behind them their number.
+// Finds the first point of each interval. `starts` receives these points, then their number.
 bool find_starts(const BevMap *given, Pooled *starts, int64_t *intervals, Err *err) {
     int points = (int)given->points, count;
     StartsCell starts_cell = {given->ranks_bev};

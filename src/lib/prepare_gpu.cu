@@ -12,7 +12,7 @@ namespace {
 
 constexpr int THREADS = 256;
 
-// What turns a point into its cell: the sizes of one sample's grid, and where a point belongs.
+// The numbers that turn a point into its cell: the grid of a sample, and the points of a sample.
 template <typename T> struct Cells {
     const T *points; // (sample, ..., 3)
     T lower[3], size[3];
@@ -82,7 +82,7 @@ int key_bits(uint32_t none) {
     return 32 - __builtin_clz(none | 1);
 }
 
-// Of one sample.
+// Returns the number of points of one sample.
 int points_of(const BevpoolShape *s) {
     return (int)(s->cameras * s->depth_bins * s->feat_h * s->feat_w);
 }

@@ -8,7 +8,7 @@
 constexpr int CHUNK_CELLS = 16; // most cells of a chunk
 
 // The shape of columns. A column is 32 pixels of one camera, one a lane: 32 rows of one image
-// column, 16 rows of two neighbours, or 8 of four, with as many rows as the image allows.
+// column, 16 rows of two neighbours, 8 rows of four, ... It has as many rows as the image allows.
 struct ColumnShape {
     int cameras, bins, height, width;
     int rows, log_cols; // of a column: rows << log_cols = 32
@@ -63,9 +63,9 @@ struct alignas(8) Chunk {
     int first_bin, bins;
 };
 
-// A chunk has a table: for each bin and pixel LAYERS bytes, the slots of the cells of the pixel's
-// points there, or NO_SLOT. A lane reads the slots of its pixel in pieces of 16 bytes: 16 bins of a
-// map with one layer, 4 bins of a map with four.
+// A chunk has a table with LAYERS bytes for each bin and pixel. A byte is the slot of the cell that
+// a point of this pixel reaches in this bin, or NO_SLOT. A lane reads the slots of its pixel in
+// pieces of 16 bytes: 16 bins of a map with one layer, 4 bins of a map with four.
 constexpr int WEIGHTED_LAYERS = 4;
 
 struct ColumnMap {

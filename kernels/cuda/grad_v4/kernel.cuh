@@ -34,14 +34,14 @@ template <int LAYERS> struct GroupSlots {
     }
 };
 
-// Waits for all warps of this thread's column: its threads have equal threadIdx.y.
+// Waits for all warps of this thread's column, whose threads have the same threadIdx.y.
 template <int WARPS> __device__ inline void column_barrier() {
     asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "n"(WARPS * WARP) : "memory");
 }
 
-// Sums one element of grad_feat point by point. A product of whole chunks would let an infinite or
-// NaN gradient reach pixels that do not see its cell, as 0 x infinity. Factors may also overflow a
-// half.
+// Sums one element of grad_feat point by point. In a product of whole chunks an infinite or NaN
+// gradient also reaches pixels that do not see its cell: 0 x infinity is NaN. Factors may also
+// overflow a half.
 template <BevDtype D, bool W>
 __device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map, int column, int lane,
                                      int64_t element, int c) {

@@ -258,8 +258,8 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     return true;
 }
 
-// The plan for cameras that move: no map, but the sizes and rules by which an update makes one. Its
-// tiles read transposed depth, and blocks take one group of channels where they may.
+// Makes the plan for moving cameras: no map, but the sizes and rules by which updates make a map.
+// Tiles read transposed depth, and a block takes one group of channels where that is allowed.
 bool build_moving(const BevProblem *problem, V4Plan *plan, Err *err) {
     int multiprocessors, groups = v4_groups_allowed(problem, 1) ? 1 : 2;
     if (!v4_tiles_possible(problem))

@@ -5,7 +5,7 @@
 #include "kernels/cuda/v4/poses.cuh"
 #include "kernels/cuda/v4/prepare.cuh"
 
-// An entry as it is found: `place` numbers those of its cell in the order of arrival.
+// A found entry. `place` is its number among the entries of its cell, in the order of arrival.
 struct FoundEntry {
     int cell, place;
     Entry entry;

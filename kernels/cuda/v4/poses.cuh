@@ -113,8 +113,8 @@ __device__ inline bool is_inside(const BevGrid &grid, int axis, double at_m) {
                                                      : at_m >= grid.min_m[axis]);
 }
 
-// Returns value / divisor as a division rounds it. `reciprocal` gives an estimate; its remainder is
-// exact, so that one correction comes within a bit and the second one rounds (Markstein, 1990).
+// Returns value / divisor, rounded as by a division. value * reciprocal is an estimate, and fma()
+// gives its remainder exactly. One correction comes within a bit, a second rounds (Markstein 1990).
 __device__ inline double quotient(double value, double divisor, double reciprocal) {
     double q = value * reciprocal;
     q = fma(fma(-q, divisor, value), reciprocal, q);

@@ -67,8 +67,8 @@ struct EmptySort {
 
 // ---- the order of cells: those that see the same columns are neighbours ------------------------
 
-// The entries of all cells, in lists. List i is that of interval i, or of a moving map's cell i,
-// where it may be empty.
+// The entries of all cells, in lists. List i belongs to interval i. In a moving map it belongs to
+// cell i and may be empty.
 struct CellLists {
     int lists;
     const Entry *entries;

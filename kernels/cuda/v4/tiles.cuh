@@ -57,9 +57,9 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int emp
     }
 }
 
-// Pools a tile again, point by point, since a sum is not finite. A product of a whole slab lets an
-// infinite or NaN feature reach cells that do not see this feature, as 0 x infinity. The tile's
-// workers begin with `number`, the workers of its second block with `second`.
+// Pools a tile again, point by point, since a sum is not finite. In a product of a whole slab an
+// infinite or NaN feature also reaches cells that do not see this feature: 0 x infinity is NaN. The
+// tile's workers begin with `number`, the workers of its second block with `second`.
 template <BevDtype D, bool T, bool W>
 __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int number, int second,
                                     int parts, int c0, int channels) {

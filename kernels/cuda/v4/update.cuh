@@ -166,7 +166,7 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     return result;
 }
 
-// Enqueues three kernels: they find the entries, gather them by cell, and sort each cell's own.
+// Enqueues three kernels. They find all entries, gather them by cell, and sort those of each cell.
 static inline void update_entries(const MovingFrame &frame, const MovingSizes &sizes,
                                   const MovingMap &map, cudaStream_t stream) {
     constexpr unsigned GATHERERS = 1024; // blocks: most maps have far fewer entries than room

@@ -12,7 +12,7 @@ namespace {
 using nvinfer1::PluginField;
 using nvinfer1::PluginFieldType;
 
-// The table of fields: a row points at the one member that it describes.
+// The table of fields. A row has a pointer to one member of Fields; its other pointers are null.
 struct Row {
     const char *name;
     std::int32_t Fields::*number;

@@ -10,8 +10,8 @@
 
 namespace bevpool {
 
-// Why a call of TensorRT's cannot be served, in one line for its log. Functions throw it, and the
-// plugin's methods catch it.
+// The reason why a call of TensorRT fails, in one line for its log. Functions throw a Problem, and
+// the plugin's methods catch it.
 struct Problem : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

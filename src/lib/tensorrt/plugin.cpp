@@ -29,8 +29,8 @@ void log_error(const std::string &line) {
         std::fprintf(stderr, "%s\n", whole.c_str());
 }
 
-// Returns what `work` returns; `otherwise` after a line in the log where it throws a Problem or has
-// no memory. TensorRT's methods throw nothing.
+// Returns the result of `work`. If `work` throws a Problem or has no memory, this function logs a
+// line and returns `otherwise`: TensorRT's methods must not throw.
 template <typename Result, typename Work> Result logged(Result otherwise, Work work) {
     try {
         return work();
@@ -274,7 +274,7 @@ class Plugin : public nvinfer1::IPluginV3,
             return 0;
         });
     }
-    // Returns a copy for an execution context. It is no rehearsal: its inputs are real.
+    // Returns a copy for an execution context. The copy is no rehearsal: its inputs are real.
     nvinfer1::IPluginV3 *attachToContext(nvinfer1::IPluginResourceContext *) noexcept override {
         constexpr bool rehearsal = false;
         return logged<IPluginV3 *>(nullptr, [&] { return copy(rehearsal); });
