@@ -342,7 +342,7 @@ typedef struct BevKernel {
     bool is_default;         /* the default row; one per backend, direction and stage */
     bool is_baseline;        /* other rows are compared with this row. The live display compares
                                 with the row of POOL unless the user pins another. One per backend
-                                and direction; of views, one forward */
+                                and direction; of stage VIEW only forward */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32. Sums
                                              of INT8 codes are exact: in FP32 below 2^24, in

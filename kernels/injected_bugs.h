@@ -40,7 +40,7 @@ typedef struct {
 
 typedef void Spoil(Spoilt *spoilt);
 
-/* A bug of both: cell (x, y) lies at x * ny + y in place of y * nx + x. */
+/* A bug of both directions: cell (x, y) lies at x * ny + y in place of y * nx + x. */
 Spoil injected_transpose_grid;
 
 /* Functions of the rows. Either bug may be NULL. A problem without points is computed correctly. */

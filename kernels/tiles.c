@@ -93,7 +93,7 @@ static int by_strip_and_key(const void *a, const void *b) {
     return x->interval - y->interval;
 }
 
-/* Sorts the cells so that neighbours see nearly the same columns; each 16 of them become a tile. */
+/* Sorts the cells so that neighbours see nearly the same columns: 16 neighbours become a tile. */
 static void order_intervals(TileDraft *draft, OrderKey *keys) {
     const BevShape *s = &draft->problem->shape;
     int64_t intervals = draft->problem->map.intervals;

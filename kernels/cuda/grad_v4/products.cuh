@@ -214,7 +214,7 @@ template <int CHANNELS, int WARPS> struct FeatSums<BEV_FP32, CHANNELS, WARPS> {
     static constexpr int TILES = 16 * CHANNELS / 4, THREADS = WARPS * WARP;
     static constexpr int MINE = (TILES + THREADS - 1) / THREADS;
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 860 // else registers spill there
-    static constexpr int TOGETHER = MINE == 2 ? 1 : 4; // slots
+    static constexpr int TOGETHER = MINE == 2 ? 1 : 4; // slots that are loaded together
 #else
     static constexpr int TOGETHER = 4;
 #endif

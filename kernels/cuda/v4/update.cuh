@@ -138,7 +138,7 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     arena.take(&map->tiles.tiles, sizes.tiles);
     arena.take(&map->tiles.slabs, steps);
     arena.take(&map->tiles.entries, steps * TILE_CELLS);
-    Arena early = {(char *)map->tiles.entries, 0}; // these are read before steps are written
+    Arena early = {(char *)map->tiles.entries, 0}; // its arrays are read before steps are written
     early.take(&map->found, sizes.entries);
     early.take(&map->unsorted, sizes.entries);
     arena.take(&map->tiles.weight_rows, weighted * steps * TILE_CELLS);

@@ -76,8 +76,8 @@ struct Question {
     }
 };
 
-// Returns the sizes that follow from a member of the tensors' descriptions: their dimensions in a
-// launch, or the best or largest ones.
+// Returns the sizes that follow from the dimensions of all inputs. `dims` selects the dimensions of
+// a launch, the best dimensions or the largest dimensions.
 template <typename Desc>
 Sizes sizes_of(const Fields &fields, const Desc *in, std::int32_t inputs,
                nvinfer1::Dims Desc::*dims) {

@@ -232,7 +232,7 @@ struct Memory {
     size_t bytes;
 };
 
-// Times work on `bytes` bytes of the device, which are its context.
+// Times `enqueue` on `bytes` bytes of the device. Its context is a Memory with these bytes.
 bool time_memory(Enqueue *enqueue, size_t bytes, const TimingOptions *options, Timing *timing,
                  Err *err) {
     Memory memory = {NULL, bytes};
