@@ -54,8 +54,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-/* Returns the traffic: the passes of all tiles, in which the output is cleared, and the sums of
- * each interval, which are written besides. */
+/* The output is cleared, which cpu_passes_traffic counts, and then written once an interval. */
 static BevTraffic bytes(const BevProblem *problem) {
     BevTraffic traffic = cpu_passes_traffic(problem, TILE, BEV_SUMS_OWNED);
     traffic.out_write += (double)problem->map.intervals * (double)problem->shape.channels *

@@ -102,8 +102,9 @@ const BevKernel kernel_cpu_view_v2_bevdet = {
     .idea = "As a framework runs it: softmax, transposition, V2 (BEVDet), transposition.",
     .counterpart = "view_v2_bevdet", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
     .dtypes = BEV_UNSCALED_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
-    .writes_first = true, .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = cpu_release,
-    .workspace_bytes = workspace_cpu_v2_bevdet, .launch = launch_cpu_v2_bevdet,
+    .writes_first = true, .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet,
+    .release = cpu_release, .workspace_bytes = workspace_cpu_v2_bevdet,
+    .launch = launch_cpu_v2_bevdet,
 };
 
 const BevKernel kernel_cpu_view_v4 = {
