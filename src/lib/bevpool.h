@@ -73,8 +73,8 @@ typedef enum BevpoolDtype {
     BEVPOOL_UINT8 = 7
 } BevpoolDtype;
 
-/* Which cells a rig's point adds to. NEAREST: the cell that holds it. BILINEAR: the four cells with
- * the nearest centres. LATTICE, BEV Align as published: those with the nearest lower edges. */
+/* Which cells a rig's point adds to. NEAREST: the cell that holds the point. BILINEAR: the four
+ * cells with the nearest centres. LATTICE, BEV Align as published: the four nearest lower edges. */
 typedef enum BevpoolAlign {
     BEVPOOL_NEAREST = 0,
     BEVPOOL_BILINEAR = 1,
@@ -86,7 +86,7 @@ typedef enum BevpoolDirection { BEVPOOL_FORWARD = 0, BEVPOOL_BACKWARD = 1 } Bevp
 
 /* The place of the channels. Features: (B * N, H, W, C) or (B * N, C, H, W). Outputs: (B, Z, Y, X,
  * C) or (B, C, Z, Y, X). Kernels work with channels last; the other layout costs a transposition.
- * It costs less for V4's output and for both arrays of a view transform. */
+ * The transposition is cheaper for V4's output and for both arrays of a view transform. */
 typedef enum BevpoolLayout { BEVPOOL_CHANNELS_LAST = 0, BEVPOOL_CHANNELS_FIRST = 1 } BevpoolLayout;
 
 /* ---- maps --------------------------------------------------------------------------------- */
@@ -147,10 +147,10 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
                                       BevpoolError *error);
 
 /* Computes the map of `batch` calibrations, one for each sample, which may differ only in cameras
- * and image transformation. `align` is a BevpoolAlign. `device`, the CPU or a GPU, computes it;
+ * and image transformation. `align` is a BevpoolAlign. `device`, the CPU or a GPU, makes the map;
  * both give the same bits. Waits for the device. During the call a GPU needs about 32 bytes a
- * frustum point besides the map, 160 unless nearest. A rig that sees no cell gives a map of 0
- * points. The caller destroys *map. */
+ * frustum point besides the map, or 160 if `align` is not NEAREST. A rig that sees no cell gives a
+ * map of 0 points. The caller destroys *map. */
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error);
 
@@ -217,7 +217,7 @@ typedef struct BevpoolMatrices {
     const void *sensor2ego; /* (batch, camera, 4, 4): a camera's frame to the vehicle's, metres */
     const void *intrinsics; /* (batch, camera, 3, 3) */
     const void *image_rotation; /* (batch, camera, 3, 3): resizes, flips, turns image coordinates */
-    const void *image_translation; /* (batch, camera, 3): moves them then, in pixels of the input */
+    const void *image_translation; /* (batch, camera, 3): then moves them, in pixels of the input */
     const void *bev; /* (batch, bev_size, bev_size): the vehicle's frame to the grid's, or NULL */
     int32_t bev_size, reserved; /* 3 or 4; 0 where bev is NULL */
 } BevpoolMatrices;
@@ -320,22 +320,22 @@ BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays 
 /* Frees a plan. All its launches must be done. Accepts NULL. */
 void bevpool_plan_destroy(BevpoolPlan *plan);
 
-/* Returns the name of the plan's kernel, owned by the library. NULL for NULL. */
+/* Returns the name of the plan's kernel; the library owns this text. A NULL plan gives NULL. */
 const char *bevpool_plan_kernel(const BevpoolPlan *plan);
 
-/* Returns the bytes of workspace that a launch needs; may be 0. 0 for NULL. */
+/* Returns the bytes of workspace that a launch needs, perhaps 0. A NULL plan needs 0 bytes. */
 size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
 
 /* Returns the bytes of memory for the map of a plan on moving cameras; 0 for all others. */
 size_t bevpool_plan_map_bytes(const BevpoolPlan *plan);
 
-/* Makes the map of `poses` (sample, camera) in `memory`, on the plan's device, which begins on a
- * multiple of 256 bytes. Poses may be in memory of the host or of that GPU. On a GPU it enqueues on
- * `stream` and returns: it allocates nothing, waits for nothing and may be captured; poses stay
- * until the stream has passed the update. Then BevpoolCall.map is `memory`, for any number of
- * launches. Updates that may overlap need their own memory. A pose that is not finite sees no cell.
- * If the map needs more room than BevpoolFrustum.most_entries, the first word of `memory` is 1, and
- * launches take the map as empty; else it is 0. */
+/* Makes the map of `poses` (sample, camera) in `memory`. `memory` lies on the plan's device and
+ * begins on a multiple of 256 bytes. Poses may be in memory of the host or of that GPU. On a GPU
+ * the function enqueues on `stream` and returns: it allocates nothing, waits for nothing and may be
+ * captured. Poses stay until the stream has passed the update. Then BevpoolCall.map is `memory` in
+ * any number of launches. Updates that may overlap need their own memory. A pose that is not finite
+ * sees no cell. If the map needs more room than BevpoolFrustum.most_entries, launches take the map
+ * as empty, and the first word of `memory` is 1; else this word is 0. */
 BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
                                   size_t bytes, void *stream, BevpoolError *error);
 

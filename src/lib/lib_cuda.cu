@@ -151,7 +151,7 @@ bool lib_cuda_load(const void *kernel, Err *err) {
 // The host launches a graph faster than all of its kernels. An update reads only the map's memory,
 // so one graph serves all updates of the same memory.
 struct LibReplays {
-    static constexpr int MOST = 8; // memories; updates of more memories launch their kernels
+    static constexpr int MOST = 8; // memories that may have a graph
     struct {
         const void *memory;
         cudaGraphExec_t graph; // NULL: this memory has come once

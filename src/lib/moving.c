@@ -141,7 +141,7 @@ static BevpoolStatus put_depths(const Rig *rig, int32_t device, double **depths,
     return lib_copy(device, *depths, row, bytes, error);
 }
 
-/* Makes the handle; the depths, on the device, become the map's. */
+/* Makes the handle of a moving map. The map owns `depths`, which lie on the device. */
 static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolShape *shape,
                                  const BevMoving *moving, double *depths, int32_t device,
                                  BevpoolError *error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BEVDet's five arrays of points: what is checked before a GPU prepares them. */
+/* BEVDet's five arrays of points: the checks before a GPU prepares these arrays. */
 #include "src/lib/lib_internal.h"
 
 static BevpoolStatus check_prepared(const BevpoolPoints *points, const BevpoolPrepared *out,

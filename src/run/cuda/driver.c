@@ -192,7 +192,7 @@ static void answer_question(const void *context, void *memory) {
 }
 
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
-    static bool asked; /* only once: after this process has used CUDA no child can use it */
+    static bool asked; /* a child asks once: no child can use CUDA after this process has used it */
     static AskEnd end;
     static int why; /* the errno of ASK_UNASKED */
     int patience_ms = needs->patience_ms ? needs->patience_ms : PROBE_MS;

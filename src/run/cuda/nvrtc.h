@@ -13,7 +13,7 @@ typedef struct {
     char *log; /* the compiler's messages; may be NULL */
 } NvrtcResult;
 
-/* Compiles `source` for the first GPU. Messages name it `name`; headers are looked for in the
+/* Compiles `source` for the first GPU. Messages call the source `name`. Headers are searched in the
  * folder `headers`. ERR_DEVICE: no driver, no GPU or no libnvrtc; ERR_FAILED: does not compile. The
  * caller frees image and log, also after a failure. */
 bool nvrtc_compile(const char *source, const char *name, const char *headers, NvrtcResult *result,
