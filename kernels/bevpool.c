@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats, and what the contract says of a problem that does not run: the rows that support the
- * problem, the places and bytes of its arrays. Then the codes of each format. */
+/* The formats, and what can be asked about a problem without running it: which rows support the
+ * problem, where its arrays lie, and their bytes. Then the codes of each format. */
 #include "kernels/codec.h"
 
 #include "kernels/cpu/cpu.h"

@@ -19,7 +19,7 @@ static inline dim3 piece_block(BevDtype dtype, int64_t channels) {
     return dim3(lanes, rows);
 }
 
-// Returns the largest class, in which one cell has all rows of a block.
+// Returns the largest class. In class k a cell has 2^k rows of a block; in the largest it has all.
 static inline int piece_largest(BevDtype dtype, int64_t channels) {
     int k = 0;
     while (2u << k <= piece_block(dtype, channels).y)
