@@ -127,9 +127,9 @@ struct CellPoints {
         } while (i < n && !starts_entry(keys, i));
         entries[first + number] = entry(bundle, rows);
     }
-    // Makes the entries of an interval where a point occurs twice. Sorts all points as place << 32 |
-    // number in the cell. Then the first warp writes the entries, while the others wait at the
-    // caller's next barrier. place() also reports irregular points. The report is ignored here.
+    // Makes the entries of an interval where a point occurs twice: sorts keys of place << 32 |
+    // number in the cell. The first warp writes the entries, the others wait at the caller's
+    // barrier. What place() says of irregular points is ignored here.
     __device__ void work_sorted(const Team &team, int interval, uint64_t *keys, int n) const {
         int64_t first = pool.starts[interval];
         bool irregular = false;
