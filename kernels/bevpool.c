@@ -296,13 +296,12 @@ CPU_INLINE uint32_t e2m1_encode(float value) {
 
 /* ---- codes of whole numbers ------------------------------------------------------------------ */
 
-/* Rounds `value` to a whole number from `least` to `most`, ties to even. A NaN becomes 0. */
+/* Rounds `value` to a whole number from `least` to `most`, ties to even: 2^23 + 2^22 is added and
+ * taken away. A NaN fails the first comparison and becomes 0. */
 CPU_INLINE int32_t whole_encode(float value, float least, float most) {
-    const float no_fraction = 0x1.8p23f; /* a sum of this size has no bits below 1: adding rounds */
-    const bool is_nan = value != value;
-    const float number = is_nan ? 0 : value, raised = number > least ? number : least;
-    const float bounded = raised < most ? raised : most;
-    return (int32_t)((bounded + no_fraction) - no_fraction);
+    value = value > least ? value : value != value ? 0 : least;
+    value = value < most ? value : most;
+    return (int32_t)((value + 0x1.8p23f) - 0x1.8p23f);
 }
 
 /* ---- one element of any format --------------------------------------------------------------- */
