@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope: options and subcommands. Only this file decides the exit status. */
 #include "config.h"
+#include "src/base/progress.h"
 #include "src/cli/report.h"
 #include "src/try/try.h"
 
@@ -137,6 +138,8 @@ int main(int argc, char **argv) {
         help_command(options.command, stdout);
         return output_check(0);
     }
-    status = commands[options.command].run(&options, &err) ? 0 : print_error(&err);
-    return output_check(status);
+    progress_begin(commands[options.command].name, options.quiet);
+    const bool ok = commands[options.command].run(&options, &err);
+    progress_end();
+    return output_check(ok ? 0 : print_error(&err));
 }

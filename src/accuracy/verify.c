@@ -3,6 +3,7 @@
 
 #include "kernels/threads.h"
 #include "src/accuracy/fp64.h"
+#include "src/base/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -219,6 +220,7 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
     const BevProblem *view = gates->problem;
     ExactVerdict *verdict = &verify->exact[number][view->dtype][view->align];
     bool known = is_verdict_of(verdict, view, map);
+    progress_part(kernel_config_label(&(KernelConfig){kernel, view->dtype, view->align}).text);
     if (known) {
         row->exact = verdict->exact;
         row->adjoint = verdict->adjoint;
@@ -235,6 +237,7 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
     if (!row->skipped[0])
         *verdict = (ExactVerdict){row->shape, map, row->exact, row->adjoint};
     verify->emit(row, verify->context);
+    progress_done(!row->skipped[0]);
     return true;
 }
 

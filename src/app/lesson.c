@@ -6,6 +6,7 @@
 #include "src/app/app.h"
 
 #include "src/base/clock.h"
+#include "src/base/progress.h"
 
 #include <math.h>
 #include <string.h>
@@ -314,6 +315,7 @@ static bool take_figures(App *app) {
 /* Gives the lesson what it wants. False: it waits for input, a pause or figures. */
 static bool serve_lesson(App *app, bool pause_over) {
     LessonRun *run = &app->desk.run;
+    progress_part(short_text("figures of page %d", run->page + 1).text);
     switch (lesson_run_wants(run)) {
     case LESSON_WANTS_RESET:
         lesson_run_done(run);

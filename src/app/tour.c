@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char tour_file[] = "samples/demo.keys";
-
 enum { READ_MS = 3000, RETRY_MS = 50, MAX_BYTES = 1 << 20, MAX_TICKS = 100000 };
 
 bool app_parse_tick(const char *arguments, double *seconds, int *count) {
@@ -34,7 +32,7 @@ bool app_open_tour(App *app, Err *err) {
         return err_set(err, ERR_USAGE, "tour", "bevscope demo plays it", "a script has no clock");
     app_close_tour(app);
     app_close_lesson(app, &unsaved);
-    if (!data_path(tour_file, path, sizeof path, err) ||
+    if (!data_path("samples/demo.keys", path, sizeof path, err) ||
         !data_read(path, MAX_BYTES, &tour->text, &length, err))
         return false;
     tour->at = tour->text;

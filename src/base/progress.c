@@ -12,17 +12,18 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-enum { LINE = 160, FIRST_MS = 400, EACH_MS = 500, ESTIMATE_MS = 1500 };
+enum { LINE = 160, ESTIMATE_MS = 1500 };
+static const double pauses_ms[2][2] = {{5000, 15000}, {400, 500}}; /* in a file, on a terminal */
 
 static struct {
     Worker worker;
-    bool open;
+    bool open, terminal; /* terminal: the line is replaced; otherwise lines are added */
     const char *what;
     double begun_ms;
     int drawn; /* characters of the line that is on the terminal now */
     /* The step, read and written under the lock. */
     struct Step {
-        const char *name;
+        char name[64], part[64];
         double from, to, expected, done;
         bool planned;
     } step;
@@ -43,44 +44,49 @@ static void replace_line(const char *text) {
         progress.drawn = length;
 }
 
-/* Draws the line. The caller holds the lock. */
-static void draw_line(void) {
-    char text[LINE], shown[LINE], left[48] = "";
+/* Draws or adds the line. The caller holds the lock. */
+static void put_line(void) {
+    char text[LINE + 80], times[64];
     const struct Step *step = &progress.step;
     const double done_of_step = step->expected > 0 ? fmin(step->done / step->expected, 1) : 0;
     const double done = step->from + (step->to - step->from) * done_of_step;
-    const double passed_ms = clock_ms() - progress.begun_ms;
-    if (passed_ms > ESTIMATE_MS && done > 0.02)
-        snprintf(left, sizeof left, ", about %.0f s left",
-                 ceil(passed_ms * (1 - done) / done * 1e-3));
-    snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, step->name,
-             floor(100 * done), passed_ms * 1e-3, left);
-    clean_text(text, shown, sizeof shown); /* scene names come from outside */
-    if (tcgetpgrp(STDERR_FILENO) == getpgrp())
-        replace_line(shown);
+    const double passed_s = (clock_ms() - progress.begun_ms) * 1e-3;
+    if (passed_s > ESTIMATE_MS * 1e-3 && done > 0.02)
+        snprintf(times, sizeof times, "%.0f %%, %.0f s, about %.0f s left", floor(100 * done),
+                 passed_s, ceil(passed_s * (1 - done) / done));
+    else
+        snprintf(times, sizeof times, "%.0f s so far", passed_s);
+    snprintf(text, sizeof text, "bevscope: %s: %s%s%s", progress.what, step->name, step->part,
+             times);
+    clean_text(text, text, sizeof text); /* scene names come from outside */
+    if (!progress.terminal)
+        dprintf(STDERR_FILENO, "%s\n", text);
+    else if (tcgetpgrp(STDERR_FILENO) == getpgrp())
+        replace_line(text);
 }
 
-/* Draws the line twice a second. Short work ends before the first drawing. */
-static void *draw_often(void *unused) {
+/* Short work ends before the first line. */
+static void *put_lines(void *unused) {
     Worker *worker = &progress.worker;
     worker_lock(worker);
-    worker_sleep(worker, FIRST_MS);
+    worker_sleep(worker, pauses_ms[progress.terminal][0]);
     while (!worker->stop) {
-        draw_line();
-        worker_sleep(worker, EACH_MS);
+        put_line();
+        worker_sleep(worker, pauses_ms[progress.terminal][1]);
     }
     worker_unlock(worker);
     return unused;
 }
 
 void progress_begin(const char *what, bool quiet) {
-    if (progress.open || quiet || !isatty(STDERR_FILENO))
+    if (progress.open || quiet)
         return;
     progress.what = what;
-    progress.step = (struct Step){.name = "begins"};
+    progress.terminal = isatty(STDERR_FILENO);
+    progress.step = (struct Step){.from = 0};
     progress.begun_ms = clock_ms();
     progress.drawn = 0;
-    progress.open = worker_start(&progress.worker, draw_often, NULL, "progress", NULL);
+    progress.open = worker_start(&progress.worker, put_lines, NULL, "progress", NULL);
 }
 
 void progress_end(void) {
@@ -88,13 +94,19 @@ void progress_end(void) {
         return;
     progress.open = false;
     worker_stop(&progress.worker);
-    if (progress.drawn)
-        replace_line("");
+    progress_hide();
 }
 
 void progress_step(const char *name, double from, double to) {
     worker_lock(&progress.worker);
-    progress.step = (struct Step){.name = name, .from = from, .to = to};
+    progress.step = (struct Step){.from = from, .to = to};
+    snprintf(progress.step.name, sizeof progress.step.name, "%.60s, ", name);
+    worker_unlock(&progress.worker);
+}
+
+void progress_part(const char *name) {
+    worker_lock(&progress.worker);
+    snprintf(progress.step.part, sizeof progress.step.part, "%.60s, ", name);
     worker_unlock(&progress.worker);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A line on standard error that says how far long work has come and how long it may still take:
  *
- *     bevscope: report: the scene at other sizes, 71 %, 42 s, about 17 s left
+ *     bevscope: bench: canonical, V3 FP8 nearest, 71 %, 42 s, about 17 s left
  *
- * The line is written only where standard error is the terminal of the foreground. A thread of its
- * own draws the line twice a second and removes it at the end. Without a progress_begin() the other
- * functions do nothing, so that library code may report its work. */
+ * In the foreground of a terminal the line is replaced twice a second and removed at the end. Into
+ * a file a line goes after 5 s, and then every 15 s. main() begins it for every command. Without a
+ * progress_begin() the other functions do nothing, so that library code may report its work. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,9 +14,12 @@
 void progress_begin(const char *what, bool quiet);
 void progress_end(void);
 
-/* Begins a step with the borrowed name `name`. The step leads from share `from` to share `to` of
- * the whole work, both 0 to 1. */
+/* Begins a step of this name. The step leads from share `from` to share `to` of the whole work,
+ * both 0 to 1. */
 void progress_step(const char *name, double from, double to);
+
+/* Names the part of the step that begins now. */
+void progress_part(const char *name);
 
 /* Sets the amount of work in the current step, in any unit. */
 void progress_plan(double work);

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- --against: ratios to the latencies of an earlier file ----------------------------------- */
 
@@ -422,7 +421,6 @@ typedef struct {
     Records records;
     Against *against;
     bool backward; /* the plan has backward kernels */
-    bool progress;
     int rows, unsettled;
     Load begun;
 } Bench;
@@ -483,12 +481,6 @@ static void add_bench_row(const BenchRow *row, void *context) {
     records_row(&bench->records);
     bench->rows += ran;
     bench->unsettled += ran && !settled;
-    if (bench->progress) {
-        char scene[21];
-        clean_text(row->scene, scene, sizeof scene);
-        fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", scene, row->config.kernel->name,
-                bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
-    }
 }
 
 /* Warns of latencies that may be wrong. A latency that did not settle is shown without a ratio. A
@@ -587,8 +579,6 @@ static bool measure_rows(Bench *bench, Err *err) {
     ok = ok && against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
          bench_run(&plan, options->once ? add_launched_row : add_bench_row, bench, err) &&
          records_end(records, err);
-    if (bench->progress)
-        fputs("\r\033[K", stderr);
     ok = ok && print_rows(bench, json_incref(machine), timing, err);
     if (!options->against) /* --against says this itself */
         say_if_doubtful(bench);
@@ -605,8 +595,7 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
                                 .judge = judge_bench_row,
                                 .context = &bench,
                                 .row.names_to = options->once ? "range" : "cache"},
-                    .begun = load_now(),
-                    .progress = isatty(STDERR_FILENO) && !options->quiet};
+                    .begun = load_now()};
     if (!against_open(options, &bench.against, err))
         return false;
     if (!files)

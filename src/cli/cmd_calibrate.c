@@ -329,7 +329,6 @@ bool cmd_calibrate(const Options *options, Err *err) {
     RangesRequest request;
     if (!read_request(options, &request, err))
         return false;
-    progress_begin("calibrate", options->quiet);
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++) {
         double share = 1.0 / options->argument_count;

@@ -3,6 +3,7 @@
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "src/base/data.h"
+#include "src/base/progress.h"
 #include "src/cli/selection.h"
 
 #include <stdlib.h>
@@ -51,6 +52,7 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
     bev_tensor_decode(tensor, 0, tensor->rows, (float *)(bytes + header));
     bool ok = data_write(path, bytes, header + values, err);
     free(bytes);
+    progress_hide();
     if (ok)
         clean_print(stdout, path);
     if (ok)
@@ -147,6 +149,7 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
     ok = ok && scene_write_npz(path, &scene, workload->features, map, options->half, err);
     if (!ok)
         return false;
+    progress_hide();
     clean_print(stdout, path);
     printf(": depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
            "%lld intervals\n",

@@ -16,6 +16,7 @@
 static bool run_display(const LoopOptions *options, Err *err) {
     enum { LARGE = 256 << 10 };
     LoopEnd end;
+    progress_end(); /* the display shows its own */
     /* By default malloc has a heap for each thread, and keeps freed blocks of up to 32 MB there.
      * The program's memory would then grow with each change of sizes. With these settings small
      * blocks share one heap, and large blocks (grids, maps) go back to the system. */
@@ -50,18 +51,16 @@ static ScriptOptions script_options(const Options *options, const AppOptions *ap
         .rows = 40,
         .ascii = options->ascii,
         .no_color = choices_find(CHOICE_COLOR, options->color) == TERM_COLOR_NEVER,
+        .quiet = options->quiet,
     };
 }
 
 /* Runs a script, on the CPU: the same input gives the same bytes on every machine. */
 static bool run_script(const Options *options, const AppOptions *app, Err *err) {
     ScriptOptions script = script_options(options, app);
-    progress_begin("script", options->quiet);
-    progress_step("frames", 0, 1);
-    bool ok = (!options->size || script_size(options->size, &script.columns, &script.rows, err)) &&
-              script_run(&script, err);
-    progress_end();
-    return ok;
+    progress_step("frames of the script", 0, 1);
+    return (!options->size || script_size(options->size, &script.columns, &script.rows, err)) &&
+           script_run(&script, err);
 }
 
 static LoopOptions screen_options(const Options *options) {

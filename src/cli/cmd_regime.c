@@ -424,6 +424,7 @@ static bool fill_counters(Regime *regime, Err *err) {
         if (measure_all_kernels(regime, &why))
             return true;
         err_line(&why, line, sizeof line);
+        progress_hide();
         fprintf(stderr, "bevscope: %s; recorded counters take their place\n", line);
         regime->counted = (Report){0};
     }
@@ -610,8 +611,6 @@ bool cmd_regime(const Options *options, Err *err) {
     /* By default these are the article's two GPUs and the GPU of the recordings. */
     unsigned usual = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
                      1u << (gpu_find("h200") - gpus);
-    progress_begin("regime", options->quiet);
-    bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
-    progress_end();
-    return ok && fill_counters(&regime, err) && print_regime(&regime, err);
+    return chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err) &&
+           fill_counters(&regime, err) && print_regime(&regime, err);
 }

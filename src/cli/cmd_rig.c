@@ -2,7 +2,6 @@
 /* bevscope rig: shows how large a problem a rig is, on each GPU. A rig is a scene of an empty
  * world, in JSON. The options change some of its fields. */
 #include "src/base/json_fields.h"
-#include "src/base/progress.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
@@ -203,11 +202,9 @@ static bool describe_rig(const Options *options, const char *text, Err *err) {
     Options to_screen = *options; /* -o names the file of the rig, not of the table */
     to_screen.output = NULL;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
-    progress_begin("rig", options->quiet);
     bool ok =
         chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
         scene_model_open(&model, path.text, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err);
-    progress_end();
     if (ok && !model.problem.view.map.points)
         return err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
                        "no camera sees a cell");

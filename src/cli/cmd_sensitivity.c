@@ -114,8 +114,7 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     static SensitivityRows rows;
     BenchPlan plan;
     BevDtype mixed[TENSOR_ALL];
-    const unsigned all_formats = (1u << BEV_DTYPE_COUNT) - 1;
-    const unsigned usual_formats = all_formats & ~(1u << BEV_FP32); /* FP32 has no error here */
+    const unsigned usual_formats = BEV_ALL_DTYPES & ~(1u << BEV_FP32); /* FP32 has no error here */
     Options here = *options;
     here.device = "cpu"; /* no kernel runs, so no GPU is searched */
     if (options->mixed && !read_mixed(options->mixed, mixed, err))

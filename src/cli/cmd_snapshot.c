@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope snapshot: one frame of the display, without its threads, drawn as a figure. */
+#include "src/base/progress.h"
 #include "src/base/ref.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -284,6 +285,7 @@ static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const Be
              of_file ? "Backward: %s of a gradient from a file"
                      : "Backward: the loss is half the squared norm of what is pooled into %s",
              cells);
+    progress_hide();
     printf("loss     %.4g, over %s%s\n", loss->value, cells, reason);
     printf("kernels  %s, back by %s\n", forward->name, snapshot->state.job.config.kernel->name);
     snprintf(note, sizeof note, "camera %lld", (long long)(pixel / plane));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope steps: shows warps of one or two kernels step by step, as text or as a picture. */
+#include "src/base/progress.h"
 #include "src/cli/selection.h"
 #include "src/view/term/dashboard.h"
 
@@ -123,6 +124,7 @@ static bool read_step_range(StepsCommand *command, Err *err) {
 
 /* Prints each part from an empty page, because one page could not hold all steps. */
 static void print_text(const StepsCommand *command, Cells *cells) {
+    progress_end();
     cells->ascii = true;
     for (int part = PART_HEAD; part <= command->count; part++) {
         cells_clear(cells);

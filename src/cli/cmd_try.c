@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope try: judges a learner's kernel, and times it beside the kernels of this program. */
 #include "kernels/clean.h"
+#include "src/base/progress.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/try/try.h"
@@ -11,14 +12,6 @@
 #include <unistd.h>
 
 enum { SHOWN_CASES = 3, MESSAGE_LINES = 40, MAX_TEMPLATE = 1 << 16 };
-
-static const char default_scene[] = "canonical";
-
-/* Names the current work on standard error, if it is a terminal. "": the work has ended. */
-static void show_progress(const char *what) {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s%s", what, what[0] ? " ..." : "");
-}
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
@@ -83,16 +76,17 @@ static bool judge_case(Trial *trial, const char *name, const Case *c, const BevP
                        Err *err) {
     TryResult result = {.verdict = TRY_RIGHT};
     const double limit_s = trial->options->limit_s;
-    show_progress(name);
+    progress_part(name);
     bool ok = c ? try_case(&trial->kernel, c, limit_s, &result, err)
                 : try_problem(&trial->kernel, problem, limit_s, &result, err);
-    show_progress("");
+    progress_hide();
     ok = ok && show_result(trial, name, &result, err);
     try_result_free(&result);
     return ok;
 }
 
 static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
+    progress_hide();
     printf("%s: compiled by %s; judged in FP32, nearest, by gates A and C\n", trial->file,
            trial->kernel.command);
     bool ok = true;
@@ -145,11 +139,11 @@ static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow r
     rows[count++].kernel = NULL;
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
-        show_progress(rows[i].kernel ? rows[i].kernel->title : "yours");
+        progress_part(rows[i].kernel ? rows[i].kernel->title : "yours");
         ok = try_time(&trial->kernel, rows[i].kernel, problem, timing, limit_s, &rows[i].timing,
                       err);
     }
-    show_progress("");
+    progress_end();
     return ok ? count : 0;
 }
 
@@ -192,7 +186,7 @@ static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err
 
 static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
-    const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
+    const char *scene = options->argument_count > 1 ? options->arguments[1] : "canonical";
     static Trial trial;
     static Workload workload;
     static HostProblem host;
@@ -201,6 +195,7 @@ static bool try_once(const Options *options, Err *err) {
     clean_text(scene, trial.scene, sizeof trial.scene);
     const bool ok = try_compile(file, &trial.kernel, err);
     const char *messages = trial.kernel.messages; /* warnings, also after a success */
+    progress_hide();
     int lines = messages ? print_lines(messages, "", MESSAGE_LINES, stderr) : 0;
     if (lines > MESSAGE_LINES)
         fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);

@@ -423,9 +423,7 @@ bool verify_results(const Options *options, RecordFile *files, int count, Err *e
         add_verify_columns(&records->row, &none);
         return records_open_files(records, files, count, err) && judge_rows(&verified, NULL, err);
     }
-    const unsigned all_dtypes = (1u << BEV_DTYPE_COUNT) - 1;
-    const unsigned all_aligns = (1u << BEV_ALIGN_COUNT) - 1;
-    if (!select_plan_with_files(options, all_dtypes, all_aligns, usual, 3, &plan, err))
+    if (!select_plan_with_files(options, BEV_ALL_DTYPES, BEV_ALL_ALIGNS, usual, 3, &plan, err))
         return false;
     plan.each = &records->each;
     return records_open(records, &plan, err) && verify_run(&plan, add_verify_row, &verified, err) &&

@@ -492,7 +492,6 @@ bool cmd_plot(const Options *options, Err *err) {
                        "this chart is of the rig without fault");
     const unsigned all_gpus = (1u << gpu_count) - 1, a6000 = 1u << (gpu_find("a6000") - gpus);
     const unsigned usual = kind->chart == CHART_WORKING_SET ? all_gpus : a6000;
-    progress_begin("plot", options->quiet);
     progress_step("the scene", 0, scene_share);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], options, dtype, align, &chosen,
@@ -504,6 +503,5 @@ bool cmd_plot(const Options *options, Err *err) {
         ok = draw_dtype(&request, err);
     else if (ok)
         ok = draw_chart(&request, kind->chart, NULL, err);
-    progress_end();
     return ok;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cli/records.h"
 #include "src/base/json_fields.h"
+#include "src/base/progress.h"
 #include "src/run/recorded.h"
 
 #include <errno.h>
@@ -244,6 +245,7 @@ static bool end_moment(void *context, int scene, int moment, const Err *failed, 
         err_line(failed, line, sizeof line);
     json_object_set_new(record, failed ? "error" : "results",
                         failed ? fields_text(line) : json_copy(records->rows));
+    progress_hide(); /* the record or the error may go to the terminal */
     bool ok =
         add_record(records, record, err) && (records->fd < 0 || write_line(records, record, err));
     if (failed)
@@ -254,6 +256,7 @@ static bool end_moment(void *context, int scene, int moment, const Err *failed, 
 }
 
 bool records_end(Records *records, Err *err) {
+    progress_end();
     json_t *end = json_copy(records->head);
     json_object_set_new(end, "moments", json_integer(records->moments));
     bool ok = records->fd < 0 || records->ended || write_line(records, end, err);

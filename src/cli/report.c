@@ -2,6 +2,7 @@
 #include "config.h"
 #include "kernels/clean.h"
 #include "src/base/json_fields.h"
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
 
@@ -436,6 +437,7 @@ int output_screen_columns(void) {
 static ReportPrinter *format_printer(const Options *options) {
     static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL, NULL,
                                               NULL};
+    progress_end(); /* the caller prints now */
     ReportPrinter *print = printers[choices_find(CHOICE_RECORDS, options->format)];
     report_screen_columns = print == report_text && !options->output ? output_screen_columns() : 0;
     return print;
@@ -551,6 +553,7 @@ void output_left_out(const char *scene, int64_t values, double time_s, int momen
     if (!values || !strcmp(name, said))
         return;
     memcpy(said, name, sizeof said);
+    progress_hide();
     const ShortText when =
         isnan(time_s) ? (ShortText){""}
                       : short_text(moments > 1 ? " at %g s, and at %d moments more" : " at %g s",

@@ -48,6 +48,7 @@ bool select_devices(const char *word, unsigned *where, Err *err) {
     if (HAS_CUDA) {
         char line[1024];
         err_line(&why, line, sizeof line);
+        progress_hide();
         fprintf(stderr, "bevscope: %s; the CPU takes over\n", line);
     }
     return true;
@@ -349,11 +350,10 @@ static bool select_kernels(const char *list, unsigned where, unsigned directions
 
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const char *const *usual,
                  int count, BenchPlan *plan, Err *err) {
-    static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
     const int which = choices_or(CHOICE_DIRECTION, options->direction, -1);
     unsigned asked = which < 0 ? 0 : 1u << which; /* by --direction; 0: it is not given */
     if (which == BEV_DIRECTION_COUNT)
-        asked = both;
+        asked = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
     bool named = options->argument_count > 0;
     *plan = (BenchPlan){.scenes = named ? options->arguments : usual,
                         .scene_count = named ? options->argument_count : count,

@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 
+#include "src/base/progress.h"
 #include "src/run/bench.h"
 
 #include <math.h>
@@ -126,6 +127,7 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     row->config = (KernelConfig){kernel, problem->dtype, problem->align};
     row->points = problem->map.points;
     row->intervals = problem->map.intervals;
+    progress_part(kernel_config_label(&row->config).text);
     if (!session_open_or_skip(&session, kernel, problem, row->skipped, err))
         return false;
     if (row->skipped[0]) {
@@ -137,6 +139,7 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     bool ok = bench->plan->once ? launch_in_range(bench, session, err)
                                 : session_prepare_us(session, &row->prepare_us, err) &&
                                       time_caches(bench, session, err);
+    progress_done(1);
     session_close(session);
     return ok;
 }
@@ -204,6 +207,16 @@ bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
     const bool in_build = kernel->launch != NULL, on_device = plan->where >> kernel->where & 1;
     const bool named = !plan->kernels || plan->kernels & kernel_bit(kernel);
     return in_build && on_device && named && has_problems(plan, kernel->direction, kernel->stage);
+}
+
+/* Begins the progress of a moment, in which each kernel has a row for each format and align. */
+static void begin_progress(const BenchPlan *plan, int scene, int moment, int moments) {
+    const double all = plan->scene_count * moments, done = scene * moments + moment;
+    progress_step(plan->scenes[scene], done / all, (done + 1) / all);
+    for (const BevKernel *const *row = bev_kernels; *row; row++)
+        if (plan_selects(plan, *row))
+            progress_expect(__builtin_popcount(plan->dtypes & (*row)->dtypes) *
+                            __builtin_popcount(plan->aligns & (*row)->aligns));
 }
 
 /* Visits the problems of a moment, in every stage, direction, align and format of the plan. */
@@ -280,6 +293,7 @@ static bool visit_scene(const BenchPlan *plan, int number, PlanVisit *visit, voi
         bool done = workload.loaded || workload_open(&workload, scene, &plan->job, &failed);
         if (done && several_moments)
             count = count_moments(plan, &workload);
+        begin_progress(plan, number, moment, count);
         if (done && wanted)
             done = visit_moment(plan, scene, &workload, moment, visit, context, &failed);
         if (!done)

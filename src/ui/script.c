@@ -371,10 +371,12 @@ static bool end_animations(Script *script, Err *err) {
 /* Prints the lesson and reads the learner's lines, until the lesson ends. */
 static bool run_plain_lesson(Script *script, Err *err) {
     char line[256], told[600], said[LOG_LENGTH] = "", *shown = NULL;
+    progress_hide();
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
     if (!end_animations(script, err))
         return false;
     for (;;) {
+        progress_end();
         const LessonPane *pane = &script->app.state.lesson;
         const bool open = script->app.desk.open;
         print_log(&script->app.state.log, said);
@@ -389,6 +391,7 @@ static bool run_plain_lesson(Script *script, Err *err) {
         fflush(stdout);
         if (!open || script->quit || pane->ended || !fgets(line, sizeof line, stdin))
             break;
+        progress_begin("learn", script->options->quiet);
         Err slip;
         script->line++;
         if (!use_plain_line(script, line, &slip) || !end_animations(script, &slip)) {

@@ -23,7 +23,7 @@ typedef struct {
     const char *file;   /* the script; "-": standard input */
     const char *frames; /* folder for the frames; is made where it is missing */
     int columns, rows;
-    bool ascii, no_color;
+    bool ascii, no_color, quiet; /* quiet: no progress is shown */
 } ScriptOptions;
 
 /* Parses "200x60" into columns and rows, each 1 to 1000. */

@@ -25,7 +25,7 @@ kernel() {
 judge() {
     status=$1 pattern=$2
     shift 2
-    timeout 300 "$BEVSCOPE" try "$@" >out 2>err
+    timeout 300 "$BEVSCOPE" try "$@" --quiet >out 2>err
     got=$?
     says "$1" "$pattern"
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Long work shows itself: a line on the terminal with a share and the time that is left, none where
- * nobody wants it; Ctrl-C ends it soon and leaves nothing half-written. */
+/* Long work shows itself: a line on the terminal with a share and the time that is left, lines in a
+ * file of standard error, none where nobody wants it; Ctrl-C ends it soon and leaves nothing
+ * half-written. */
 #include "tests/support/folder.h"
 #include "tests/support/pty_check.h"
 
@@ -58,6 +59,19 @@ static void test_silence(const char *name, const char *behind) {
     pty_end(&pty);
 }
 
+/* A script from a keyboard where nobody types is long work without load. */
+static void test_file(void) {
+    Pty pty;
+    bool ok = run(&pty, "--script - --frames kept", "2>errors.txt");
+    for (double end = pty_now_s() + PATIENCE_S; pty_now_s() < end && system("[ -s errors.txt ]");)
+        pty_read(&pty, 0.1);
+    ok = ok && pty.length == 0 && system("[ $(wc -l <errors.txt) = 1 ]") == 0 &&
+         system("grep -qx 'bevscope: live: frames of the script, [5-9] s so far' errors.txt") == 0;
+    tap_ok(ok, "where standard error is no terminal, a plain line after 5 s");
+    pty_end(&pty);
+    unlink("errors.txt");
+}
+
 /* Work that ends by itself takes its line away. */
 static void test_end(void) {
     Pty pty;
@@ -77,13 +91,12 @@ TAP_WAITING_SUITE(progress_pty) {
     folder_open();
     tap_need(chdir(folder) == 0 && system("mkdir kept") == 0, "a folder");
     test_command("regime", "regime xlarge -o kept/x.txt", false);
-    test_command("plot", "plot published toy -o kept/x.png", false);
-    test_command("script", "--script \"$SRCDIR/samples/demo.keys\" --frames kept", true);
+    test_command("plot", "plot published toy -o kept/x.png >/dev/null", false);
+    test_command("live", "--script \"$SRCDIR/samples/demo.keys\" --frames kept", true);
     tap_need(system("rm -rf kept/*") == 0, "no frames");
     test_silence("with --quiet", "--quiet");
-    test_silence("where standard error is no terminal", "2>errors.txt");
+    test_file();
     test_end();
-    unlink("errors.txt");
     tap_ok(rmdir("kept") == 0 && chdir("/") == 0, "nothing was written that nobody asked for");
     folder_close();
 }
