@@ -54,6 +54,8 @@ static void put_line(void) {
     if (passed_s > ESTIMATE_MS * 1e-3 && done > 0.02)
         snprintf(times, sizeof times, "%.0f %%, %.0f s, about %.0f s left", floor(100 * done),
                  passed_s, ceil(passed_s * (1 - done) / done));
+    else if (done > 0)
+        snprintf(times, sizeof times, "%.0f %%, %.0f s so far", floor(100 * done), passed_s);
     else
         snprintf(times, sizeof times, "%.0f s so far", passed_s);
     snprintf(text, sizeof text, "bevscope: %s: %s%s%s", progress.what, step->name, step->part,
@@ -85,7 +87,6 @@ void progress_begin(const char *what, bool quiet) {
     progress.terminal = isatty(STDERR_FILENO);
     progress.step = (struct Step){.from = 0};
     progress.begun_ms = clock_ms();
-    progress.drawn = 0;
     progress.open = worker_start(&progress.worker, put_lines, NULL, "progress", NULL);
 }
 
