@@ -54,7 +54,7 @@ static void put_line(void) {
     if (passed_s > ESTIMATE_MS * 1e-3 && done > 0.02)
         snprintf(times, sizeof times, "%.0f %%, %.0f s, about %.0f s left", floor(100 * done),
                  passed_s, ceil(passed_s * (1 - done) / done));
-    else if (done > 0)
+    else if (step->to > 0)
         snprintf(times, sizeof times, "%.0f %%, %.0f s so far", floor(100 * done), passed_s);
     else
         snprintf(times, sizeof times, "%.0f s so far", passed_s);
