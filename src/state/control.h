@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { MAX_KERNELS = 64 };
-#define ZOOM_STEP         1.25 /* of a step and of the wheel */
+#define ZOOM_STEP         1.25 /* the factor of one step of `zoom`, and of one step of the wheel */
 
 /* The words of the column `acts` in controls.inc. Each word expands to ACT(handler, statements that
  * write the value and set `now`, members of KeyRow). Each inclusion of controls.inc defines ACT. */
@@ -78,7 +78,8 @@ unsigned control_use(State *state, const Command *command);
  * has the name. */
 bool control_take_camera(State *state, Command *command);
 
-enum { STEP_RUN_VALUES = STEP_RUN | 1 << 16 }; /* neither footprint nor latency change */
+/* STEP_RUN after a change that moves neither footprint nor latency: only values change. */
+enum { STEP_RUN_VALUES = STEP_RUN | 1 << 16 };
 
 /* Assigns a field. The value is STEP_CHANGE where the field changed, else 0. */
 #define SET(field, value) ((field) != (value) ? ((field) = (value), (unsigned)STEP_CHANGE) : 0u)

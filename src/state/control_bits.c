@@ -7,8 +7,6 @@
 const char *const bits_names[BITS_COUNT] = {"features", "depth", "output", "e5m2"};
 const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "number"};
 
-/* ---- a code ---------------------------------------------------------------------------------- */
-
 /* Returns the element format of a tensor, where features have the format `dtype`. All formats of
  * whole numbers have the codes of INT8. */
 static BevDtype element_of(BevDtype dtype, BitsOf of) {
@@ -145,7 +143,7 @@ ShortText bits_formula(BevDtype element, uint32_t code) {
     return (ShortText){""};
 }
 
-/* ---- the page -------------------------------------------------------------------------------- */
+/* ---- the page of bits ------------------------------------------------------------------------ */
 
 BitsPage state_bits(const State *state) {
     BitsPage page = state->bits;

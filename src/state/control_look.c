@@ -120,10 +120,10 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
-    /* Only the picture without zoom interpolates between cells, so it must be drawn again. */
+    /* Empty cells are interpolated only without zoom. */
+    const bool interpolation_changes = (viewport->zoom > 1) != (before > 1);
     return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom) |
-           (viewport->zoom != before ? STEP_CHANGE : 0) |
-           ((viewport->zoom > 1) != (before > 1) ? STEP_LOOK : 0);
+           (viewport->zoom != before ? STEP_CHANGE : 0) | (interpolation_changes ? STEP_LOOK : 0);
 }
 
 unsigned control_zoom(State *state, const Command *command) {
@@ -197,11 +197,13 @@ ShortText state_slice_text(const State *state) {
 /* Returns the slice one step away in the cycle max (place 0), 0, 1, ..., the highest, side. */
 static int next_slice(int now, int step, int slices) {
     const int side_place = slices + 1, count = slices + 2;
-    int place = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? side_place : now + 1;
-    place = wrapped(place + step, count);
+    const int place_now = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? side_place : now + 1;
+    const int place = wrapped(place_now + step, count);
     return place == 0 ? SLICE_MAX : place == side_place ? SLICE_SIDE : place - 1;
 }
 
+/* Shows another slice. The view from the side has other cells than the views from above, so that
+ * pinned cell, cursor and view are reset between the two. */
 unsigned control_slice(State *state, const Command *command) {
     int slices = (int)state->scene.slices, now = state->job.slice, next = now;
     if (slices <= 1)
@@ -211,7 +213,7 @@ unsigned control_slice(State *state, const Command *command) {
     else if (!slice_parse(command->argument, slices, &next))
         return SAY(state, command->action, "slice: '%s' is none of max, side, 0 to %d",
                    command->argument, slices - 1);
-    bool other_cells = (now == SLICE_SIDE) != (next == SLICE_SIDE);
+    const bool other_cells = (now == SLICE_SIDE) != (next == SLICE_SIDE);
     control_use_slice(state, next, other_cells ? VIEW_CENTERED : VIEW_KEPT);
     if (other_cells) {
         state->pinned = state->cursor_shown = false;
@@ -259,8 +261,7 @@ unsigned control_steps_at(State *state, const Command *command) {
            changed;
 }
 
-/* ---- running --------------------------------------------------------------------------------- */
-
+/* Sets how fast the steps play. A run that would begin at its end begins at the other end. */
 unsigned control_steps_speed(State *state, const Command *command) {
     int last = state->shown.step_count - 1;
     unsigned changed = SET(state->step_speed, command->number);
@@ -289,12 +290,10 @@ unsigned control_steps_tick(State *state, double seconds) {
     state->step_at = (int)clamp(state->step_at + moved, 0, last);
     if (state->step_at > 0 && state->step_at < last)
         return STEP_REDRAW;
-    state->step_speed = 0;
+    state->step_speed = 0; /* the run stops at the first and at the last step */
     return SAY(state, ACTION_STEPS_SPEED, "step %d: the %s", state->step_at + 1,
                state->step_at ? "last" : "first");
 }
-
-/* ---- which warps ----------------------------------------------------------------------------- */
 
 ShortText state_steps_of(const State *state) {
     const Job *job = &state->job;
@@ -352,8 +351,6 @@ unsigned control_steps_of(State *state, const Command *command) {
                    "steps-of: '%s' is not cell, BLOCK, BLOCK,WARP or BLOCK,WARP,LANE", text);
     return follow_warps(state, command->action, warps);
 }
-
-/* ---- which kernels --------------------------------------------------------------------------- */
 
 ShortText state_steps_pair(const State *state) {
     const BevKernel *first = state->job.steps_kernels[0], *second = state->job.steps_kernels[1];

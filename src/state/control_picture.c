@@ -32,8 +32,6 @@ bool rgb_parse(const char *text, RgbChoice *rgb) {
     return true;
 }
 
-/* ---- controls -------------------------------------------------------------------------------- */
-
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
 
 unsigned control_baseline(State *state, const Command *command) {
@@ -49,6 +47,7 @@ unsigned control_baseline(State *state, const Command *command) {
     return control_changed(state);
 }
 
+/* Compares the selection with the baseline, or with a second scene. Gradients are not compared. */
 unsigned control_compare(State *state, const Command *command) {
     Job *job = &state->job;
     const Compare mode = (Compare)command->place;
@@ -119,6 +118,7 @@ static unsigned use_rgb(State *state, const Command *command) {
            STEP_LOOK | STEP_CHANGE;
 }
 
+/* Shows the channel that a step or a number selects, or several channels of a text "0,5,9". */
 unsigned control_channel(State *state, const Command *command) {
     const int64_t count = state_channels(state);
     char *end = NULL;
@@ -129,7 +129,7 @@ unsigned control_channel(State *state, const Command *command) {
     int64_t channel = (int64_t)clamp(
         command->step ? (double)state->channel + command->step : number, -1, 1e9);
     if (count > 0)
-        channel = (channel % count + count) % count; /* -1 wraps to the last channel */
+        channel = wrapped((int)channel, (int)count); /* -1 becomes the last channel */
     unsigned changed = SET(state->channel, channel > 0 ? channel : 0);
     state->rgb = rgb_from(state->channel, count);
     const bool channel_shown =

@@ -81,8 +81,9 @@ void state_compare_with(State *state, int scene) {
     control_changed(state);
 }
 
+/* Selects a scene, at time 0 and without camera errors. Steps lead through the scenes after the
+ * presets, which `config` chooses. */
 unsigned control_scene(State *state, const Command *command) {
-    /* Steps lead through the scenes after the presets, which `config` chooses. */
     const int first = state->menu.preset_count, count = state->menu.scenes.count - first;
     int scene;
     if (command->step && count) {
@@ -109,6 +110,7 @@ static void pause_world(State *state) {
         state->job.time_s = round(state->job.time_s * 100) / 100;
 }
 
+/* Plays or pauses: the race while its page is open, else the world. */
 unsigned control_play(State *state, const Command *command) {
     if (state->race) {
         state->race_paused = !control_switched(command, !state->race_paused);
@@ -151,17 +153,18 @@ const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
-/* Returns the pruning one step away. A step up keeps half as many bins, or takes ten times the
- * threshold, from PRUNE_LEAST on; a step down the opposite. `bins` of a pixel; 0: unknown. */
+/* Returns the pruning one step away. A step up halves the number of kept bins, or takes ten times
+ * the threshold. A step down does the opposite. `bins`: the depth bins of a pixel; 0: unknown. */
 static Prune prune_stepped(Prune now, int step, int64_t bins) {
     if (now.top) {
         const int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
         return (Prune){.top = bins && top > bins ? 0 : top};
     }
     const double below = now.below ? now.below * pow(10, step) : step > 0 ? PRUNE_LEAST : 0;
-    return (Prune){.below = below < PRUNE_LEAST * 0.99 ? 0 : fmin(below, 1)}; /* not exact */
+    return (Prune){.below = below < PRUNE_LEAST * 0.99 ? 0 : fmin(below, 1)}; /* pow() rounds */
 }
 
+/* Chooses the points to leave out: those below a least depth, or all but each pixel's top bins. */
 unsigned control_prune(State *state, const Command *command) {
     Prune now = state->job.prune, next = prune_stepped(now, command->step, state->scene.depth_bins);
     if (!command->step && !prune_parse(command->argument, &next))

@@ -60,7 +60,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
 static const BevKernel *next_in_ladder(const State *state, int step) {
     const BevKernel *ladder[BEV_RUNGS], *now = state->job.config.kernel;
     const int count = bev_ladder(state_where(state), direction_of(state), ladder);
-    int place = 0; /* of the selection, or of the kernel that follows it in the table */
+    int place = 0; /* the selection's place, or that of the kernel after the selection */
     while (place < count && kernel_bit(ladder[place]) < kernel_bit(now))
         place++;
     const bool in_ladder = place < count && ladder[place] == now;
@@ -187,6 +187,7 @@ unsigned control_align(State *state, const Command *command) {
     return control_use_config(state, command->action, config, bev_aligns[align].title);
 }
 
+/* Selects the counterpart of the kernel on the named backend, or by a step on the other backend. */
 unsigned control_backend(State *state, const Command *command) {
     const bool names_cpu = !strcasecmp(command->argument, where_words[BEV_CPU]);
     const bool to_cpu = command->step ? state_where(state) != BEV_CPU : names_cpu;

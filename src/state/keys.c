@@ -225,14 +225,15 @@ const KeyRow keys[ACTION_COUNT] = {
 /* ---- from keys and script lines to commands -------------------------------------------------- */
 
 bool keys_find(int32_t key, Command *command) {
-    for (int i = 0; i < ACTION_COUNT && key; i++) {
+    for (int i = 0; i < ACTION_COUNT && key; i++) { /* 0 is no key: it ends the lists of keys */
         int step = keys[i].back == key ? -1 : 0;
         for (int k = 0; k < KEYS_PER_ROW; k++)
             if (keys[i].keys[k] == key)
                 step = 1;
-        *command = (Command){.action = (Action)i, .step = step};
-        if (step)
+        if (step) {
+            *command = (Command){.action = (Action)i, .step = step};
             return true;
+        }
     }
     return false;
 }
@@ -283,8 +284,8 @@ static bool refuse_word(const char *line, const char *word, Err *err) {
     return err_set(err, ERR_USAGE, line, "", "no control is called \"%s\"; %s", word, hint);
 }
 
-/* Whether the text has the form of the control's argument. The control `pin` takes on, off or a
- * cell "X,Y". */
+/* Whether the text has the form of the control's argument. The control `pin-cell` takes on, off or
+ * a cell "X,Y". */
 static bool check_argument(const KeyRow *row, const char *line, const char *argument, Err *err) {
     double number, y;
     char rest;
@@ -400,8 +401,8 @@ static const struct {
     {OPEN_PALETTE, {{"Esc"}, "as before", ACTION_COUNT}},
     {OPEN_HELP, {{"PgUp PgDn"}, "scroll", ACTION_COUNT}},
     {OPEN_HELP, {{"Esc"}, "close", ACTION_ESCAPE}},
-    {OPEN_BITS, {{"Arrows"}, "bit, next", ACTION_BITS_VALUE}}, /* or, */
-    {OPEN_BITS, {{"Left Right"}, "bit", ACTION_BITS_AT}},      /* where Up and Down are taken */
+    {OPEN_BITS, {{"Arrows"}, "bit, next", ACTION_BITS_VALUE}},
+    {OPEN_BITS, {{"Left Right"}, "bit", ACTION_BITS_AT}}, /* in a choice, instead of "Arrows" */
     {OPEN_BITS, {{"Space"}, "flip", ACTION_BITS_FLIP}},
     {OPEN_BITS, {{"Esc"}, "close", ACTION_ESCAPE}},
     {OPEN_LESSON, {{"Enter"}, "go on", ACTION_NEXT}},
@@ -447,16 +448,16 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
         KeyHint hint = hint_rows[i].hint;
         const bool of_bits = bits_work && hint_rows[i].open == OPEN_BITS;
-        if (of_bits ? hint.action == bits_left_out : hint_rows[i].open != open)
-            continue;
-        if (bits_work && !of_bits && hint.action == ACTION_ESCAPE) /* Esc closes the bits first */
+        const bool applies = of_bits ? hint.action != bits_left_out : hint_rows[i].open == open;
+        const bool esc_closes_bits = bits_work && !of_bits && hint.action == ACTION_ESCAPE;
+        if (!applies || esc_closes_bits)
             continue;
         if (hint.action == ACTION_NEXT && state->lesson.asks != ASKS_NOTHING)
             hint.label = "answer";
         hints[count++] = hint;
     }
-    bool shows_picture_keys = open != OPEN_PALETTE && open != OPEN_HELP;
-    for (int rank = 1; shows_picture_keys && rank <= KEY_HINTS; rank++)
+    const int picture_keys = open == OPEN_PALETTE || open == OPEN_HELP ? 0 : KEY_HINTS;
+    for (int rank = 1; rank <= picture_keys; rank++)
         for (int i = 0; i < ACTION_COUNT; i++)
             if (keys[i].rank == rank)
                 hints[count++] = hint_of((Action)i);
@@ -471,7 +472,7 @@ static const struct {
     int32_t key;
     Action action;
     int step;
-    const char *argument; /* where step is 0 */
+    const char *argument; /* the argument of a command with step 0; else "" */
 } page_keys[] = {
     {OPEN_BITS, KEYCODE_LEFT, ACTION_BITS_AT, 1, ""},
     {OPEN_BITS, KEYCODE_RIGHT, ACTION_BITS_AT, -1, ""},

@@ -46,7 +46,7 @@ enum {
 /* What a control needs before it does anything. Without it the control says why. */
 typedef enum {
     NEED_NOTHING,
-    NEED_CAMERAS,   /* a rig */
+    NEED_CAMERAS,   /* a rig with cameras */
     NEED_WORLD,     /* depth and features that are rendered, not those of a file */
     NEED_OPERATOR,  /* an operator scene */
     NEED_TRUTH,     /* boxes or LiDAR */
@@ -55,7 +55,7 @@ typedef enum {
     NEED_LESSON,    /* an open lesson */
     NEED_WINDOW,
     NEED_CUDA,      /* a GPU of this machine */
-    NEED_SCHEDULES  /* of the frame; the page says so, and the tour waits for them */
+    NEED_SCHEDULES  /* schedules of the frame. Only a tour waits; the page says what is missing */
 } ControlNeed;
 
 enum { KEYS_PER_ROW = 3 };
@@ -76,9 +76,9 @@ typedef struct {
     Action action;
     int step;
     char argument[64]; /* empty unless step is 0 */
-    int place;         /* for handlers: the new value's place in the list, or the new number */
-    double number;
-    bool all; /* of all cameras */
+    int place;         /* for handlers: the new value's place in the list */
+    double number;     /* for handlers: the new number */
+    bool all;          /* the command is for all cameras */
 } Command;
 
 typedef struct State State; /* state.h */
@@ -106,22 +106,22 @@ typedef struct {
     const char *word;
     ArgumentKind argument;
     ControlValues *list;        /* NULL: none */
-    double lo, hi, step;        /* of a number */
-    bool scaled;                /* a step multiplies */
+    double lo, hi, step;        /* the bounds of a number, and the size of a step */
+    bool scaled;                /* a step multiplies the number by `step` */
     bool picks;                 /* the argument is a value of the list */
-    bool direct, held;          /* direct: its first key is one of those that the help lists */
-    int rank;                   /* place on the key bar, from 1; 0: not on it */
-    const char *label;          /* and its word there */
-    int32_t keys[KEYS_PER_ROW]; /* one step forward; 0 ends them */
-    int32_t back;               /* one step back; 0: none; NO_KEY: as a word */
+    bool direct, held;          /* the help lists the first key; a key may be held down */
+    int rank;                   /* place on the key bar, from 1; 0: not on the bar */
+    const char *label;          /* the control's word on the key bar */
+    int32_t keys[KEYS_PER_ROW]; /* the keys of a step forward; 0 ends the list */
+    int32_t back;               /* the key of a step back; 0: no such step; NO_KEY: only "WORD -" */
     KeyGroup group;
     ControlNeed needs;
     const char *help;
-    const char *also; /* other words for it */
+    const char *also; /* other words by which the palette finds the control */
     ControlHandler *handler;
-    size_t field;        /* of State: what TOGGLES, CHOOSES, SETS and WHAT_IF change, */
-    unsigned asks;       /* the STEP_* bits, */
-    const char *says[2]; /* and what the log says of a switch */
+    size_t field;        /* offset in State of what TOGGLES, CHOOSES, SETS and WHAT_IF change */
+    unsigned asks;       /* the STEP_* bits of a change of this field */
+    const char *says[2]; /* what the log says when a switch is off, and when it is on */
     ControlValue *value;
 } KeyRow;
 
@@ -141,8 +141,9 @@ bool same_command(const Command *a, const Command *b);
 const KeyRow *keys_of_word(const char *word);
 const KeyRow *keys_beginning(const char *text);
 
-/* The entries of the help: the controls with a direct key, or the words of the glossary.
- * keys_direct returns the control at a place in that list; ACTION_COUNT: there are fewer. */
+/* help_entries returns the number of the help's entries: controls with a direct key, or words of
+ * the glossary. keys_direct returns the control at a place in the list of controls with a direct
+ * key; ACTION_COUNT: the list is shorter. */
 enum { HELP_TEXT_W = 41 };
 int help_entries(const State *state);
 int keys_direct(int place);
@@ -175,9 +176,10 @@ ShortText keys_label(const KeyRow *row);
 typedef struct {
     KeyText key;
     const char *label;
-    Action action; /* of a click; ACTION_COUNT: none */
+    Action action; /* the action of a click; ACTION_COUNT: none */
 } KeyHint;
 
+/* Lists the hints that the key bar shows now. Returns their number. */
 enum { KEY_HINTS = 32 };
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]);
 

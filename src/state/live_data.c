@@ -99,9 +99,12 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 }
 
 Reading live_latency(const LiveData *live, const LiveKernel *row) {
-    Reading latency = row ? row->median_us : (Reading){.value = 0};
-    latency.doubtful = (live->timed && latency.source == SOURCE_RECORDED && !row->skipped) ||
-                       (latency.source == SOURCE_MEASURED && row->unsettled);
+    if (!row)
+        return (Reading){.value = 0};
+    Reading latency = row->median_us;
+    latency.doubtful = latency.source == SOURCE_RECORDED   ? live->timed && !row->skipped
+                       : latency.source == SOURCE_MEASURED ? row->unsettled
+                                                           : false;
     return latency;
 }
 
@@ -109,8 +112,8 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     const Reading unknown = {.value = NAN};
     const LiveKernel *baseline = &live->baseline;
     const Reading latency = live_latency(live, row), base = live_latency(live, baseline);
-    if (!latency.source || latency.source != base.source || latency.stale || base.stale ||
-        !(latency.value > 0))
+    const bool same_source = latency.source && latency.source == base.source;
+    if (!same_source || latency.stale || base.stale || !(latency.value > 0))
         return unknown;
     const bool same_recording = !strcmp(row->recorded_on, baseline->recorded_on);
     if (latency.source == SOURCE_RECORDED &&
@@ -138,7 +141,7 @@ Headline live_headline(const State *state, const LiveData *live) {
             reading(bev_footprint_total(live->memory.footprint), SOURCE_MODEL);
     headline.latency_us = live_latency(live, row);
     if (row && headline.latency_us.source == SOURCE_MEASURED) {
-        const double noise = row->kernel->where == BEV_CPU ? 0.1 : 0.02;
+        const double noise = row->kernel->where == BEV_CPU ? 0.1 : 0.02; /* of a latency */
         headline.latency_us.doubtful |= row->beside_pictures;
         headline.swing_us[0] = (1 - noise) * row->least_us;
         headline.swing_us[1] = (1 + noise) * row->most_us;
@@ -410,14 +413,17 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     const ScatterStats *stats = &live->intervals.stats;
     const BevKernel *kernel = live->job.config.kernel;
     const bool counts_points = state->scene.operator_spec.kind == OPERATOR_HISTOGRAM;
-    const WorkflowScene scene = {state->menu.scenes.names[live->job.scene],
-                                 !state->scene.has_operator ? WORKFLOW_POOLING
-                                 : counts_points            ? WORKFLOW_COUNTING
-                                                            : WORKFLOW_OPERATOR};
+    const WorkflowScene scene = {.name = state->menu.scenes.names[live->job.scene],
+                                 .of = !state->scene.has_operator ? WORKFLOW_POOLING
+                                       : counts_points            ? WORKFLOW_COUNTING
+                                                                  : WORKFLOW_OPERATOR};
     IntervalLengths lengths = {0};
     if (live->intervals.known)
-        lengths = (IntervalLengths){model_longest(live->model), stats->median, stats->cells,
-                                    stats->intervals, live->frame.shape.nz};
+        lengths = (IntervalLengths){.longest = model_longest(live->model),
+                                    .median = stats->median,
+                                    .cells = stats->cells,
+                                    .filled = stats->intervals,
+                                    .slices = live->frame.shape.nz};
     int count = findings_of(live->model, kernel, state->gpu, &state->edit, &lengths, findings);
     if (kernel->direction == BEV_FORWARD)
         count += workflow_of(live->model, kernel, state->gpu, &state->edit, &lengths, &scene,
@@ -439,7 +445,7 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
     if (!selected || !live->model->pruned.count || gpu_edit_any(&state->edit))
         return false;
     const PrunedModel *pruned = &live->model->pruned;
-    const PrunedKernel *best = pruned->kernels, *own = NULL;
+    const PrunedKernel *best = pruned->kernels, *own = NULL; /* the fastest row; the selection's */
     for (int i = 0; i < pruned->count; i++) {
         const PrunedKernel *row = &pruned->kernels[i];
         best = row->latency_us[gpu] < best->latency_us[gpu] ? row : best;
@@ -528,6 +534,7 @@ static double time_from(FigureSource source, const State *state, const LiveData 
     const bool forward = kernel->direction == BEV_FORWARD;
     if (source == SOURCE_MODEL)
         return predicted ? prediction_of(state, live, predicted).latency_us : NAN;
+    /* Forward, only times of the chosen GPU count, measured ones if this machine has that GPU. */
     if (!row || source == SOURCE_UNKNOWN || (forward && kernel->where != BEV_CUDA))
         return NAN;
     const RecordedOnGpu *on_gpu = story_recorded(state, row);
@@ -594,8 +601,10 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
            model_v3_choice(&model->formats[model->dtype], &gpu).kernel == kernel->large_l2;
 }
 
-/* ---- why ------------------------------------------------------------------------------------- */
+/* ---- the story: why a kernel takes its time -------------------------------------------------- */
 
+/* Writes the reason that limits a kernel at three lengths: `why`, `short_why` and `brief`. Only the
+ * default kernel cuts long cells. Two of its texts begin with the parts of its work. */
 static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
                     StoryBar *bar) {
     const Prediction prediction = prediction_of(state, live, predicted);
@@ -605,6 +614,7 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
                              : tiles                           ? "tiles, long cells cut: "
                              : prune_is_off(&state->job.prune) ? "pieces, long cells cut: "
                                                                : "too few points for tiles: ";
+    const char *const short_work = !cuts ? "" : tiles ? "tiles: " : "pieces: ";
     char reason[sizeof bar->why];
     bar->reason =
         findings_reason(predicted, &prediction, model_longest(live->model), reason, sizeof reason);
@@ -615,17 +625,16 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
         snprintf(bar->short_why, sizeof bar->short_why, "waits for %lld-point cells",
                  (long long)model_longest(live->model));
     else
-        snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s",
-                 !cuts   ? ""
-                 : tiles ? "tiles: "
-                         : "pieces: ",
-                 brief);
-    snprintf(bar->brief, sizeof bar->brief, "%.*s",
-             (int)(cuts || cell || sums ? sizeof bar->brief : strcspn(brief, ":")),
-             cuts   ? "cuts long cells"
-             : cell ? "waits: long cells"
-             : sums ? "atomics in the L2"
-                    : brief);
+        snprintf(bar->short_why, sizeof bar->short_why, "%s%.38s", short_work, brief);
+    const char *const fixed = cuts   ? "cuts long cells"
+                              : cell ? "waits: long cells"
+                              : sums ? "atomics in the L2"
+                                     : NULL;
+    const int before_colon = (int)strcspn(brief, ":");
+    if (fixed)
+        snprintf(bar->brief, sizeof bar->brief, "%s", fixed);
+    else
+        snprintf(bar->brief, sizeof bar->brief, "%.*s", before_colon, brief);
 }
 
 /* Writes how many points of a long cell the kernel loads together: "8 points at a time". "": their
@@ -699,7 +708,7 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
         snprintf(bar->short_why, sizeof bar->short_why, "%s", bar->brief);
 }
 
-/* ---- which kernels --------------------------------------------------------------------------- */
+/* ---- the story: which kernels have bars, and where their times are from ---------------------- */
 
 bool story_tells(const BevKernel *kernel) {
     return kernel->where == BEV_CUDA && kernel->direction == BEV_FORWARD &&
@@ -843,7 +852,7 @@ Headline story_headline(const State *state, const LiveData *live) {
         return headline;
     headline.latency_us = reading(story.selection.us, story.source);
     headline.latency_us.stale = story.other_config || isnan(story.selection.us);
-    headline.latency_us.doubtful = !cpu;
+    headline.latency_us.doubtful = !cpu; /* on a GPU a measured latency follows */
     headline.swing_us[0] = headline.swing_us[1] = 0;
     headline.estimate = story.selection.estimate;
     snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.of);

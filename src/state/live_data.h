@@ -15,7 +15,7 @@
 enum { LIVE_MAX_KERNELS = 32, LIVE_MAX_CONTRIBUTIONS = 512 };
 
 typedef struct {
-    char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
+    char name[96];   /* the device that runs the selection: "NVIDIA H200", or the CPU's name */
     char driver[32]; /* "580.159"; "": none */
     char cuda[16];   /* "13.0"; "": none */
     BevWhere where;
@@ -40,14 +40,14 @@ typedef struct {
  * feature channel. All are 1 where the format has no scales. */
 typedef struct {
     bool known;
-    BevDtype dtype; /* of the frame's features */
+    BevDtype dtype; /* the format of the frame's features */
     float tensor[BITS_COUNT], channel_least, channel_most;
 } LiveScales;
 
 /* A latency that was recorded on one kind of GPU, on a scene with the same map. */
 typedef struct {
     double us;         /* NaN: none was recorded */
-    const char *label; /* of the recording: "NVIDIA H200, driver ..., 2026-11-20"; NULL: none */
+    const char *label; /* the recording: "NVIDIA H200, driver ..., 2026-11-20"; NULL: none */
 } RecordedOnGpu;
 
 /* The figures of one kernel, at the selected dtype and align. */
@@ -68,15 +68,15 @@ typedef struct {
      * warm launches, which are kept beside a measured median. */
     Reading cold_us, single_us, recorded_us;
     Reading counted[COUNTER_COUNT]; /* recorded counters of a warm launch */
-    Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
-    RecordedOnGpu on_gpu[MODEL_GPUS]; /* by rows of gpus[]; of CUDA kernels alone */
+    Reading published_us[MODEL_GPUS]; /* the article's latency on each row of gpus[] */
+    RecordedOnGpu on_gpu[MODEL_GPUS]; /* CUDA kernels: the recorded latency on each row of gpus[] */
     Reading prepare_us;
     /* GPU: registers of a thread, and theoretical occupancy (0..1). Of a launch with several
      * kernels these are the most registers and the least occupancy. */
     Reading registers, occupancy;
-    char recorded_on[96]; /* of recorded_us: the machine and date, "NVIDIA H200 ..."; "": none */
-    char recorded_file[48];         /* in samples/recorded/ */
-    Reading ceiling_gb_s;           /* of the machine of recorded figures; else see LiveDevice */
+    char recorded_on[96]; /* machine and date of recorded_us, "NVIDIA H200 ..."; "": none */
+    char recorded_file[48];         /* the recording's file in samples/recorded/ */
+    Reading ceiling_gb_s;           /* LiveDevice.ceiling_gb_s of the machine of the recording */
 } LiveKernel;
 
 /* The speed-up: the baseline's latency divided by the selection's. A measured speed-up is the
@@ -84,8 +84,8 @@ typedef struct {
  * and the medians are divided. A recorded speed-up divides two medians of one recording. */
 typedef struct {
     Reading ratio;
-    double least, most; /* of the measured ratios */
-    int pairs;          /* measured so far */
+    double least, most; /* the least and the largest measured ratio */
+    int pairs;          /* the pairs of latencies measured so far */
     bool scatter;       /* whether the ratios scatter widely */
     char recorded_on[96], recorded_file[48];
 } LiveSpeedup;
@@ -96,7 +96,7 @@ typedef struct {
     bool stale; /* the map has changed since */
     KernelConfig config;
     double dram_bytes, l2_sectors, l1_sectors; /* read and written; a sector has 32 bytes */
-    double issue_percent, occupancy_percent;   /* of the issue slots, of the warp slots */
+    double issue_percent, occupancy_percent;   /* the used share of issue slots; of warp slots */
 } LiveCounters;
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
@@ -108,7 +108,7 @@ typedef struct {
     LiveVerdict gate_a, gate_b, gate_c;
     LiveVerdict atol_1e2; /* the published line: max abs error <= 1e-2 */
     double max_abs, largest, rel_l2, channels_l2, cosine; /* FormatError */
-    double rel_l2_limit;                         /* of gate B */
+    double rel_l2_limit;                         /* the limit that gate B sets to rel_l2 */
     int64_t nan_count, inf_count, left_out; /* FormatError */
     int64_t worst_cell;                     /* -1: none */
     double prune_change; /* the most that pruned points change an output; 0: nothing is pruned */
@@ -129,7 +129,7 @@ typedef struct {
     int camera;
     int32_t w, h, depth_bin;
     float depth;  /* probability of the bin */
-    float weight; /* of bilinear pooling; 1 for nearest */
+    float weight; /* the point's bilinear weight; 1 for nearest */
 } LiveContribution;
 
 typedef struct {
@@ -166,21 +166,21 @@ typedef struct {
     bool alike;     /* one and the same grid is on both sides */
     int64_t cells;  /* whose values differ in any channel */
     double most;    /* the largest difference of a value */
-    double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in
-                       front of a camera, of the camera that it moved most; NaN: no rig */
+    double moved_m; /* seen from above, how far calibration errors move a point LIVE_MOVED_AT_M in
+                       front of a camera: the most of all cameras; NaN: no rig */
 } LiveDifference;
 
 /* Where the mass of the ground-truth objects lies, by range. */
 typedef struct {
-    bool known, compared; /* there are objects; the baseline has some, too */
+    bool known, compared; /* the frame has objects; the baseline has objects, too */
     ObjectBand now[OBJECT_BANDS], baseline[OBJECT_BANDS];
 } LiveObjects;
 
 /* Gradients of a loss on some cells. Borrowed like the frame; NULL where there are none. */
 typedef struct {
-    const GridLoss *loss; /* its `inside` is NULL where it is on all cells, or there is none */
-    const float *grad_depth, *grad_feat; /* as depth and features; both or none */
-    const char *text;                    /* why there are none; "": there are */
+    const GridLoss *loss; /* loss->inside NULL: the loss is on all cells, or there is no loss */
+    const float *grad_depth, *grad_feat; /* with the shapes of depth and features; both or none */
+    const char *text;                    /* why gradients are missing; "": they are not */
 } LiveGradients;
 
 /* The arrays of one frame, borrowed until the engine is asked for the next. NULL: missing. */
@@ -189,23 +189,23 @@ typedef struct {
     uint64_t baseline_content; /* changes when the baseline changes */
     uint64_t seen_content;     /* changes when what the cameras see changes */
     int64_t nx, ny, channels;
-    BevShape shape;                                 /* of the problem */
+    BevShape shape;                                 /* the problem's shape */
     const float *pooled;                            /* (cell, c), selection */
     const float *baseline;                          /* (cell, c), while a comparison is on */
     const BevKernel *pooled_by, *baseline_by;       /* the kernels of these two */
     const double *fp64_original;                    /* (cell, c), FP64 over the original inputs */
     const double *baseline_fp64;                    /* (cell, c), FP64 over the baseline's inputs */
     const BevMap *map, *baseline_map;
-    const LiveSteps *steps; /* where the job asks for them */
+    const LiveSteps *steps; /* recorded steps, if the job asks for steps */
     const Embedding *embedding;
     const float *baseline_depth; /* (camera, depth, h, w), while a comparison is on */
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
     const OperatorBars *bars;   /* for the strip of an operator scene, which has no cameras */
-    const Rig *rig;             /* as calibrated: calibration errors included */
+    const Rig *rig;             /* the rig with the user's calibration errors */
     const World *world;
     const Photos *photos; /* what the car saw besides: photographs, boxes, LiDAR */
-    char scene_name[64], other_name[64]; /* of a comparison of two scenes; else "" */
+    char scene_name[64], other_name[64]; /* the names of two compared scenes; else "" */
     bool photo_features; /* made from photographs: channels 0 to 2 are linear light */
     bool draft; /* made with fewer rays: unless the world moves, a finer frame follows */
     double time_s;
@@ -213,7 +213,7 @@ typedef struct {
 } LiveFrame;
 
 typedef struct {
-    uint64_t serial; /* of the job that `frame` shows */
+    uint64_t serial; /* the serial of the job that `frame` shows */
     Job job;         /* that job: the figures below belong to it */
     bool busy;       /* a newer job is being computed */
     /* The kernel that pooled this picture in place of the selected kernel or the baseline. A
@@ -224,7 +224,7 @@ typedef struct {
     LiveMemory memory;
     LiveScales scales;
     const MemoryModel *model; /* of this scene, borrowed like `frame`; NULL: none yet */
-    bool model_of_before;     /* the model is of another map or format: that of the job comes */
+    bool model_of_before;     /* `model` is of an earlier map or format; the job's follows */
     double pruned_s;          /* the moment whose depths pruned the model's map */
     const Race *race;         /* of this map, while its page is open, borrowed; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
@@ -239,7 +239,7 @@ typedef struct {
     LiveKernel elsewhere[LIVE_MAX_KERNELS];
     Reading clear_us;    /* recorded: of a clear of the output alone */
     LiveKernel baseline; /* job.baseline on this scene; speed-ups refer to it */
-    LiveSpeedup speedup; /* of the selection */
+    LiveSpeedup speedup; /* the selection's speed-up */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     MapIntervals intervals;
@@ -286,17 +286,16 @@ LiveContribution live_contribution(const BevShape *shape, const Features *featur
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
 
-/* Returns the median of a row; unknown where `row` is NULL. A median is doubtful where it is
- * unsettled or was taken while rendering. A recorded one is doubtful until the kernel is timed
- * here. */
+/* Returns the median of a row; unknown where `row` is NULL. A measured median is doubtful where it
+ * is unsettled. A recorded median is doubtful while the kernel is still to be timed here. */
 Reading live_latency(const LiveData *live, const LiveKernel *row);
 
 /* Returns the baseline's median divided by the row's median; unknown where their sources differ.
  * The headline shows live->speedup instead. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
-/* Returns the slice of the frame's grid that a picture shows, for the wish `slice`, as in the
- * job. */
+/* Returns the slice of the frame's grid that a picture shows. `slice` is a number from 0,
+ * SLICE_MAX or SLICE_SIDE, as in the job. */
 Slice live_slice(const LiveFrame *frame, int slice);
 
 /* Returns the accuracy of a format that cannot be judged: no gate has a verdict, no figure is
@@ -306,7 +305,7 @@ LiveAccuracy live_unjudged(double time_s);
 /* Marks all formats as unchecked, after a change of scene, kernel or align. */
 void live_forget_accuracy(LiveData *live);
 
-/* Returns the figures that EVENT_FRAME carries. */
+/* Returns the figures that a log line compares. The latency is measured or recorded. */
 Headline live_headline(const State *state, const LiveData *live);
 
 /* ---- texts and bars that terminal and window derive from it ---------------------------------- */
@@ -321,6 +320,7 @@ typedef struct {
     double scale_us;   /* length of a full bar; slower kernels are cut off. 0: no figure is known */
 } Ladder;
 
+/* Lists the kernels. Bars show measured latencies, or recorded ones if more kernels have these. */
 Ladder ladder_of(const State *state, const LiveData *live);
 
 /* Writes the source of the row's median and how it was timed: "measured", "measured, single
@@ -370,7 +370,7 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
 /* Returns "model", or for a CPU kernel's selection "model of the CUDA kernel". */
 const char *model_whose(const LiveData *live);
 
-/* Whether the memory model can follow the accesses of this selection, as of every forward
+/* Whether the memory model replays the accesses of the selected kernel. It replays every forward
  * kernel. */
 bool model_follows(const KernelConfig *config);
 
@@ -445,7 +445,7 @@ typedef struct {
     bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "limited by L2 bandwidth: atomics", "waits for 352-point cells", "waits: long cells" */
     char why[80], short_why[48], brief[40];
-    LimitReason reason; /* which one `why` tells */
+    LimitReason reason; /* the reason that `why` tells */
     /* "2 points at a time, though all in the longest add 0", "2 points at a time, though all add
      * 0"; "": nothing to add */
     char more[64], short_more[40];
@@ -463,6 +463,7 @@ typedef struct {
     double ratio;        /* the baseline's time over the selection's; NaN: not of one source */
 } Story;
 
+/* Fills in the bars from one source: measured, recorded or model, the first with all times. */
 Story story_of(const State *state, const LiveData *live);
 
 /* Whether the forward story has a bar for the kernel. The bars are the CUDA rows of the article's

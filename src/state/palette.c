@@ -61,7 +61,7 @@ static int word_score(const Candidate *candidate, const char *word) {
     const Match help = match_place(row->help, word), also = match_place(candidate->also, word);
     if (help <= WORD_BEGINS)
         return IN_HELP + (int)help + penalty;
-    return also <= WORD_BEGINS ? SYNONYM + (int)also : NO_MATCH;
+    return also <= WORD_BEGINS ? SYNONYM + (int)also : NO_MATCH; /* a synonym must begin a word */
 }
 
 /* Adds the candidate where a typed word fits. A value must have every typed number: of "time 14.92"
@@ -247,7 +247,7 @@ static int list_first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
 }
 
 int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALETTE_ROWS]) {
-    static Search search; /* large; screens and keys are of one thread */
+    static Search search; /* too large for the stack; only one thread draws and takes keys */
     const char *text = state->palette.text;
     text += strspn(text, " ");
     if (!*text)
@@ -260,9 +260,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
     return count;
 }
 
-/* ---- a row ----------------------------------------------------------------------------------- */
-
-/* Tries the command on a copy of the state. Where it only logs a refusal, that is the reason. */
+/* Tries the command on a copy of the state. If only the log changes, its line is the reason. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
     State after = *state;
     Event event = {.kind = EVENT_COMMAND, .command = *command};
@@ -310,7 +308,7 @@ void palette_remember(State *state, const Command *command) {
     int place = 0; /* the old place of this command, else the end of the list */
     while (place < palette->recent_count && !same_command(&palette->recent[place], command))
         place++;
-    if (place == PALETTE_RECENT)
+    if (place == PALETTE_RECENT) /* the list is full: the oldest command is dropped */
         place--;
     else if (place == palette->recent_count)
         palette->recent_count++;
@@ -395,9 +393,8 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_ENTER:
         return row ? enter_row(state, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
-        return row ? try_value(row, -1, command) : PALETTE_NOTHING;
     case KEYCODE_RIGHT:
-        return row ? try_value(row, 1, command) : PALETTE_NOTHING;
+        return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;
     case KEYCODE_TAB:
         return row ? complete_row(state, row) : PALETTE_NOTHING;
     case KEYCODE_UP: /* from the first row to the last */

@@ -16,8 +16,8 @@ typedef struct {
      * group's first control, which only tells the group and is not run. */
     Command command;
     char name[PALETTE_NAME];  /* the line of a script: "dtype", "dtype fp8"; of a group "Compare" */
-    char title[PALETTE_NAME]; /* of a value: "RTX A6000"; "": the title repeats the name */
-    const char *help;         /* of the control, or of the value; "": it has none */
+    char title[PALETTE_NAME]; /* a value's title: "RTX A6000"; "": the title repeats the name */
+    const char *help;         /* help of the control or of the value; "": there is no help */
 } PaletteRow;
 
 /* Lists the rows for the typed text, the best first. Returns how many. */

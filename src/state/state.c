@@ -83,7 +83,7 @@ void state_restore(State *state, const State *before) {
     *state = next;
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- questions about a state ----------------------------------------------------------------- */
 
 int menu_find(const Menu *menu, const char *name) {
     for (int i = 0; i < menu->count; i++)
@@ -141,9 +141,10 @@ bool state_figure_command(const State *state, const Job *shown, char *text, size
     const char *scene = menu_name(&state->menu.scenes, shown->scene);
     const bool usual_slice = shown->slice == plain.slice || state->scene.slices <= 1;
     const bool usual = rig_state_equal(&shown->rig, &plain.rig) && usual_slice && !shown->channels;
+    const bool usual_picture =
+        config->kernel->direction == BEV_FORWARD && state->view != state->menu.rgb_view;
     const bool needs_quotes = strpbrk(scene, " '\"$*") != NULL;
-    if (!usual || needs_quotes || state->scene.has_operator ||
-        state->view == state->menu.rgb_view || config->kernel->direction == BEV_BACKWARD)
+    if (!usual || !usual_picture || needs_quotes || state->scene.has_operator)
         return false;
     snprintf(text, size, "bevscope snapshot %s", scene);
     if (scene_moves(&state->scene))
@@ -222,7 +223,7 @@ unsigned control_toggle(State *state, const Command *command) {
 int control_find(const State *state, const Command *command) {
     ValueName values[VALUES_MAX];
     int count = keys[command->action].list(state, values);
-    for (int i = count - 1; i >= 0; i--)
+    for (int i = count - 1; i >= 0; i--) /* of two equal names the last counts */
         if (!strcasecmp(values[i].name, command->argument) ||
             !strcasecmp(values[i].title, command->argument))
             return i;
@@ -311,8 +312,6 @@ unsigned control_use(State *state, const Command *given) {
     return row->handler(state, command);
 }
 
-/* ---- changes of the job ---------------------------------------------------------------------- */
-
 unsigned control_changed(State *state) {
     state->job.serial++;
     return STEP_REDRAW | STEP_RUN | STEP_CHANGE;
@@ -322,6 +321,7 @@ unsigned control_await_figures(State *state, Moves moves) {
     unsigned bits = control_changed(state);
     LogLine *line = &state->log.lines[0];
     line->open = state->job.serial;
+    /* While the change before this one waits for figures, there is nothing to compare with. */
     const bool unseen = line[1].open > state->shown.serial;
     line->before = unseen ? (Headline){.serial = state->shown.serial} : state->shown;
     line->values_only = moves == MOVES_VALUES_ONLY;
@@ -335,6 +335,7 @@ unsigned control_aligns(const State *state) {
 
 /* ---- events that are no controls ------------------------------------------------------------- */
 
+/* Lets time pass for the recorded steps, the race and the world. The world stands during a race. */
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
@@ -347,7 +348,7 @@ static unsigned on_tick(State *state, double seconds) {
     if (!world_moves)
         return state->recording ? STEP_REDRAW : bits;
     state->job.time_s += seconds * state->speed;
-    if (state->scene.loop_s > 0) /* the same picture: the motion repeats */
+    if (state->scene.loop_s > 0) /* the motion of the scene repeats */
         state->job.time_s = fmod(state->job.time_s, state->scene.loop_s);
     return bits | control_changed(state);
 }
@@ -385,6 +386,7 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     return look | control_use_config(state, ACTION_ALIGN, config, said + strlen("; "));
 }
 
+/* Takes over a frame of the engine: a new scene's facts, the pace, and the newest figures. */
 static unsigned on_frame(State *state, const Event *event) {
     unsigned bits = event->scene ? on_scene(state, event->scene) : 0;
     const Headline *headline = event->headline;

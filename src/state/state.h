@@ -27,7 +27,7 @@ typedef struct {
 /* Names from tables in higher folders. The state may not include those folders, so its owner fills
  * in the names. Kernels, formats, aligns and GPUs are read from their own tables. */
 typedef struct {
-    Menu scenes;                     /* as scene_load takes them: the sizes (presets) first */
+    Menu scenes;                     /* names that scene_load takes; the presets come first */
     const char *const *scene_titles; /* one for each scene; an unknown title is NULL or "" */
     const char *const *view_ideas, *const *lesson_ideas; /* a line about each view and lesson */
     int preset_count;                                    /* how many of `scenes` are presets */
@@ -35,10 +35,10 @@ typedef struct {
     int operator_count;
     Menu views;                   /* src/view/bev/decode.h, in its order */
     int error_view, channel_view; /* positions in `views`; -1: none */
-    int rgb_view, plain_view;     /* views of three channels, and of what every scene can show */
+    int rgb_view, plain_view;     /* the view of three channels; a view that fits every scene */
     unsigned world_views;         /* bit i: views[i] needs features of a ray-cast world */
-    Menu colormaps;     /* "auto" first: each view's usual one; then colormaps[] in its order */
-    Menu lessons;       /* of the course, by number */
+    Menu colormaps;     /* first "auto", each view's usual map; then colormaps[] in its order */
+    Menu lessons;       /* the lessons of the course, by number */
     const char *scales; /* a file of ranges; NULL: none */
     unsigned where;     /* backends that can run here: 1u << BEV_CPU | ... */
     int gpu;            /* row of gpus[] that is predicted first */
@@ -161,7 +161,7 @@ extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" *
 
 /* The figures that a log line compares before and after a change. */
 typedef struct {
-    uint64_t serial; /* of the job that the figures belong to */
+    uint64_t serial; /* the serial of the job that has these figures */
     Reading footprint_bytes, latency_us, max_abs;
     double swing_us[2]; /* latencies between these limits count as unchanged; 0, 0: unknown */
     bool estimate;      /* the latency is a first estimate of the model */
@@ -198,7 +198,7 @@ typedef struct {
     uint64_t said; /* lines logged so far, forgotten lines included */
 } Log;
 
-enum { MOST_SHOWN_WARPS = 128 }; /* at most so many warps have their steps recorded */
+enum { MOST_SHOWN_WARPS = 128 }; /* the most warps whose steps are recorded */
 
 /* The part of the grid that is in view, in cells. x grows forward and y to the left, as in the map.
  * The centre of a cell lies at +0.5. */
@@ -237,7 +237,7 @@ struct State {
     StateMenu menu;
     Job job;
     SceneFacts scene; /* zeroed until EVENT_FRAME brings them */
-    Headline shown;   /* newest result */
+    Headline shown;   /* the newest figures */
 
     Compare compare;
     double wipe; /* 0..1 from the left edge: left of it the baseline, right of it the selection */
@@ -252,7 +252,7 @@ struct State {
     bool lidar;          /* LiDAR points are drawn over the strip */
     unsigned truth;      /* true boxes and LiDAR on the picture: TRUTH_... */
     int light;           /* theme: 0 dark, 1 light */
-    bool bare;           /* a picture to keep: without log and key bar */
+    bool bare;           /* a snapshot: drawn without log and key bar */
     bool large;          /* for a projector: fewer panels, larger figures */
     bool all;            /* all figures as tables, in place of the three questions */
     double text_percent; /* size of the window's text */
@@ -273,10 +273,10 @@ struct State {
     int step_at;       /* the recorded step that is shown, from 0 */
     int step_lane;     /* the lane that steps are shown of; -1: all lanes */
     double step_speed; /* steps a second; below 0: backwards; 0: still */
-    double step_clock; /* part of a step that has passed */
+    double step_clock; /* the part of the next step that has passed, in steps */
     BitsPage bits;
     RacePage race;
-    bool race_paused; /* by `play`; a race runs when it opens, also where the world is paused */
+    bool race_paused; /* `play` paused the race; a race that opens runs, even in a paused world */
     double race_s;    /* seconds since the race began; the world stands still meanwhile */
     Viewport viewport;
 
@@ -284,7 +284,7 @@ struct State {
     bool glossary;    /* the help shows the glossary in the place of the keys */
     int help_first;   /* the entry at the top of the help */
     int glossary_row; /* the word that the glossary was opened at; -1: none */
-    int undo_wish;    /* with STEP_UNDO: how many steps */
+    int undo_wish;    /* with STEP_UNDO: the number of changes to take back */
 
     Action lesson_wish; /* with STEP_LESSON: the control that asks; ACTION_ESCAPE: close it */
     char lesson_name[64];        /* ACTION_LESSON: which lesson; "": the next one */
@@ -302,11 +302,11 @@ struct State {
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* numbers for file names */
-    int columns, rows;                  /* of the terminal */
+    int columns, rows;                  /* the terminal's size */
     LessonPane lesson;                  /* what the open lesson shows */
     Palette palette;
-    Pace pace;         /* of the newest EVENT_FRAME */
-    char caption[200]; /* of a tour or a script, in the place of log and key bar; "": none */
+    Pace pace;         /* the pace that the newest EVENT_FRAME brought */
+    char caption[200]; /* text of a tour or a script in place of log and key bar; "": none */
     char tip[960];     /* what lies under the mouse in the terminal; "": nothing */
     Log log;
 };
@@ -317,10 +317,10 @@ typedef enum {
     EVENT_COMMAND, /* a key or script word: `command` */
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
     EVENT_PIXEL,  /* mouse over a camera view: feature pixel `x`, (camera * h + row) * w + column */
-    EVENT_HOVER,  /* mouse over cell coordinates (x, y); outside the grid: no cell; `on`: clicked,
-                     the log names the cell */
-    EVENT_CLICK,  /* pins the cell at (x, y), or releases it; `on`: the mouse was on a cell without
-                     points, and (x, y) is the nearest cell with points */
+    EVENT_HOVER,  /* the mouse is at (x, y), or outside the grid. `on`: it was clicked, and the log
+                     names the cell */
+    EVENT_CLICK,  /* pins the cell at (x, y), or unpins it. `on`: the clicked cell has no points,
+                     and (x, y) is the nearest cell with points */
     EVENT_FRAME,  /* the engine has a frame: `headline`, and `scene` if a scene was loaded */
     EVENT_DRAG,   /* the picture was dragged by (x, y) cells */
     EVENT_WHEEL,  /* `steps` up (+) or down (-): zooms about (x, y) */
@@ -338,7 +338,7 @@ typedef struct {
     double x, y, steps; /* x, y in cells, fractions included */
     int columns, rows;
     bool on;
-    const Headline *headline; /* of EVENT_FRAME; NULL: nothing new */
+    const Headline *headline; /* the new figures of EVENT_FRAME; NULL: there are none */
     const SceneFacts *scene;
     const Pace *pace;
     const char *text;
@@ -369,6 +369,7 @@ void state_begin_lesson(State *state, int scene);
 /* Restores the choices that the user had made in `before`. Facts, messages and counters stay. */
 void state_restore(State *state, const State *before);
 
+/* Changes the state by an event. Returns STEP_* bits. */
 unsigned state_step(State *state, const Event *event);
 
 /* ---- questions about a state ----------------------------------------------------------------- */
@@ -434,7 +435,7 @@ ShortText bits_title(BevDtype element);
 typedef enum { PART_SIGN, PART_EXPONENT, PART_FRACTION, PART_NUMBER, PART_COUNT } BitsPart;
 extern const char *const bits_parts[PART_COUNT]; /* "sign", "exponent", "fraction", "number" */
 
-/* Returns the part that a bit belongs to, and the value of a part's bits. */
+/* Return the part that a bit belongs to, the value of a part's bits, and the number of its bits. */
 BitsPart bits_part(BevDtype element, int bit);
 uint32_t bits_field(BevDtype element, uint32_t code, BitsPart part);
 int bits_width(BevDtype element, BitsPart part);

@@ -19,13 +19,14 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_RECORDINGS = 1000 };
 
 enum {
     MOMENT_MS = 16,      /* least time between two moments of a moving world */
-    CPU_MOMENT_MS = 33,  /* the same where the CPU pools: keys and figures need time, too */
+    CPU_MOMENT_MS = 33,  /* MOMENT_MS where the CPU pools, and keys and figures need time, too */
     LOST_MS = 1000,      /* the world goes on without a frame that takes longer */
     WINDOW_POLL_MS = 8,  /* time between two looks for SDL's events, which poll() does not tell */
     IDLE_POLL_MS = 200,  /* the longest wait for input */
     SAY_MS = 300,        /* at the end: the longest wait for standard error */
     ENGINE_END_MS = 150, /* at the end: the longest wait for the current computation */
-    ECHO_MS = 80         /* a key is acknowledged where its picture takes longer */
+    ECHO_MS = 80,        /* a key whose picture takes longer is shown with the old picture */
+    DRAWING_MS = 8       /* the least time from one drawing of a screen to the next */
 };
 enum { FRAME_ASKED = STEP_RUN | STEP_LOOK }; /* the bits that ask the engine for a frame */
 
@@ -197,8 +198,6 @@ void loop_take_frame(Loop *loop) {
     loop->term_dirty = loop->window_dirty = true;
 }
 
-enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the next */
-
 /* ---- tooltips -------------------------------------------------------------------------------- */
 
 /* Shows the tooltip in the terminal's row of the log. */
@@ -269,8 +268,8 @@ static bool open_terminal(Loop *loop, Err *err) {
     return true;
 }
 
-/* Whether pictures follow each other: something in the scene moves, and the display plays. */
-static bool pictures_follow(const Loop *loop) {
+/* Whether the picture changes all the time: the display plays a scene in which something moves. */
+static bool is_animation(const Loop *loop) {
     const State *state = &loop->app.state;
     const World *world = app_live(&loop->app)->frame.world;
     bool moves = state->scene.moment_s > 0;
@@ -279,6 +278,7 @@ static bool pictures_follow(const Loop *loop) {
     return moves && state->playing;
 }
 
+/* Draws the dashboard, and over its BEV a picture of true pixels if the terminal shows pictures. */
 static void draw_terminal(Loop *loop) {
     Err err;
     loop->term_ms = clock_ms();
@@ -293,7 +293,7 @@ static void draw_terminal(Loop *loop) {
     }
     Image image = {.w = 0};
     int w, h;
-    if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
+    if (term_pixels(loop->term, is_animation(loop), &w, &h))
         pixels_compose(&loop->cells, &loop->spots, &drawn, app_live(&loop->app), picture, w, h,
                        &image);
     if (!term_draw(loop->term, &loop->cells, &image, area_of_box(loop->spots.bev), &err))
@@ -360,6 +360,7 @@ static void close_window(Loop *loop) {
     loop->quit = loop->quit || !loop->term;
 }
 
+/* Reads the window's input. A key was typed after the look for input before this one. */
 static void read_window(Loop *loop) {
     Event event;
     int32_t key;
@@ -386,7 +387,7 @@ static void read_window(Loop *loop) {
     }
 }
 
-/* Whether a key waits to be read, in the terminal or in the window. */
+/* Whether a key waits, in the terminal or in the window. If none waits, notes when it looked. */
 static bool key_waits(Loop *loop) {
     struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
     double now = clock_ms();
@@ -441,8 +442,8 @@ static double terminal_in_ms(const Loop *loop) {
 
 /* Draws the screens that need drawing, each at most once in a few milliseconds. */
 static void draw_screens(Loop *loop) {
-    bool goes_on = window_in_ms(loop) > 0 || draw_window(loop);
-    if (goes_on && terminal_in_ms(loop) <= 0)
+    const bool stopped_for_key = window_in_ms(loop) <= 0 && !draw_window(loop);
+    if (!stopped_for_key && terminal_in_ms(loop) <= 0)
         draw_terminal(loop);
 }
 
@@ -462,6 +463,7 @@ static double world_tick_in_ms(const Loop *loop, double now) {
 
 /* Advances the time of a moving world when it is due. A late moment does not delay the next one. */
 static void tick_world(Loop *loop) {
+    enum { MOST_MS = 250 }; /* the world does not jump further after a stop */
     double now = clock_ms(), passed = now - loop->tick_ms;
     if (world_tick_in_ms(loop, now) > 0)
         return;
@@ -469,7 +471,7 @@ static void tick_world(Loop *loop) {
     loop->tick_ms = now;
     loop->moment_ms = fmax(loop->moment_ms + (on_cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
-    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
+    app_step(&loop->app, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, MOST_MS) * 1e-3});
 }
 
 /* Starts all clocks of the display, at the beginning and after a stop. */
@@ -479,6 +481,7 @@ static void restart_clocks(Loop *loop) {
     loop->app.desk.waits = false;
 }
 
+/* Carries out the signals that came: to leave, to stop, to go on, or that the size is another. */
 static void obey_signals(Loop *loop) {
     RescueSignals signals = rescue_take();
     if (signals.quit) {

@@ -22,4 +22,5 @@ typedef struct {
     bool threads_left; /* some still compute: the process can only be left with _exit() */
 } LoopEnd;
 
+/* Runs the display until the user or a signal ends it. */
 bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err);

@@ -118,7 +118,7 @@ typedef struct {
 /* Carries out the screens' part of the events and notes so far. Returns their STEP_* bits. */
 unsigned loop_serve(Loop *loop);
 
-void loop_take_frame(Loop *loop);
+void loop_take_frame(Loop *loop);   /* takes the engine's new frame, if there is one */
 void loop_record_frame(Loop *loop); /* writes the picture, while a recording runs */
 
 /* ---- plain.c: lines where there is no terminal ----------------------------------------------- */

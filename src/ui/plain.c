@@ -64,7 +64,7 @@ void plain_put_figures(const Loop *loop, FILE *out) {
     fflush(out);
 }
 
-/* Prints the plain line once, when the first figures take long. */
+/* Prints the figures so far on standard error, once, if the first line of the log takes long. */
 static void say_what_waits(Loop *loop) {
     if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
         return;
@@ -117,8 +117,8 @@ static void print_panel(const Loop *loop, const char *name) {
     printf("show: no panel is called \"%s\"; there are:%s\n", name, names);
 }
 
-/* Prints as text the screen that a word would open in the terminal. Returns false for other
- * words, and for on and off, which mean the window's screen. */
+/* Prints as text the screen that a word would open in the terminal. Returns false for other words.
+ * Also returns false for "help on" or "bits off", which open and close the window's screen. */
 static bool print_screen_of_word(const Loop *loop, const char *line) {
     char word[16] = "", argument[64] = "";
     sscanf(line, "%15s %63[^\n]", word, argument);

@@ -89,7 +89,8 @@ static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spot
     const double slack = pointer->in_terminal ? 0 : CLICK_SLACK;
     if (pointer->doing == POINTER_CLICK && pointer->on_bev && hypot(dx, dy) > slack)
         pointer->doing = POINTER_PAN;
-    if (pointer->doing <= POINTER_CLICK || (dx == 0 && dy == 0))
+    const bool drags = pointer->doing != POINTER_UP && pointer->doing != POINTER_CLICK;
+    if (!drags || (dx == 0 && dy == 0))
         return false;
     pointer->x = x;
     pointer->y = y;
@@ -105,7 +106,7 @@ static bool move_pressed(Pointer *pointer, double x, double y, const Spots *spot
                          .x = -dy / spots->bev.h * (spots->x_hi - spots->x_lo),
                          .y = -dx / spots->bev.w * columns};
         return spots->bev.w > 0;
-    default: {
+    default: { /* POINTER_WIPE */
         /* The wipe counts from 0 to 1 over all columns of the grid, also in a zoom. */
         const double column = spots->y_hi - (x - spots->bev.x) / spots->bev.w * columns;
         *event = (Event){.kind = EVENT_WIPE, .x = 1 - column / (double)state_slice(state).ny};

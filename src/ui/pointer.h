@@ -47,7 +47,7 @@ typedef struct {
         POINTER_TIME
     } doing;
     bool in_terminal, on_bev, has_command;
-    Command command;              /* of the spot under the press, where has_command */
+    Command command;              /* with has_command: the command of the pressed spot */
     double x, y;                  /* the last place of the mouse */
     char answer[ORIGIN_TEXT_MAX]; /* where the clicked figure comes from */
 } Pointer;

@@ -13,8 +13,6 @@
 
 enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20 };
 
-/* ---- a frame --------------------------------------------------------------------------------- */
-
 /* Writes the path of a file in the folder of the frames. */
 static bool path_of(const Script *script, const char *name, char path[4096], Err *err) {
     return snprintf(path, 4096, "%s/%s", script->options->frames, name) < 4096 ||
@@ -63,8 +61,6 @@ static bool write_snapshot(Script *script, Err *err) {
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     return write_window(script, name, &bare, err);
 }
-
-/* ---- words ----------------------------------------------------------------------------------- */
 
 bool script_serve(Script *script, Err *err) {
     App *app = &script->app;
@@ -151,8 +147,6 @@ static bool use_say(Script *script, const char *rest, Err *err) {
     return true;
 }
 
-/* ---- lessons --------------------------------------------------------------------------------- */
-
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err) {
     app_lesson_input(&script->app, input);
     return script_serve(script, err);
@@ -166,12 +160,12 @@ static bool script_answer(Script *script, const char *rest, Err *err) {
 }
 
 bool script_lesson_tick(Script *script, Err *err) {
-    app_lesson_turn(&script->app, true);
+    const bool pause_over = true; /* a script does not wait between the frames of an animation */
+    app_lesson_turn(&script->app, pause_over);
     return script_serve(script, err);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
-
+/* Carries out a line: a word of `own`, or else the word of a control. */
 static bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
         const char *word;
@@ -215,8 +209,6 @@ static bool play_script(Script *script, char *text, Err *err) {
     }
     return script->frames > 0 || refuse_line(script, "no tick in it: no frame was written", err);
 }
-
-/* ---- the run --------------------------------------------------------------------------------- */
 
 bool script_size(const char *text, int *columns, int *rows, Err *err) {
     return parse_size(text, "%dx%d%1s", columns, rows) ||
@@ -420,7 +412,7 @@ bool lesson_plain(const ScriptOptions *options, Err *err) {
 typedef struct {
     Script *script;
     FILE *out;
-    char stem[256]; /* of the pictures' names */
+    char stem[256]; /* the beginning of the pictures' names */
     int pictures;
     char drawn[64]; /* what the last picture shows: job, chart, view and comparison */
 } Export;
@@ -509,8 +501,8 @@ static bool put_answer(Export *export, Err *err) {
 static bool put_page(Export *export, Err *err) {
     Script *script = export->script;
     const LessonPane *pane = &script->app.state.lesson;
-    bool looks = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
-    if (looks && !put_picture(export, err))
+    const bool needs_picture = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
+    if (needs_picture && !put_picture(export, err))
         return false;
     put_rows(export->out, &pane->body);
     return (pane->asks == ASKS_NOTHING || put_answer(export, err)) &&

@@ -64,6 +64,7 @@ static bool sdl_failed(const char *what, Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, sdl.GetError());
 }
 
+/* Loads and starts SDL. Fails if SDL found no display, so that nobody would see the window. */
 static bool start_sdl(Err *err) {
     if (!load_sdl(err))
         return false;
@@ -77,7 +78,7 @@ static bool start_sdl(Err *err) {
     const char *driver = sdl.GetCurrentVideoDriver();
     bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
     if (driver && (!silent || is_set("SDL_VIDEODRIVER")))
-        return true; /* without a display SDL chooses a driver that shows nothing */
+        return true; /* else SDL found no display, and chose a driver that shows nothing */
     sdl.QuitSubSystem(SDL_INIT_VIDEO);
     return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
 }
@@ -157,8 +158,6 @@ void sdl_window_close(SdlWindow *window) {
 void sdl_window_fullscreen(SdlWindow *window, bool on) {
     sdl.SetWindowFullscreen(window->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
 }
-
-/* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Returns the window's pixels in one of SDL's points: above 1 where the system scales windows. */
 static double pixels_a_point(const SdlWindow *window, int w) {
@@ -301,8 +300,8 @@ static const struct {
     {SDLK_KP_MINUS, 0, 0, KEYCODE_CTRL_MINUS},
 };
 
-/* Returns the code of a key without a character, else NO_KEY. Other keys come as text, in the
- * user's keyboard layout. */
+/* Returns the code of a key that types no character; 0: another key. Other keys come as text, in
+ * the user's keyboard layout. */
 static int32_t special_key(const SDL_Keysym *symbol) {
     if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
         return KEYCODE_F1 + (symbol->sym - SDLK_F1);
@@ -316,8 +315,6 @@ static int32_t special_key(const SDL_Keysym *symbol) {
     return 0;
 }
 
-/* ---- events ---------------------------------------------------------------------------------- */
-
 static MouseKind mouse_kind(const SDL_Event *event, const Pointer *pointer) {
     if (event->type == SDL_MOUSEMOTION)
         return pointer->doing == POINTER_UP ? MOUSE_HOVER : MOUSE_MOVE;
@@ -327,6 +324,7 @@ static MouseKind mouse_kind(const SDL_Event *event, const Pointer *pointer) {
                                                       : MOUSE_PRESS;
 }
 
+/* Turns an event of the mouse into *event. Returns false where *event has nothing for the state. */
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
     int w, h;

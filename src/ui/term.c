@@ -189,14 +189,14 @@ static const char mouse_off[] = "\033[?1006l\033[?1003l\033[?1002l\033[?1000l";
 static const char drawing_begins[] = "\033[?2026h", drawing_ends[] = "\033[?2026l";
 
 struct Term {
-    struct termios modes; /* of the terminal before it was taken over */
+    struct termios modes; /* the terminal's modes before it was taken over */
     Capture capture;
-    FILE *out; /* of ncurses */
+    FILE *out; /* the stream of ncurses to the terminal */
     SCREEN *screen;
     TermKeys keys;
-    bool xterm;       /* understands the modes of xterm, */
-    bool mouse;       /* mouse reports are switched on, */
-    bool moves;       /* reports of moves, too */
+    bool xterm;       /* the terminal understands the modes of xterm */
+    bool mouse;       /* reports of the mouse are switched on */
+    bool moves;       /* reports of moves without a button are switched on, too */
     int colors;       /* FEW_COLORS, TRUE_COLORS; 0: none, or none wanted */
     Cells shown;      /* what the screen shows; no cells: unknown */
     Pixels pixels;    /* how pictures are sent */
@@ -466,10 +466,8 @@ void term_resized(Term *term) {
     prepare_reset(term, rows);
     term_redraw(term);
     if (term_pixels(term, false, &columns, &rows))
-        ask_terminal(term, pixels_ask_size, ANSWER_SIZE); /* of another font */
+        ask_terminal(term, pixels_ask_size, ANSWER_SIZE); /* another font has other cells */
 }
-
-/* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Makes `shown` as large as `cells`. On a screen that is unknown each cell differs from all others.
  */
@@ -485,8 +483,6 @@ static bool fit_shown(Cells *shown, const Cells *cells, Err *err) {
     shown->light = cells->light;
     return true;
 }
-
-/* ---- pictures -------------------------------------------------------------------------------- */
 
 bool term_pixels(const Term *term, bool moves, int *cell_w, int *cell_h) {
     enum { USUAL_W = 10, USUAL_H = 20, MOVING_H = 12, SCALED_H = 24 };
@@ -506,6 +502,8 @@ double term_rest_ms(const Term *term) {
     return term->rested_ms - clock_ms();
 }
 
+/* Sends a picture, and takes it over as the picture that is shown. The next drawing waits until a
+ * line of BYTES_MS bytes a millisecond has carried this picture. */
 static bool send_image(Term *term, Image *image, Area place, Err *err) {
     const double BYTES_MS = 4000; /* four megabytes a second */
     MemoryStream sent;
@@ -521,26 +519,25 @@ static bool send_image(Term *term, Image *image, Area place, Err *err) {
     return true;
 }
 
-/* ---- a frame --------------------------------------------------------------------------------- */
-
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
-    const bool gone =
+    const bool image_moved = /* or is hidden now */
         term->image.w && (!image->w || memcmp(&term->place, &place, sizeof place) != 0);
     MemoryStream written = {.length = 0};
-    send_mode(term, gone, drawing_begins);
-    if (gone) /* the picture is hidden or has moved */
+    send_mode(term, image_moved, drawing_begins);
+    if (image_moved)
         term_redraw(term);
     bool ok = fit_shown(&term->shown, cells, err) &&
               direct_bytes(cells, &term->shown, term->colors, &written, err);
     const bool same_size = term->image.w == image->w && term->image.h == image->h;
     const size_t length = 4 * (size_t)image->w * (size_t)image->h;
-    bool fresh = ok && image->w && (!same_size || memcmp(term->image.rgba, image->rgba, length));
-    send_mode(term, written.length || fresh, drawing_begins);
+    const bool image_changed =
+        ok && image->w && (!same_size || memcmp(term->image.rgba, image->rgba, length) != 0);
+    send_mode(term, written.length || image_changed, drawing_begins);
     data_write_all(fileno(term->out), written.bytes, written.length);
     free(written.bytes);
-    if (fresh)
+    if (image_changed)
         ok = send_image(term, image, place, err);
-    send_mode(term, gone || written.length || fresh, drawing_ends);
+    send_mode(term, image_moved || written.length || image_changed, drawing_ends);
     if (!ok)
         cells_free(&term->shown);
     image_free(image);

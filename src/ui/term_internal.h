@@ -30,7 +30,7 @@ typedef struct {
     int cell_w, cell_h; /* pixels of a character cell; 0: unknown */
 } PixelAnswers;
 
-/* The questions. Every terminal answers DA1, the last one of pixels_ask. */
+/* Questions to the terminal. Every terminal answers DA1, the last question of pixels_ask. */
 extern const char pixels_ask[], pixels_ask_size[];
 
 /* Removes the picture of kitty's protocol, after ending a string that was cut. */
@@ -52,22 +52,22 @@ bool pixels_encode(Pixels kind, const Image *image, Area place, MemoryStream *se
 typedef enum {
     ANSWER_DEVICE = 1, /* DA1: "?62;4c" */
     ANSWER_MODE = 2,   /* DECRQM: "?1003;2$y" */
-    ANSWER_SIZE = 4,   /* of a cell: "6;20;10t" */
+    ANSWER_SIZE = 4,   /* the size of a cell: "6;20;10t" */
     ANSWER_NAME = 8,   /* XTVERSION: a string, "P>|name" */
     ANSWER_KITTY = 16  /* a string, "_Gi=31;OK" */
 } AnswerKind;
 
 enum {
     ESCAPE_MS = 25,          /* Escape is a key if no code follows within this time */
-    ANSWERS_HOLD_MS = 1200,  /* the same time while an answer is owed */
-    ANSWERS_OWED_MS = 5000,  /* a question that is older is no longer owed an answer */
+    ANSWERS_HOLD_MS = 1200,  /* the same time while the terminal still has to answer */
+    ANSWERS_OWED_MS = 5000,  /* no answer to a question is expected after this time */
     ANSWERS_PIECE_MS = 2000, /* the longest wait after a piece of an answer */
     KEYS_AT_ONCE = 8         /* the most keys that one code can give */
 };
 
 /* All zero: nothing was typed. */
 typedef struct {
-    struct _win_st *window; /* of ncurses, which reads for it; never drawn */
+    struct _win_st *window; /* ncurses reads keys for this window, which is never drawn */
     enum {
         KEYS_PLAIN,
         KEYS_CHARACTER, /* within the bytes of a character */
@@ -78,11 +78,11 @@ typedef struct {
         KEYS_SKIP,        /* within codes without a meaning */
         KEYS_PASTE
     } at;
-    int introducer; /* of the sequence: '[' or 'O', or that of a string */
-    char text[128]; /* of the sequence; more is lost */
+    int introducer; /* the code behind Escape: '[' or 'O', or the introducer of a string */
+    char text[128]; /* the sequence so far; characters without room are lost */
     size_t length;
-    int skip;          /* KEYS_SKIP: so many codes */
-    mbstate_t bytes;   /* KEYS_CHARACTER: those so far */
+    int skip;          /* KEYS_SKIP: the number of codes still to skip */
+    mbstate_t bytes;   /* KEYS_CHARACTER: the bytes of the character so far */
     bool alt;          /* an Escape stood before this key or sequence, which thus means nothing */
     bool alone;        /* nothing followed the last code at once */
     bool lone;         /* nothing followed the Escape at once: a key may follow a key */
@@ -91,16 +91,17 @@ typedef struct {
     bool late;         /* the bytes read now have waited: Escape and a key may be two keys */
     double now_ms;     /* when the current code was read */
     double since_ms;   /* when the last code of a sequence was read */
-    unsigned owed;     /* answers that are still to come, a mask of AnswerKind, */
-    double until_ms;   /* until this time */
+    unsigned owed;     /* the expected answers: a mask of AnswerKind */
+    double until_ms;   /* when no answer is expected any more */
     bool moves;        /* the terminal has answered that it knows mode 1003 */
     MouseReport mouse; /* the newest report */
-    PixelAnswers answers;       /* about pictures */
-    int32_t keys[KEYS_AT_ONCE]; /* to be returned next */
+    PixelAnswers answers;       /* the answers about pictures */
+    int32_t keys[KEYS_AT_ONCE]; /* the keys that term_keys_next() returns next */
     int count;
 } TermKeys;
 
-/* Must come after newterm; standard input is the terminal. */
+/* Prepares the reading of keys, and tells ncurses the sequences of all terminals. Call this after
+ * newterm(). Standard input must be the terminal. */
 void term_keys_open(TermKeys *typed);
 
 /* Notes that these questions were sent. */

@@ -186,6 +186,7 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
 
 /* ---- sequences ------------------------------------------------------------------------------- */
 
+/* Waits for another code in the state `at`. Expected answers stay expected meanwhile. */
 static void await_code(TermKeys *typed, int at) {
     typed->at = at;
     typed->alone = false;
@@ -206,20 +207,21 @@ static void begin_sequence(TermKeys *typed, int introducer) {
     await_code(typed, introducer == '[' || introducer == 'O' ? KEYS_SEQUENCE : KEYS_STRING);
 }
 
-/* Takes a byte of a character in the encoding of the locale. */
 static void take_plain(TermKeys *typed, int code);
+
+/* Takes a byte of a character in the encoding of the locale. */
 static void take_character(TermKeys *typed, int code) {
     wchar_t character = 0;
     const char byte = (char)code;
     const bool first = typed->at != KEYS_CHARACTER;
     size_t used = code < KEY_MIN ? mbrtowc(&character, &byte, 1, &typed->bytes) : (size_t)-1;
-    if (used == (size_t)-2) {
+    if (used == (size_t)-2) { /* more bytes of the character follow */
         await_code(typed, KEYS_CHARACTER);
         return;
     }
     typed->at = KEYS_PLAIN;
     memset(&typed->bytes, 0, sizeof typed->bytes);
-    if (used == (size_t)-1 && !first)
+    if (used == (size_t)-1 && !first) /* the code ends a broken character, and begins anew */
         take_plain(typed, code);
     else if (used == 1 && !typed->alt)
         put_key(typed, key_of_character((int32_t)character));
@@ -295,13 +297,13 @@ static bool is_between(const TermKeys *typed, int code) {
     const int introducer = typed->introducer, first = typed->text[0];
     if (!may_be_answer(typed) || code == ESCAPE)
         return false;
-    if (typed->at == KEYS_STRING_ENDS)
+    if (typed->at == KEYS_STRING_ENDS) /* else the code ends the string, or begins an answer */
         return typed->alone && code != '\\' && !owed_answers(typed, code, ANY, ANY);
-    if (!first)
+    if (!first) /* else the code is the first character of an answer */
         return typed->alone && !owed_answers(typed, introducer, code, ANY);
     if (typed->at == KEYS_STRING)
         return (code < ' ' && code != BELL) || code >= CHARACTERS;
-    if (code < ' ' || code > '~')
+    if (code < ' ' || code > '~') /* no code of a sequence */
         return true;
     const bool is_letter = code >= '@'; /* would end the sequence */
     return is_letter && typed->alone && !owed_answers(typed, introducer, first, code);
@@ -326,9 +328,9 @@ static void end_string(TermKeys *typed) {
     take_answer(typed, typed->introducer);
 }
 
-/* Takes a code behind Escape and introducer, both of which a person may have typed. In a sequence
- * an answer goes on with its first character, a report with "<" and a digit. False: Escape and
- * introducer are keys. */
+/* Decides by the code behind Escape and introducer whether a sequence began or a person typed both.
+ * An answer goes on with its first character, a report of the mouse with "<" and a digit. Returns
+ * false where Escape and introducer are keys. */
 static bool is_sequence(TermKeys *typed, int code) {
     const bool first = !typed->text[0];
     const bool answer = first && owed_answers(typed, typed->introducer, code, ANY);
@@ -403,12 +405,14 @@ void term_keys_take(TermKeys *typed, int code, double now_ms) {
         take_character(typed, code);
     else if (typed->at == KEYS_ESCAPED)
         take_escaped(typed, code);
-    else if ((typed->at == KEYS_SKIP && !--typed->skip) ||
-             (typed->at == KEYS_PASTE && code == PASTE_ENDS))
-        typed->at = KEYS_PLAIN;
-    else if (typed->at == KEYS_SKIP || typed->at == KEYS_PASTE)
-        await_code(typed, typed->at);
-    else
+    else if (typed->at == KEYS_SKIP || typed->at == KEYS_PASTE) {
+        typed->skip -= typed->at == KEYS_SKIP;
+        const bool ends = typed->at == KEYS_SKIP ? typed->skip == 0 : code == PASTE_ENDS;
+        if (ends)
+            typed->at = KEYS_PLAIN;
+        else
+            await_code(typed, typed->at);
+    } else
         take_within(typed, code);
 }
 

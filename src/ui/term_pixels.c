@@ -69,15 +69,14 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers) {
                                                : PIXELS_OFF;
 }
 
-/* ---- the picture ----------------------------------------------------------------------------- */
-
 bool pixels_compose(Cells *cells, const Spots *spots, const State *state, const LiveData *live,
                     const Picture *picture, int cell_w, int cell_h, Image *image) {
     enum { TEXT_H = 20 }; /* height of a character in which texts have their usual size */
     const Area place = area_of_box(spots->bev);
     Err unused;
-    if (place.w < 1 || place.h < 1 || !picture || !picture->bev.ready || cells->ascii ||
-        !cells->color || boxes_overlap(spots->bev, spots->over) ||
+    const bool has_room = place.w >= 1 && place.h >= 1 && !boxes_overlap(spots->bev, spots->over);
+    const bool has_picture = picture && picture->bev.ready && !cells->ascii && cells->color;
+    if (!has_room || !has_picture ||
         !window_bev_image(place.w * cell_w, place.h * cell_h, (double)cell_h / TEXT_H, state, live,
                           picture, image, &unused))
         return false;
@@ -154,6 +153,8 @@ static void put_color(FILE *out, const uint8_t *band, int w, int rows, int color
     put_run(out, run, '?' + before);
 }
 
+/* Writes the colours, and then each band of six rows, colour by colour. A colour's pixels are
+ * written up to the last column that has this colour. */
 static void put_sixel(FILE *out, const Image *image, const SixelMap *map, const uint8_t *numbers) {
     fprintf(out, "\033P0;1;0q\"1;1;%d;%d", image->w, image->h);
     for (int i = 0; i < map->count; i++)
@@ -163,7 +164,7 @@ static void put_sixel(FILE *out, const Image *image, const SixelMap *map, const 
     for (int y = 0; y < image->h; y += SIXEL_ROWS) {
         int rows = image->h - y < SIXEL_ROWS ? image->h - y : SIXEL_ROWS, last[SIXEL_COLORS];
         const uint8_t *band = numbers + (size_t)y * (size_t)image->w;
-        memset(last, -1, sizeof last); /* no column */
+        memset(last, -1, sizeof last); /* -1: the band has no pixel of this colour */
         for (int i = 0; i < rows * image->w; i++)
             if (i % image->w > last[band[i]])
                 last[band[i]] = i % image->w;

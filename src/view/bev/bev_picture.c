@@ -31,27 +31,30 @@ static bool find_beyond(const CellField *const fields[], int count, ValueRange *
     return any;
 }
 
-/* Magnitudes decide a symmetric range; zeros count for a linear one only. */
+/* Magnitudes decide a symmetric range. Only a linear range counts zeros: they have no logarithm. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
-    const double decades = 1e3;
+    const double most_ratio = 1e3; /* a logarithmic range spans three decades */
     const ViewInfo *view = &views[fields[0]->view];
     const bool symmetric = fields[0]->difference || view->symmetric;
     const bool linear = !symmetric && !view->logarithmic;
-    size_t n = 0, cells = (size_t)(fields[0]->nx * fields[0]->ny); /* of each field */
+    size_t n = 0, cells = (size_t)(fields[0]->nx * fields[0]->ny); /* all fields have these cells */
     float *values = malloc((size_t)count * cells * sizeof *values);
     if (!values)
         return err_set(err, ERR_FAILED, view->name, "", "no memory for a range");
     for (size_t i = 0; i < (size_t)count * cells; i++) {
         const CellField *field = fields[i / cells];
-        float value = field->value[i % cells], shaping = symmetric ? fabsf(value) : value;
-        if (field->state[i % cells] == CELL_VALUE && (linear || shaping > 0))
-            values[n++] = shaping;
+        const float number = field->value[i % cells];
+        const float value = symmetric ? fabsf(number) : number;
+        if (field->state[i % cells] == CELL_VALUE && (linear || value > 0))
+            values[n++] = value;
     }
     *range = (ValueRange){.logarithmic = n && !linear};
     if (n) {
-        double lo = percentile(values, n, linear ? 2 : 0);
+        const double lo = percentile(values, n, linear ? 2 : 0);
         range->hi = fmax(percentile(values, n, linear ? 98 : 100), 0);
-        range->lo = linear ? fmin(lo, 0) : symmetric ? -range->hi : fmax(lo, range->hi / decades);
+        range->lo = linear      ? fmin(lo, 0)
+                    : symmetric ? -range->hi
+                                : fmax(lo, range->hi / most_ratio);
     }
     free(values);
     if (!find_beyond(fields, count, range))
@@ -78,8 +81,6 @@ double range_position(const ValueRange *range, double value) {
     }
     return value > 0 ? log(value / range->lo) / log(range->hi / range->lo) : 0;
 }
-
-/* ---- pixels --------------------------------------------------------------------------------- */
 
 bool raster_fills(const CellField *field, bool fill) {
     return fill && !(views[field->view].needs & (NEEDS_MAP | NEEDS_FP64));
@@ -143,6 +144,7 @@ static Around sums_of_cell(const CellField *field, const RasterStyle *style, int
     return (Around){{mass * color.r, mass * color.g, mass * color.b, mass, mass > 0}};
 }
 
+/* Adds each cell of a row to the sums of the pixels within REACH of this cell. */
 static CPU_CLONES void sum_row(const CellField *field, const RasterStyle *style, int64_t row,
                                Around *sums) {
     int64_t w = field->ny;
@@ -204,6 +206,7 @@ static Rgb smooth_color(const CellField *field, const RasterStyle *style, const 
     return rgb_blend(ground_of(style), color, pow(mass, 0.42));
 }
 
+/* Returns the colour of the nearest cell with a value in the window; without one, the ground's. */
 static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64_t column,
                          int64_t row) {
     Rgb color = ground_of(style);
@@ -221,11 +224,13 @@ static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64
     return color;
 }
 
+/* Returns the colour of a pixel. `rows` NULL: cells are neither filled nor smoothed. */
 CPU_INLINE Rgb pixel_color(const CellField *field, const RasterStyle *style, const Around *rows,
                            int64_t column, int64_t row) {
     const double dim = 0.85;
     int64_t cell = raster_cell(field->nx, field->ny, column, row);
-    bool empty = rows && !(mass_of(field, cell) > 0) && field->state[cell] <= CELL_VALUE;
+    const bool is_bad = field->state[cell] > CELL_VALUE; /* NaN or infinite */
+    bool empty = rows && !(mass_of(field, cell) > 0) && !is_bad;
     bool smooth = rows && field->color && field->view != VIEW_CLASS;
     if (!empty && !(smooth && field->state[cell] == CELL_VALUE))
         return cell_color(field, style, cell);
@@ -334,13 +339,15 @@ static bool same_other(const BevPicture *next, const BevPicture *last) {
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
+/* Decodes both sides of a wipe. Equal colours mean equal values: the baseline has the components,
+ * the ranges and the full strength of the selection. */
 static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *content,
                         BevContent *baseline, const LiveFrame *frame, const GiveUp *give_up,
                         Err *err) {
     Pca pca = {0};
     bool ok = next->view != VIEW_PCA || decode_fit_pca(content, &pca, err);
     if (pca.axes)
-        content->pca = baseline->pca = &pca; /* both sides have the same colours */
+        content->pca = baseline->pca = &pca;
     ok = ok && decode_view(next->view, content, &next->field, err) && !given_up(give_up);
     if (ok && next->view == VIEW_RGB)
         baseline->rgb = next->field.rgb;
@@ -376,6 +383,7 @@ static bool slice_content(const Slice *slice, BevContent *content, Err *err) {
     return err_no_memory(err, "slice", "choose a smaller grid");
 }
 
+/* Decodes the cells of the picture: of the selection, of both sides of a wipe, or a difference. */
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevContent content = content_of(state, frame, false);
@@ -504,7 +512,8 @@ static void destroy(void *contents) {
     ref_drop(picture->sweep);
 }
 
-/* `most_w`: columns of a photograph in the strip; 0: no strip. */
+/* Makes a picture, or keeps `previous` if nothing has changed. `most_w`: columns of a photograph in
+ * the strip; 0: the picture has no strip. */
 static Picture *make_picture(const State *state, const LiveData *live, Picture *previous,
                              const BevPicture *last, int64_t most_w, const GiveUp *give_up,
                              Err *err) {

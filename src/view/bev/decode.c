@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- fields --------------------------------------------------------------------------------- */
-
 static size_t cells_of(const BevContent *content) {
     return (size_t)content->nx * (size_t)content->ny;
 }
 
+/* Allocates the arrays of a field as one block, which field->value owns. */
 static bool field_init(CellField *field, ViewKind view, int64_t nx, int64_t ny, Err *err) {
     size_t cells = (size_t)nx * (size_t)ny;
     *field = (CellField){.view = view, .nx = nx, .ny = ny, .full_mass = NAN};
@@ -182,11 +181,12 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
 
 /* How two vectors differ, over all channels. */
 typedef struct {
-    double lowest, highest; /* of the differences, 0 included */
+    double lowest, highest; /* the extremes of the differences and of 0 */
     bool zero;              /* the other vector is all zeros */
     bool unknown;           /* the other vector holds a NaN */
 } Difference;
 
+/* Compares a vector with its FP64 values; fp64_original NULL: with the vector `other`. */
 CPU_INLINE Difference difference(const float *got, const double *fp64_original, const float *other,
                                  size_t channels) {
     double lowest = 0, highest = 0;
@@ -197,7 +197,7 @@ CPU_INLINE Difference difference(const float *got, const double *fp64_original, 
         lowest = error < lowest ? error : lowest;
         highest = error > highest ? error : highest;
         values |= want != 0;
-        unknown |= want != want;
+        unknown |= want != want; /* only a NaN differs from itself */
     }
     return (Difference){lowest, highest, !values, unknown};
 }
@@ -279,6 +279,7 @@ static void find_range(const BevContent *content, CellField *field, int k) {
     field->rgb.hi[k] = nth_smallest(values, count, count - 1 - count / 50);
 }
 
+/* Colours a cell: each channel's place within its range, from 0 to 255. */
 static void color_channels(const BevContent *content, CellField *field, size_t cell,
                            const float *vector) {
     uint8_t level[3];
@@ -304,11 +305,14 @@ static bool decode_rgb(const BevContent *content, CellField *field, Err *err) {
         if (!(field->rgb.lo[k] < field->rgb.hi[k]))
             find_range(content, field, k);
     }
-    bool own = !(content->rgb.lo[0] < content->rgb.hi[0]);
-    if (content->light && own && field->rgb.channel[0] == 0 && field->rgb.channel[2] == 2)
-        for (int k = 2; k >= 0; k--) { /* from 0 to the largest value: light keeps its colours */
+    const double largest = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
+    const bool range_given = content->rgb.lo[0] < content->rgb.hi[0];
+    const bool shows_photo =
+        content->light && field->rgb.channel[0] == 0 && field->rgb.channel[2] == 2;
+    if (shows_photo && !range_given)
+        for (int k = 0; k < 3; k++) { /* the same range for all three keeps the hues of a photo */
             field->rgb.lo[k] = 0;
-            field->rgb.hi[k] = fmax(field->rgb.hi[0], fmax(field->rgb.hi[1], field->rgb.hi[2]));
+            field->rgb.hi[k] = largest;
         }
     decode_cells(content, field, color_channels);
     return !content->depth || find_strengths(content, field, err);
@@ -373,8 +377,6 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     pca_free(&own);
     return true;
 }
-
-/* ---- the table ------------------------------------------------------------------------------ */
 
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour",

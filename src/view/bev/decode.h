@@ -31,13 +31,13 @@ typedef enum {
 /* The inputs of a view. Unknown parts are NULL. */
 typedef struct BevContent {
     int64_t nx, ny, channels;
-    size_t rows;                 /* of the arrays below, and of the map */
+    size_t rows;                 /* the number of cells in the arrays below and in the map */
     int32_t *shown;              /* the row of each cell in the arrays below; NULL: the row is the
                                     cell's number */
     const float *pooled;         /* (cell, c) */
     const double *fp64_original; /* (cell, c): FP64 pooling */
     const BevMap *map;
-    const Embedding *embedding;     /* of a scene whose features are an embedding */
+    const Embedding *embedding;     /* tells classes and colours of the features */
     int64_t channel;                /* VIEW_CHANNEL */
     RgbChoice rgb;                  /* VIEW_RGB */
     const float *depth;             /* VIEW_RGB, (camera, depth, h, w): means instead of sums; needs
@@ -56,7 +56,7 @@ typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
 /* The decoded cells of a view. The arrays have one entry a cell, at y * nx + x. */
 typedef struct {
     ViewKind view;
-    bool difference; /* of two results: its range is symmetric */
+    bool difference; /* the values are differences of two results: their range is symmetric */
     int64_t nx, ny;
     uint8_t *state; /* CellState; EMPTY: no point fell into the cell */
     float *scratch; /* while the cells are decoded */
@@ -74,12 +74,12 @@ typedef struct {
     const char *name;  /* command line: "color" */
     const char *title; /* over the legend: "Points per cell" */
     const char *idea;  /* one sentence for help texts */
-    const char *unit;  /* of the colour bar; NULL: a view of colours */
+    const char *unit;  /* the unit of the colour bar; NULL: a view of colours */
     unsigned needs;    /* NEEDS_... */
     LegendKind legend;
     const char *colormap; /* the usual one; NULL: a colour view */
-    bool logarithmic;     /* colour bar */
-    bool symmetric;       /* range around zero */
+    bool logarithmic;     /* the colour bar is logarithmic */
+    bool symmetric;       /* the range lies around zero */
     /* For decode_view: decodes a cell from its vector; all cells, after that. NULL: nothing. */
     void (*cell)(const BevContent *content, CellField *field, size_t cell, const float *vector);
     bool (*finish)(const BevContent *content, CellField *field, Err *err);

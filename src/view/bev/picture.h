@@ -12,38 +12,38 @@ typedef struct {
     bool ready; /* the picture is made; if not, `reason` tells why */
     char reason[160];
     Image image;     /* ny x nx pixels, x forward up; raster_cell() maps back */
-    Image baseline;  /* of the baseline during a wipe; else empty */
-    CellField field; /* of the selection, or of the difference */
-    CellField other; /* of the baseline during a wipe; else empty */
+    Image baseline;  /* the baseline's pixels during a wipe; else empty */
+    CellField field; /* the cells of the selection, or of the difference */
+    CellField other; /* the baseline's cells during a wipe; else empty */
     ViewKind view;
-    int slice;   /* as in slice.h */
+    int slice;   /* the slice of a grid with height, as in slice.h */
     bool chosen; /* a grid with height: the selection's values choose the cells */
     bool difference;
     bool filled;              /* empty cells among others may be interpolated */
-    ValueRange range;         /* of scalar views */
-    const Colormap *colormap; /* scalar views; else NULL */
+    ValueRange range;         /* scalar views: the range of the colour bar */
+    const Colormap *colormap; /* scalar views: the colour map; else NULL */
     bool of_baseline;         /* `range` is that of the pinned baseline */
-    bool light;               /* for a light page of paper */
+    bool light;               /* the picture is for a light page of paper */
     bool locked;              /* `range` was kept from an earlier picture */
     uint64_t other_content;   /* the frame's baseline_content that `other` was decoded from */
     int64_t other_channel;    /* the channel that `other` was decoded from */
 } BevPicture;
 
 typedef struct Picture {
-    uint64_t content; /* of the frame it was made from */
+    uint64_t content; /* `content` of the frame that the picture was made from */
     int colormap;     /* position in the state's menu */
     int64_t channel;
     RgbChoice rgb;
     bool lock; /* the state asked to keep the range of the last picture */
     Compare compare;
     Strip strip;
-    bool lidar;             /* points over the strip */
+    bool lidar;             /* LiDAR points are drawn over the strip */
     uint64_t strip_content; /* seen_content of the frame */
-    Photos *sweep;          /* of a world, where `lidar`; reference counted */
+    Photos *sweep;          /* with `lidar`: the points of a world; reference counted */
     BevPicture bev;
     int camera_count;
-    Image cameras[RIG_MAX_CAMERAS]; /* the strip */
-    ValueRange camera_range;        /* of a strip with a colour bar; else lo == hi */
+    Image cameras[RIG_MAX_CAMERAS]; /* the pictures of the strip */
+    ValueRange camera_range;        /* the range of the strip's colour bar; lo == hi: it has none */
 } Picture;
 
 /* Makes the picture of state and frame, reference counted (src/base/ref.h). Where nothing has

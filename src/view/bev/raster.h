@@ -32,7 +32,7 @@ typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
     bool fill;  /* an empty cell among others takes their mean, dimmer; colours are smoothed */
-    bool light; /* for paper, with a light background */
+    bool light; /* the background is light, for paper */
 } RasterStyle;
 
 /* Whether cells are filled. Counts of points and errors are not: nothing is invented there. */

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- order ---------------------------------------------------------------------------------- */
-
 float nth_smallest(float *values, size_t count, size_t n) {
     assert(n < count);
     ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, wanted = (ptrdiff_t)n;
@@ -132,6 +130,7 @@ static double leading_axis(const double *covariance, const double *axes, int fou
     return variance;
 }
 
+/* Finds the axes one after the other. An axis without variance is all zeros. */
 static void find_axes(Pca *pca, const double *covariance, double *scratch) {
     int64_t n = pca->channels;
     double total = 0;
@@ -144,12 +143,13 @@ static void find_axes(Pca *pca, const double *covariance, double *scratch) {
             memset(axis, 0, (size_t)n * sizeof *axis);
             variance = 0;
         }
-        int64_t largest = 0; /* its entry is made positive: an eigenvector has any sign */
+        int64_t largest = 0; /* this entry becomes positive: an axis has no sign of its own */
         for (int64_t i = 1; i < n; i++)
             if (fabs(axis[i]) > fabs(axis[largest]))
                 largest = i;
-        for (int64_t i = 0, turn = axis[largest] < 0; turn && i < n; i++)
-            axis[i] = -axis[i];
+        const double sign = axis[largest] < 0 ? -1 : 1;
+        for (int64_t i = 0; i < n; i++)
+            axis[i] *= sign;
         pca->sigma[k] = sqrt(variance);
         pca->explained[k] = total > 0 ? variance / total : NAN;
     }

@@ -241,18 +241,16 @@ const Colormap *strip_colormap(Strip strip) {
     return colormap_find(names[strip]);
 }
 
-/* ---- pictures -------------------------------------------------------------------------------- */
-
 static Rgb value_color(Strip strip, float value, const ValueRange *range) {
     double t = isfinite(value) ? range_position(range, value) : NAN;
     return isnan(t) ? panel_theme.bad : colormap_at(strip_colormap(strip), t);
 }
 
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range) {
-    const double share = 0.6;
-    bool dropped = strip == STRIP_DROPPED && isfinite(value);
+    const bool dropped = strip == STRIP_DROPPED && isfinite(value);
+    const double share = dropped ? 0.9 * sqrt(value) : 0.6; /* the value's part of the mix */
     return rgb_mix(gradient_grey(seen, dropped ? GRADIENT_DIMMED : 1),
-                   value_color(strip, value, range), dropped ? 0.9 * sqrt(value) : share);
+                   value_color(strip, value, range), share);
 }
 
 /* Returns the mean colour of a square of `side` pixels of a camera, which the picture's edges may
@@ -299,8 +297,6 @@ static void lay_over(const Frustum *frustum, Strip strip, const float *values,
                                            : strip_over(seen, strip, value, range));
         }
 }
-
-/* ---- LiDAR ----------------------------------------------------------------------------------- */
 
 void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, int h, int side,
                  float *depth_m) {
@@ -413,16 +409,22 @@ int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen) {
     return pixel;
 }
 
+/* Whether the cameras of `previous` can be shown again. LiDAR and dropped points follow the rig, so
+ * that they also need the same frame. */
+static bool is_same_strip(const Picture *previous, const Picture *picture) {
+    const bool follows_rig = picture->lidar || picture->strip == STRIP_DROPPED;
+    return previous && previous->camera_count && previous->strip == picture->strip &&
+           previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
+           (!follows_rig || previous->content == picture->content);
+}
+
 bool strip_decode(const LiveFrame *frame, const Picture *previous, int64_t most_w, Picture *picture,
                   Err *err) {
     bool ok = true, of_values = picture->strip != STRIP_IMAGE;
     bool world_sweep = frame->world && !frame->photos->sweep_count;
     if (!frame->rig && (of_values || picture->lidar))
         return true;
-    if (previous && previous->camera_count && previous->strip == picture->strip &&
-        previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
-        ((!picture->lidar && picture->strip != STRIP_DROPPED) ||
-         previous->content == picture->content)) { /* points follow the rig, too */
+    if (is_same_strip(previous, picture)) {
         picture->camera_count = previous->camera_count;
         picture->camera_range = previous->camera_range;
         for (int i = 0; i < picture->camera_count; i++)

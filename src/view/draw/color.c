@@ -144,8 +144,6 @@ Ink ink_rgb(Rgb color) {
     return INK_RGB | (Ink)color.r << 16 | (Ink)color.g << 8 | color.b;
 }
 
-/* ---- glyphs ---------------------------------------------------------------------------------- */
-
 bool text_drop_last(char *text) {
     size_t length = strlen(text);
     while (length > 0 && ((unsigned char)text[--length] & 0xc0) == 0x80)

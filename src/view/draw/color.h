@@ -66,8 +66,8 @@ extern const Theme themes[THEME_COUNT];
  * is also the colour of zero in signed values. */
 typedef struct {
     Rgb background, line, halo, bad;
-    Rgb mark; /* of the probed cell and its pixels: unlike every class's colour */
-    Rgb dirt; /* over a camera that drops out */
+    Rgb mark; /* marks the probed cell and its pixels: no class has this colour */
+    Rgb dirt; /* covers the picture of a camera that drops out */
 } PanelTheme;
 
 extern const PanelTheme panel_themes[2]; /* dark, light */

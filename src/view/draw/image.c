@@ -77,13 +77,15 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
         return false;
     const int row_bytes = 4 * scaled->w;
     for (int y = 0, last = -1; y < scaled->h; y++) {
-        int from_y = (int)((int64_t)y * source->h / h), rest = 0;
+        const int from_y = (int)((int64_t)y * source->h / h);
         uint8_t *to = pixel(scaled, 0, y);
         const uint8_t *from = pixel(source, 0, from_y);
-        if (from_y == last)
+        if (from_y == last) { /* the same row of the source: copies the row above */
             memcpy(to, to - row_bytes, (size_t)row_bytes);
-        for (int x = 0; from_y != last && x < scaled->w; x++, rest += source->w) {
-            for (; rest >= scaled->w; rest -= scaled->w)
+            continue;
+        }
+        for (int x = 0, rest = 0; x < scaled->w; x++, rest += source->w) {
+            for (; rest >= scaled->w; rest -= scaled->w) /* in place of a division for each pixel */
                 from += 4;
             memcpy(to + 4 * (size_t)x, from, 4);
         }
@@ -91,8 +93,6 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
     }
     return true;
 }
-
-/* ---- PNG ------------------------------------------------------------------------------------ */
 
 static void append(void *stream, void *data, int size) {
     fwrite(data, 1, (size_t)size, stream);

@@ -98,8 +98,11 @@ static double fit_text(Pen *pen, const TextStyle *style, double max_w, const cha
     return width;
 }
 
+/* The share of a text's width that lies before its anchor. */
+static const double before_anchor[] = {[ALIGN_LEFT] = 0, [ALIGN_CENTER] = 0.5, [ALIGN_RIGHT] = 1};
+
 static Box box_of(double x, double baseline, double width, const TextStyle *style) {
-    double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
+    double along = before_anchor[style->align];
     double ascent = 0.76 * style->size, descent = 0.24 * style->size; /* DejaVu Sans, capitals */
     if (style->upwards)
         return (Box){x - ascent, baseline - (1 - along) * width, ascent + descent, width};
@@ -112,6 +115,7 @@ Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextSt
     return box_of(x, baseline, fit_text(pen, style, max_w, text, fitted), style);
 }
 
+/* Adds a text to the layout, in place of drawing. Without memory the pen has failed. */
 static void note_text(Pen *pen, Box box, double x, double baseline, const TextStyle *style,
                       const char *text) {
     FigureLayout *layout = pen->layout;
@@ -135,18 +139,18 @@ static void note_text(Pen *pen, Box box, double x, double baseline, const TextSt
 
 static void show_text(Pen *pen, double x, double baseline, double width, const TextStyle *style,
                       const char *text) {
-    double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
+    const double left = -before_anchor[style->align] * width;
     cairo_t *cr = pen->cr;
     cairo_save(cr);
     cairo_translate(cr, x, baseline);
     if (style->upwards)
         cairo_rotate(cr, -M_PI / 2);
     if (style->outlined) {
-        cairo_move_to(cr, -along * width, 0);
+        cairo_move_to(cr, left, 0);
         cairo_text_path(cr, text);
         pen_stroke(pen, style->rim, 0.8, 3);
     }
-    cairo_move_to(cr, -along * width, 0);
+    cairo_move_to(cr, left, 0);
     pen_color(pen, style->color, 1);
     cairo_show_text(cr, text);
     cairo_restore(cr);
@@ -206,7 +210,7 @@ TextStyle aligned(TextStyle style, TextAlign align) {
     return style;
 }
 
-/* ---- what stands still ---------------------------------------------------------------------- */
+/* ---- drawings that are kept as pixels ------------------------------------------------------- */
 
 /* The last still drawing on a surface. */
 typedef struct {
@@ -415,8 +419,6 @@ void figure_layout_free(FigureLayout *layout) {
     free(layout->texts);
     *layout = (FigureLayout){0};
 }
-
-/* ---- pages ----------------------------------------------------------------------------------- */
 
 static double scale_of(const PageSpec *page) {
     return page->scale > 0 ? page->scale : 1;

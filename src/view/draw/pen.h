@@ -18,8 +18,8 @@ typedef struct {
     bool bold;
     Rgb color;
     TextAlign align;
-    bool upwards;  /* turned: reads from below */
-    bool outlined; /* with a rim in colour `rim`, legible on any picture */
+    bool upwards;  /* the text is turned, and reads from below */
+    bool outlined; /* letters have a rim in colour `rim`, to be legible on any picture */
     Rgb rim;
 } TextStyle;
 
@@ -35,7 +35,7 @@ typedef struct {
 } FigureText;
 
 typedef struct {
-    double w, h; /* of the page */
+    double w, h; /* the size of the page */
     FigureText *texts;
     size_t count, capacity;
 } FigureLayout;
@@ -46,7 +46,7 @@ typedef struct {
     cairo_t *cr;
     const Theme *theme;
     FigureLayout *layout; /* texts are noted here, and not drawn; NULL: they are drawn */
-    double least_width;   /* of a stroke */
+    double least_width;   /* thinner strokes are drawn with this width */
     bool measuring;       /* draws and notes nothing, and only finds out sizes */
     bool failed;          /* there was no memory for a picture or a text; `err` tells so */
     Err err;
@@ -74,8 +74,8 @@ Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextSt
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
 
-/* Draws what stands still while `key` stays the same. A surface that keeps such drawings, a
- * window's, takes the box from the last one's pixels. */
+/* Draws a box whose content changes only with `key`. On a surface of pen_keep_still() the pixels of
+ * the box are kept, and copied as long as `key` stays the same. */
 void pen_still(Pen *pen, Box box, uint64_t key, void (*draw)(Pen *pen, const void *context),
                const void *context);
 void pen_keep_still(cairo_surface_t *surface);
@@ -111,7 +111,7 @@ TextStyle style_body(const Pen *pen);
 TextStyle style_muted(const Pen *pen);
 TextStyle style_heading(const Pen *pen);
 TextStyle aligned(TextStyle style, TextAlign align);
-TextStyle style_over(const PanelTheme *theme, double size, TextAlign align); /* on the BEV */
+TextStyle style_over(const PanelTheme *theme, double size, TextAlign align); /* over a BEV */
 
 bool boxes_overlap(Box a, Box b);
 
@@ -122,7 +122,7 @@ typedef struct {
     FigureTheme theme;
     void (*draw)(Pen *pen, const void *context);
     const void *context;
-    const char *title; /* of the file; NULL: none */
+    const char *title; /* the title in the file; NULL: none */
 } PageSpec;
 
 /* A unit is a pixel of a PNG, and 1/96 inch of an SVG or PDF. The texts of an SVG are <text>

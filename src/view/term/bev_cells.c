@@ -65,7 +65,7 @@ static Rgb mean_color(const BevPicture *picture, const State *state, double x0, 
                       double x1, double y1) {
     int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
     int top = (int)floor(y0), bottom = (int)fmax(ceil(y1 - 1e-9), top + 1);
-    Sum sums[2] = {{0}}; /* of empty cells, of others */
+    Sum sums[2] = {{0}}; /* [0]: the sums of empty cells, [1]: of occupied cells */
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x++) {
             if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
@@ -107,6 +107,8 @@ static Rgb pixel_at(const BevPicture *picture, const State *state, double x, dou
                             (double)state->scene.ny - x - w / 2, metres);
 }
 
+/* Draws two pixels in each cell: the upper one as ink, the lower one as paper. A screen without
+ * colour gets a character of their mean brightness. */
 static void draw_pixels(const BevCells *bev) {
     const Part *part = &bev->part;
     double w = part->w / bev->used.w, h = part->h / (2 * bev->used.h);
@@ -191,18 +193,19 @@ static void cell_of(const Grid *grid, double x_m, double y_m, double cell[2]) {
 /* Draws the picture as large as `area` allows, with the vehicle, the cursor and the pinned cell. */
 static BevCells draw_bev(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     const Part part = part_of(state);
+    enum { VEHICLE = 0x25b2, CURSOR = 0x253c, PINNED = 0x25c6 }; /* a triangle, a cross, a rhomb */
     const BevCells bev = {cells, state, picture, part, fit_part(area, &part, stretch_of(state))};
     double vehicle[2];
     draw_pixels(&bev);
     draw_divider(&bev);
     cell_of(&state->scene.grid, 0, 0, vehicle);
     if (state->scene.has_rig && !cells->color)
-        draw_sign(&bev, vehicle[0], vehicle[1], 0x25b2, INK_RGB | 0xffffff);
+        draw_sign(&bev, vehicle[0], vehicle[1], VEHICLE, INK_RGB | 0xffffff);
     if (state->cursor_shown)
-        draw_sign(&bev, (double)state->cursor_x + 0.5, (double)state->cursor_y + 0.5, 0x253c,
+        draw_sign(&bev, (double)state->cursor_x + 0.5, (double)state->cursor_y + 0.5, CURSOR,
                   INK_RGB | 0xffd866);
     if (state->pinned)
-        draw_sign(&bev, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5, 0x25c6,
+        draw_sign(&bev, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5, PINNED,
                   ink_rgb(panel_theme.mark));
     return bev;
 }
@@ -210,8 +213,6 @@ static BevCells draw_bev(Cells *cells, Area area, const BevPicture *picture, con
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     return draw_bev(cells, area, picture, state).used;
 }
-
-/* ---- as a panel ----------------------------------------------------------------------------- */
 
 static int bev_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet;
@@ -411,6 +412,7 @@ static void draw_picture(Sheet *sheet, Area area, const PanelData *data) {
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }
 
+/* Draws the BEV with its title, or a line that says why there is no picture. */
 static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
     const char *waiting = data->state->waiting;

@@ -6,14 +6,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- the grid ------------------------------------------------------------------------------- */
+#include <sys/param.h>
 
 static const Cell blank = {.glyph = ' '};
-
-static int clamped_edge(int value) {
-    return value < 1 ? 1 : value > CELLS_MAX_EDGE ? CELLS_MAX_EDGE : value;
-}
 
 static size_t cell_count(const Cells *cells) {
     return (size_t)cells->columns * (size_t)cells->rows;
@@ -21,8 +16,8 @@ static size_t cell_count(const Cells *cells) {
 
 bool cells_resize(Cells *cells, int columns, int rows, Err *err) {
     Cells next = *cells;
-    next.columns = clamped_edge(columns);
-    next.rows = clamped_edge(rows);
+    next.columns = MIN(MAX(columns, 1), CELLS_MAX_EDGE);
+    next.rows = MIN(MAX(rows, 1), CELLS_MAX_EDGE);
     next.cells = malloc(cell_count(&next) * sizeof *next.cells);
     if (!next.cells)
         return err_set(err, ERR_FAILED, "screen", "", "no memory for %d x %d cells", columns, rows);
@@ -80,9 +75,10 @@ static uint32_t ascii_form(uint32_t glyph) {
     for (size_t i = 0; ascii_forms[i]; i += 2)
         if (ascii_forms[i] == glyph)
             return ascii_forms[i + 1];
-    if (glyph > 0x2800 && glyph < 0x2900) /* Braille: by where its dots are */
-        return !(glyph & 0xe4) ? '\'' : !(glyph & 0x1b) ? '.' : ':';
-    return '?';
+    if (glyph <= BRAILLE || glyph > BRAILLE + 0xff)
+        return '?';
+    const bool in_upper_half = glyph & 0x1b, in_lower_half = glyph & 0xe4; /* where dots are */
+    return !in_lower_half ? '\'' : !in_upper_half ? '.' : ':';
 }
 
 /* Whether a glyph takes one column in every terminal. Control characters, combining marks, wide
@@ -106,7 +102,10 @@ static uint32_t next_glyph(const char **text) {
     bool shown;
     const unsigned char *at = (const unsigned char *)*text;
     size_t length = clean_character(*text, &shown);
-    uint32_t glyph = length > 1 ? at[0] & (0x7fu >> length) : at[0] < 0x80 ? at[0] : '?';
+    const bool is_ascii = at[0] < 0x80;
+    uint32_t glyph = is_ascii ? at[0] : '?';
+    if (length > 1) /* the first byte tells the length by its upper bits */
+        glyph = at[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++)
         glyph = glyph << 6 | (at[i] & 0x3fu);
     *text += length;
@@ -116,8 +115,6 @@ static uint32_t next_glyph(const char **text) {
 /* Unicode numbers the dots down the left column, then the right one, and the fourth row last. */
 const uint8_t braille_bits[BRAILLE_H][BRAILLE_W] = {
     {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-
-/* ---- drawing -------------------------------------------------------------------------------- */
 
 void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style) {
     if (!inside(cells, x, y))
@@ -156,8 +153,8 @@ int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *t
     if (w <= 0 || !width)
         return 0;
     cells->cuts += width > w;
-    int keep = width > w ? w - 1 : width;
-    for (; used < keep; used++)
+    const int kept = width > w ? w - 1 : width; /* the last column has the ellipsis */
+    for (; used < kept; used++)
         cells_put(cells, x + used, y, next_glyph(&text), style);
     if (width > w)
         cells_put(cells, x + used++, y, 0x2026, style);
@@ -169,8 +166,6 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
     int indent = width < w ? w - width : 0;
     return cells_text(cells, x + indent, y, w - indent, style, text);
 }
-
-/* ---- as text -------------------------------------------------------------------------------- */
 
 char *cells_to_text(const Cells *cells) {
     char *text = malloc(cell_count(cells) * 3 + (size_t)cells->rows + 1);
@@ -203,8 +198,8 @@ enum { CELL_W = 9, CELL_H = 18 };
 
 typedef struct {
     Pen pen;
-    double w, h;     /* of a cell, in whole pixels */
-    double baseline; /* below the upper edge of a cell */
+    double w, h;     /* the size of a cell, in whole pixels */
+    double baseline; /* its distance from the upper edge of a cell */
     bool light;
 } Page;
 

@@ -21,7 +21,8 @@ static bool is_blank(const Cells *cells, Area row) {
 
 /* ---- lines: a chart drawn in pixels becomes dots of Braille, its texts characters ------------ */
 
-enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT }; /* of a character, in units */
+/* Units of the chart: in a dot, and in the width and height of a character. */
+enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT };
 
 /* Writes a text of the chart in pixels into its row of characters, if nothing stands there. */
 static void put_text(Cells *cells, Area area, const FigureText *text) {
@@ -58,8 +59,8 @@ static void put_dots(Cells *cells, Area area, const Image *image, Rgb page) {
         }
 }
 
-/* Lists the series that are drawn. Without colour lines look alike: then the strong line of many
- * stands alone. */
+/* Lists the series that are drawn. Without colour, lines look alike: then peers of a strong line
+ * are left out. */
 static int list_series(const Cells *cells, const ChartSpec *spec, PlotSeries *list) {
     bool strong = false;
     int count = 0;
@@ -73,6 +74,8 @@ static int list_series(const Cells *cells, const ChartSpec *spec, PlotSeries *li
     return count;
 }
 
+/* Draws a chart of lines with the pen of figures, one pixel for each Braille dot. Then the pixels
+ * become dots, and the noted texts become characters. */
 static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
     Cells *cells = sheet->surface;
     ChartSpec shown = *spec;
@@ -103,8 +106,6 @@ static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
     figure_layout_free(&layout);
     free(list);
 }
-
-/* ---- legend --------------------------------------------------------------------------------- */
 
 /* Draws an entry of the legend at column x; an entry without room is left out. Returns the column
  * of the next entry. */
@@ -164,6 +165,7 @@ static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const Plot
     }
 }
 
+/* Draws a row: the label, the bar as spans or as a stack of parts, and the text behind the bar. */
 static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const PlotBar *bar,
                          const BarColumns *columns) {
     Cells *cells = sheet->surface;
@@ -216,7 +218,8 @@ static int all_bar_rows(const ChartSpec *spec) {
 /* Draws the names of parts, of ticks and of strong marks. Bars of one part and lanes need none. */
 static void bars_legend(Cells *cells, Area row, const ChartSpec *spec) {
     int x = row.x;
-    for (int part = 0; part < spec->part_count && has_part_names(spec); part++)
+    const int named_parts = has_part_names(spec) ? spec->part_count : 0;
+    for (int part = 0; part < named_parts; part++)
         x = legend_entry(cells, row, x, cells->color ? 0x25a0 : textures[part % PLOT_COLORS],
                          cell_style(chart_part_ink(spec, NULL, part)), spec->part_names[part]);
     if (spec->tick_name)
@@ -226,7 +229,7 @@ static void bars_legend(Cells *cells, Area row, const ChartSpec *spec) {
             x = legend_entry(cells, row, x, 0x2502, cell_style(INK_MUTED), spec->marks[i].label);
 }
 
-/* "left out: V2 401 µs, ATOMIC 439 µs, 2 more": what has no row. */
+/* Names the bars that have no row: "left out: V2 401 µs, ATOMIC 439 µs, 2 more". */
 static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const bool *drawn) {
     enum { MORE_W = 10 };
     char text[512] = "left out:";

@@ -13,8 +13,8 @@ enum { GAP = 1, COLUMN_GAP = 3 };
 
 enum {
     STRIP_FROM_ROWS = 30, /* lower areas have no camera strip */
-    STRIP_FROM_W = 100,
-    SIDE_LEAST_W = 46, /* the least width of the panels beside the BEV */
+    STRIP_FROM_W = 100,   /* narrower areas have no camera strip */
+    SIDE_LEAST_W = 46,    /* the least width of the panels beside the BEV */
     FACTS_LEAST_W = 24,
     FACTS_LEAST_H = 6,
     TWO_STEPS_W = 200, /* two kernels side by side leave a narrower screen no room for the BEV */
@@ -78,8 +78,9 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
         bev_page_draw(sheet, area, data);
         return;
     }
-    int least = area.w * (state->job.steps ? 66 : state->bits.open ? 60 : 50) / 100;
-    int most = area.w - COLUMN_GAP - (least > SIDE_LEAST_W ? least : SIDE_LEAST_W);
+    const int side_percent = state->job.steps ? 66 : state->bits.open ? 60 : 50;
+    const int side_w = (int)fmax(area.w * side_percent / 100, SIDE_LEAST_W);
+    const int most = area.w - COLUMN_GAP - side_w; /* the largest width of the BEV */
     int w = 2 * (area.h - BEV_TEXTS) < most ? 2 * (area.h - BEV_TEXTS) : most;
     bev_draw_framed(sheet, (Area){area.x, area.y, w, area.h}, data);
     side_draw(sheet, (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h},
@@ -127,8 +128,6 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
     Area under = {area.x, area.y + want + GAP, area.w, rest};
     body_draw(sheet, under, lesson_page(data->state, area.w), sheet->columns, data);
 }
-
-/* ---- the screen ----------------------------------------------------------------------------- */
 
 /* Draws a screen that is too small for more than one fact. */
 static void tiny_draw(Sheet *sheet, const PanelData *data) {

@@ -18,7 +18,7 @@ typedef struct {
     const State *state;
     const LiveData *live;
     const Picture *picture; /* NULL: nothing is computed yet */
-    PanelData data;         /* the same for panels */
+    PanelData data;         /* state, live and picture for panels */
     WindowLayout layout;
     Spots *spots; /* NULL: the picture takes no clicks */
     Pen *pen;
@@ -139,7 +139,7 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
     double right = layout->w - WINDOW_MARGIN - side - (tall ? 8 : 0);
     bottom -= tall ? AXIS_BOTTOM : WINDOW_MARGIN;
     place_bev(state, &live->frame, (Box){left, top + 4, right - left, bottom - top - 4}, layout);
-    if (pictures_alone(state)) /* in the middle */
+    if (pictures_alone(state)) /* the BEV stands in the middle */
         layout->bev.x = fmax(floor((layout->w - layout->bev.w) / 2), layout->bev.x);
     else
         place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
@@ -232,8 +232,9 @@ static void draw_wipe(const WindowView *view) {
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
     pen_circle(view->pen, x, bev->y + bev->h / 2, 7, panel_theme.line, 1, 0);
-    wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
-    wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
+    const bool of_baseline = true;
+    wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, of_baseline);
+    wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, !of_baseline);
 }
 
 /* Draws the texts in the upper left corner: the slice, and how the two sides differ. */
@@ -273,7 +274,8 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     const FigurePanel panel = {.figure = &view->visible, .box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
-    int up = view->whole.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
+    const bool from_side = view->whole.slice.slice == SLICE_SIDE;
+    const int up = from_side ? 2 : 0, left = from_side ? 0 : 1; /* axes of the drawing: x, y, z */
     panel_point(&panel, from[up], from[left], &x0, &y0);
     panel_point(&panel, to[up], to[left], &x1, &y1);
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
@@ -283,14 +285,17 @@ static void draw_rays(const WindowView *view) {
     enum { MAX_RAYS = 96 };
     LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
     int count = live_lit(view->live, view->state, list);
+    const int rays = view->live->frame.rig ? (int)fmin(count, MAX_RAYS) : 0;
+    const bool of_step = view->live->frame.steps != NULL; /* a step's points are drawn alike */
     double heaviest = 1e-30;
     for (int i = 0; i < count; i++)
         heaviest = fmax(heaviest, list[i].depth * list[i].weight);
-    for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
-        draw_ray(view, &list[i], /* all points of a step are alike */
-                 view->live->frame.steps ? 1 : sqrt(list[i].depth * list[i].weight / heaviest));
+    for (int i = 0; i < rays; i++)
+        draw_ray(view, &list[i], of_step ? 1 : sqrt(list[i].depth * list[i].weight / heaviest));
 }
 
+/* Draws rays to the probed cell, and outlines the cell. With steps, these are the rays of the shown
+ * step, whose cells are outlined, too. */
 static void draw_probe(const WindowView *view) {
     const LiveSteps *steps = view->live->frame.steps;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
@@ -418,8 +423,6 @@ static void draw_panels_part(const WindowView *view) {
     draw_sheet(view, side, row_h, side_draw);
 }
 
-/* ---- rows around the picture ----------------------------------------------------------------- */
-
 /* Returns a row in the middle of `box`, with a margin at the window's edge. */
 static Box row_in(Box box, double row_h, double margin) {
     return (Box){box.x + margin, box.y + (box.h - row_h) / 2, box.w - 2 * margin, row_h};
@@ -514,8 +517,6 @@ void window_tip_draw(Pen *pen, const Tip *tip, double w, double h) {
     draw_texts(&sheet, tip);
 }
 
-/* ---- the whole window ------------------------------------------------------------------------ */
-
 /* Notes where the BEV stands, which cells it shows, and where a wipe divides it. */
 static void note_places(Spots *spots, const State *state, const WindowLayout *at) {
     spots_clear(spots);
@@ -535,6 +536,7 @@ static void (*const parts[])(const WindowView *view) = {
     draw_bev_part,  draw_over_bev_part, draw_panels_part, draw_chart_over_part, frame_pointed_part,
     draw_race_part, draw_rows_part,     draw_keys_part,   draw_floats_part};
 
+/* Draws the page and its first `count` parts. Returns false on an error, or when given up. */
 static bool draw_parts(WindowView *view, cairo_t *cr, size_t count, const GiveUp *give_up,
                        Err *err) {
     Pen pen;
