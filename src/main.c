@@ -54,6 +54,7 @@ static void print_version(void) {
            cuda ? "yes" : "no", window ? "yes" : "no", dashboard ? "yes" : "no");
 }
 
+/* Prints an error, and returns the exit status of its kind. */
 static int print_error(const Err *err) {
     char line[1024];
     err_line(err, line, sizeof line);

@@ -242,13 +242,14 @@ static void palette_does(App *app, PaletteDoes does, const Command *command) {
 }
 
 void app_step(App *app, const Event *event) {
-    bool command = event->kind == EVENT_COMMAND, open = app->state.palette.open;
-    bool user = (command || event->kind == EVENT_CLICK) && !app->serves;
-    if (app->tour.text && user)
+    const bool command = event->kind == EVENT_COMMAND, open = app->state.palette.open;
+    const bool of_palette = open && command && event->command.action == ACTION_COMMANDS;
+    const bool by_user = (command || event->kind == EVENT_CLICK) && !app->serves;
+    if (app->tour.text && by_user)
         app_close_tour(app);
-    if (command && open && event->command.action == ACTION_COMMANDS)
+    if (of_palette)
         take_back_try(app);
-    if (command && open && event->command.action != ACTION_COMMANDS && !app->serves)
+    if (open && command && by_user && !of_palette)
         run_from_palette(app, &event->command);
     else
         apply_event(app, event);
@@ -365,15 +366,17 @@ static bool waits_for_scene(Action action) {
     return needs == NEED_CAMERAS || needs == NEED_WORLD || action == ACTION_SLICE;
 }
 
-/* Uses the words that wait for the scene, or all others. A script uses all after its picture. */
-static bool use_words(App *app, bool waiting, Err *err) {
+/* Uses the words of the options: before the engine opens the words that need no scene, after the
+ * first frame the words that wait for the scene. A script uses all words after its first frame. */
+static bool use_words(App *app, Err *err) {
     for (int i = 0; i < app->options->word_count; i++) {
         Event event = {.kind = EVENT_COMMAND};
         if (!keys_parse(app->options->words[i], &event.command, err))
             return false;
-        if (app->script || (app->engine && waits_for_scene(event.command.action) == waiting))
+        const bool waits = waits_for_scene(event.command.action);
+        if (app->script || (app->engine && waits))
             app_step(app, &event);
-        else if (!app->engine && !waits_for_scene(event.command.action))
+        else if (!app->engine && !waits)
             state_step(&app->state, &event);
     }
     return true;
@@ -481,7 +484,7 @@ bool app_take_frame(App *app, const Pace *pace) {
                            .headline = &headline,
                            .pace = pace});
     if (loaded && app->loads == 1 && !app->script)
-        use_words(app, true, &app->err);
+        use_words(app, &app->err);
     if (app->desk.open && app->desk.page)
         app_show_page(app);
     note_error(app, frame);
@@ -493,9 +496,9 @@ bool app_take_frame(App *app, const Pace *pace) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* The first picture computes while the screens open. */
+/* Opens the engine of a display. The first picture is computed while the screens open. */
 static bool open_live(App *app, const EngineOptions *engine, Err *err) {
-    if (!use_words(app, false, err))
+    if (!use_words(app, err))
         return false;
     app->state.job.time_s = app->options->time_s;
     app->state.log = (Log){.count = 0};
@@ -508,7 +511,7 @@ static bool open_script(App *app, const EngineOptions *engine, Err *err) {
         return false;
     if (!app->options->lesson) /* a lesson begins with a scene of its own */
         app_request(app);
-    bool used = !app->failed && use_words(app, true, err);
+    bool used = !app->failed && use_words(app, err);
     Log *log = &app->state.log;
     int kept = 0; /* notes alone: the words of the options are no changes by the user */
     for (int i = 0; i < log->count; i++)

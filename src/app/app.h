@@ -69,7 +69,7 @@ typedef struct {
         Action change;   /* the control that made the change */
     } steps[UNDO_STEPS]; /* the newest last */
     int count;
-    Action last;
+    Action last; /* the control of the last change; ACTION_COUNT: the next change is a new step */
     const State *lesson; /* the state before the lesson that is open; NULL: none is */
 } Undo;
 
@@ -124,8 +124,8 @@ typedef struct {
     LessonDesk desk;
     Undo undo;
     Tour tour;
-    bool tried;  /* values that the palette tries have changed the state: the newest undo step */
-    bool serves; /* a lesson's own commands are no changes of the user's */
+    bool tried;  /* a try of the palette has changed the state, and has the newest undo step */
+    bool serves; /* a lesson or the tour gives the commands: no changes by the user */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;
     uint64_t loads, errors, notes; /* the counters of the newest frame, as in EngineFrame */

@@ -22,7 +22,7 @@ enum {
 static int workflow_steps(const App *app, Finding steps[FINDINGS_MAX]) {
     int count = app->frame ? live_findings(&app->state, &app->frame->live, steps) : 0, kept = 0;
     for (int i = 0; i < count; i++)
-        if (steps[i].gain == 0) /* of the workflow */
+        if (steps[i].gain == 0) /* a step of the workflow; other findings have a gain */
             steps[kept++] = steps[i];
     return kept;
 }
@@ -131,6 +131,7 @@ static Lesson *read_lesson(App *app, const char *word, int *page, Err *err) {
     return NULL;
 }
 
+/* Empties the desk for a lesson. Lessons in a row share one undo step, that of the first lesson. */
 static void clear_desk(App *app) {
     if (!app->desk.open || app->desk.page)
         app->undo.lesson = undo_push(&app->undo, &app->state, ACTION_LESSON);

@@ -67,7 +67,8 @@ static bool page_is_complete(const App *app) {
     return state->page == PAGE_BEV || (judged && predicted); /* the BEV alone has no figures */
 }
 
-/* Whether a line may be used now. Pages of schedules open when the schedules are there. */
+/* Whether a line may be used now. A caption waits until the page is complete and the caption before
+ * was read. A page of schedules waits for the schedules. */
 static bool line_may_begin(const App *app, const char *line) {
     Command command;
     if (!strncmp(line, "say", 3))

@@ -167,8 +167,8 @@ static bool make_poses(StepBench *bench, Err *err) {
     return true;
 }
 
-/* Runs one part of the step. PART_MAP makes the maps of both directions from the poses; on a GPU
- * the stream does so later. PART_STEP runs all parts in order. */
+/* Runs one part of the step; on a GPU the part is only enqueued in `stream`. PART_MAP makes the
+ * maps of both directions from the poses. PART_STEP runs all parts in order. */
 static bool run_part(StepBench *bench, Part part, void *stream, Err *err) {
     const BevpoolPose *poses = bench->device_poses ? bench->device_poses : bench->poses;
     BevpoolError error;
@@ -200,7 +200,7 @@ static bool enqueue_part(void *context, void *stream, Err *err) {
 }
 #endif
 
-/* Times each part, and the step as one graph. All of them run with the same calibration. */
+/* Times each part, and the step as one graph. All launches have the same calibration. */
 static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
                         Err *err) {
 #ifdef HAVE_CUDA
@@ -215,6 +215,7 @@ static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing t
 #endif
 }
 
+/* Times steps up to options->samples and options->max_s, but at least LEAST_SAMPLES steps. */
 static bool time_on_cpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
                         Err *err) {
     enum { LEAST_SAMPLES = 5 };
@@ -222,8 +223,8 @@ static bool time_on_cpu(StepBench *bench, const TimingOptions *options, Timing t
     const int most = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES;
     const double end_us = clock_us() + options->max_s * 1e6;
     static double samples[PARTS][MOST_SAMPLES];
-    int count = 0; /* the first step warms up: the second step takes its place in `samples` */
-    for (bool warm = false; count < LEAST_SAMPLES || (count < most && clock_us() < end_us);) {
+    int count = 0;
+    for (int step = 0; count < LEAST_SAMPLES || (count < most && clock_us() < end_us); step++) {
         const double begun_us = clock_us();
         double before_us = begun_us;
         if (!make_poses(bench, err))
@@ -236,8 +237,7 @@ static bool time_on_cpu(StepBench *bench, const TimingOptions *options, Timing t
             before_us = after_us;
         }
         samples[PART_STEP][count] = before_us - begun_us;
-        count += warm;
-        warm = true;
+        count = step; /* step 0 warms up: its samples are overwritten by step 1 */
     }
     for (int part = 0; part < PARTS; part++)
         timing_summarize(samples[part], count, settles, &timings[part]);
@@ -256,6 +256,8 @@ static bool add_step_rows(void *context, const char *scene, Workload *workload,
                           const HostProblem *problem, Err *err) {
     StepRows *rows = context;
     Report *report = &rows->report;
+    const TimingOptions *options = &rows->plan->timing;
+    const bool on_cpu = rows->device == BEVPOOL_CPU;
     const Rig rig = workload_rig(workload);
     StepBench bench = {.rig = &rig, .device = rows->device, .seed = 1};
     Timing timings[PARTS];
@@ -264,8 +266,8 @@ static bool add_step_rows(void *context, const char *scene, Workload *workload,
     ok = ok && open_map(&bench, problem->view.align, err) &&
          open_plan(&bench, &problem->view, BEV_FORWARD, err) &&
          open_plan(&bench, &problem->view, BEV_BACKWARD, err) &&
-         (rows->device == BEVPOOL_CPU ? time_on_cpu : time_on_gpu)(&bench, &rows->plan->timing,
-                                                                   timings, err);
+         (on_cpu ? time_on_cpu(&bench, options, timings, err)
+                 : time_on_gpu(&bench, options, timings, err));
     for (int part = 0; ok && part < PARTS; part++) {
         const Timing *timing = &timings[part];
         report_row(report);
@@ -273,7 +275,7 @@ static bool add_step_rows(void *context, const char *scene, Workload *workload,
         add_text(report, "scene", "scene", scene);
         add_text(report, "dtype", "dtype", bev_dtypes[problem->view.dtype].name);
         add_text(report, "align", "align", bev_aligns[problem->view.align].name);
-        add_text(report, "device", NULL, rows->device == BEVPOOL_CPU ? "cpu" : "cuda");
+        add_text(report, "device", NULL, on_cpu ? "cpu" : "cuda");
         add_text(report, "part", "part", part_names[part]);
         add_real(report, "median_us", "median us", 4, timing->median_us);
         add_real(report, "p95_us", "p95 us", 4, timing->p95_us);

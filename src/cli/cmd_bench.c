@@ -171,7 +171,7 @@ static bool compare_with_old_row(Against *against, json_t *row) {
     bool found = then.median_us > 0 && now.median_us > 0;
     double ratio = found ? timing_ratio(&now, &then) : NAN;
     double noise = fmax(then.noise, now.noise);
-    const bool known = isfinite(ratio);
+    const bool known = isfinite(ratio); /* both latencies have settled */
     Verdict verdict = SAME;
     if (known && fabs(ratio - 1) > noise)
         verdict = ratio > 1 ? SLOWER : FASTER;
@@ -431,7 +431,8 @@ static bool is_compared(const BenchRow *row) {
 }
 
 /* Adds the columns of a row. A column without a heading is for files only. The figures of a row
- * that was not timed are unknown. */
+ * that was not timed are unknown. A row is of one moment, whose median is also the mean of moments;
+ * for several moments records_list_rows() sets `mean_us`, `moments` and `moments_failed` again. */
 static void add_bench_columns(const Bench *bench, Report *report, const BenchRow *row) {
     const Timing *timing = &row->timing, *baseline = &row->baseline;
     const BevKernel *kernel = row->config.kernel;
@@ -535,6 +536,7 @@ static json_t *this_machine(void) {
     return block;
 }
 
+/* Prints the rows. Fails if a row is slower than --fail allows, or a moment could not be done. */
 static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *err) {
     Records *records = &bench->records;
     if (bench->against)
@@ -566,7 +568,7 @@ static bool measure_rows(Bench *bench, Err *err) {
     if (!select_plan_with_files(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST,
                                 configurations, preset_count, &plan, err))
         return false;
-    plan.moments = 1; /* of a clip too */
+    plan.moments = 1; /* a clip has many moments, of which one is timed */
     plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
     plan.timing = options->quick ? timing_quick : timing_default;
     plan.timing.single = options->single;
@@ -580,7 +582,7 @@ static bool measure_rows(Bench *bench, Err *err) {
          bench_run(&plan, options->once ? add_launched_row : add_bench_row, bench, err) &&
          records_end(records, err);
     ok = ok && print_rows(bench, json_incref(machine), timing, err);
-    if (!options->against) /* --against says this itself */
+    if (!options->against) /* against_judge() has its own warning of unsettled rows */
         say_if_doubtful(bench);
     json_decref(machine);
     return ok;
@@ -600,6 +602,7 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
         return false;
     if (!files)
         return measure_rows(&bench, err);
+    /* The rows come from files. An empty row defines the columns. */
     const BenchRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
     json_t *machine = json_object_get(files[0].head, "machine");
     const char *timing = row_text(files[0].head, "timing");
@@ -612,19 +615,19 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
 }
 
 bool cmd_bench(const Options *options, Err *err) {
-    const bool shows = options->recorded || options->published;
+    const bool times_nothing = options->recorded || options->published;
     if (options->stage && !strcmp(options->stage, "step"))
         return bench_step(options, err);
     if (options->published && options->argument_count)
         return err_set(err, ERR_USAGE, "--published", "leave the scenes out",
                        "the table has the article's six configurations");
-    if (shows && choices_find(CHOICE_FORMAT, options->format) < 0)
+    if (times_nothing && choices_find(CHOICE_FORMAT, options->format) < 0)
         return err_set(err, ERR_USAGE, "--format", "table, markdown, csv or json",
                        "recorded figures are no moments");
     if (options->published &&
         !options_refuse(options, "recorded,once", "leave it out", "--published times nothing", err))
         return false;
-    if (shows &&
+    if (times_nothing &&
         !options_refuse(options, "against,fail,png,shard,scenes,keep-going",
                         "bevscope merge compares two files", "recorded figures stand alone", err))
         return false;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORLD_MOMENTS = 12 };
+enum { WORLD_MOMENTS = 12 }; /* counted of a world, which has no last moment */
 
 static bool read_request(const Options *options, RangesRequest *request, Err *err) {
     *request = (RangesRequest){
@@ -142,7 +142,7 @@ static int list_methods(const Options *options, CutMethod methods[CUTS]) {
     return count;
 }
 
-enum { TENSORS = 3 };
+enum { TENSOR_FEAT = 1, TENSORS = 3 }; /* in the order of list_tensors() */
 typedef struct {
     const char *name;
     const Histogram *histogram;
@@ -283,7 +283,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
     if (!read_request(options, &shown, err) || !count_scene(options, scene, &histograms, err) ||
         !list_tensors(&histograms, scene, shown.dtype, tensors, err))
         return false;
-    const Tensor *tensor = &tensors[choices_or(CHOICE_TENSOR, options->tensor, 1)];
+    const Tensor *tensor = &tensors[choices_or(CHOICE_TENSOR, options->tensor, TENSOR_FEAT)];
     if (!scale_is_single(tensor->element))
         return err_set(err, ERR_USAGE, "--tensor", "choose another, or another --dtype",
                        "%s is stored in %s, which has no scale", tensor->name,

@@ -18,7 +18,7 @@ typedef struct {
 static bool choose_kernels(Export *export, BevAlign align, Err *err) {
     const Options *options = export->options;
     const char *name = options->pooled;
-    int direction = choices_or(CHOICE_DIRECTION, options->direction, 0);
+    int direction = choices_or(CHOICE_DIRECTION, options->direction, BEV_FORWARD);
     unsigned where;
     if (!data_has_suffix(name, ".npy"))
         return err_set(err, ERR_USAGE, name, "name it FILE.npy", "--pooled writes .npy files");
@@ -93,7 +93,8 @@ static bool write_gradients(const Export *export, Err *err) {
     for (int i = 0; i < 3; i++) {
         const char *name = export->options->pooled;
         char path[PATH_MAX + 32];
-        snprintf(path, sizeof path, "%.*s-%s.npy", (int)strlen(name) - 4, name, files[i].what);
+        const int stem_length = (int)(strlen(name) - strlen(".npy"));
+        snprintf(path, sizeof path, "%.*s-%s.npy", stem_length, name, files[i].what);
         if (!write_npy(path, files[i].tensor, files[i].rank, files[i].axes, err))
             return false;
         printf(i ? ", by %s\n" : ", random\n", pass->config.kernel->name);

@@ -145,8 +145,7 @@ static void add_scene_facts(Facts *facts, const Workload *workload, const BevPro
     add_int(report, "non_finite_values", "NaN, Inf", workload->scene->non_finite);
 }
 
-/* Prints a list of facts for people, because a table of thirty columns would be too wide. A fact
- * without a heading is left out if its value is unknown. */
+/* Prints a list of facts. A fact without a heading is left out if its value is unknown. */
 static void print_facts(const Report *report, FILE *out) {
     for (int row = 0; row < report->row_count; row++)
         for (int column = 0; column < report->column_count; column++) {
@@ -195,6 +194,7 @@ static bool describe_scenes(const Options *options, Err *err) {
         fault_table_add(&workload, facts.scene, &facts.faults);
         workload_close(&workload);
     }
+    /* Text has a list of facts, because a table would be too wide. NULL: the table of --format. */
     ReportPrinter *list = output_printer(options) == report_text ? print_facts : NULL;
     const OutputTable info[] = {{.report = &facts.report, .print = list},
                                 {.above = "\n", .report = &facts.cameras, .key = "cameras"},

@@ -270,6 +270,7 @@ static double percent_difference(double model, double counted) {
     return 100 * (model / counted - 1);
 }
 
+/* Adds a row of counters beside the figures of the model. NaN: the model has no such figure. */
 static void add_counted(Report *report, const Counted *counted) {
     const Counters *counters = &counted->counters;
     const MemoryModel *memory = counted->model->memory;

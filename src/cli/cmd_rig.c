@@ -69,12 +69,13 @@ static bool fit_image(json_t *object, const int input[2], Err *err) {
     return true;
 }
 
+/* Applies --input: sets the input's size, and fits the images of frustum and cameras to it. */
 static bool set_input(json_t *rig, const char *text, Err *err) {
     json_t *frustum = json_object_get(rig, "frustum"), *camera;
     double size[2];
     size_t i;
-    if (!parse_numbers(text, 'x', 2, size) || size[0] < 1 || size[1] < 1 || size[0] > 65536 ||
-        size[1] > 65536)
+    if (!parse_numbers(text, 'x', 2, size) || fmin(size[0], size[1]) < 1 ||
+        fmax(size[0], size[1]) > 65536)
         return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH", text);
     const int input[2] = {(int)size[0], (int)size[1]};
     bool ok = fit_image(frustum, input, err);

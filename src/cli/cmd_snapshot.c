@@ -165,6 +165,7 @@ static bool change_config(const char *words, unsigned where, KernelConfig *confi
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
+/* Pools the workload into the grid of a side. Computes FP64 if the figure shows errors. */
 static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
                       const KernelConfig *config, Err *err) {
     FrameInputs *inputs = &side->inputs;
@@ -182,7 +183,7 @@ static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const 
 static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *err) {
     const char *name = snapshot->options->compare;
     Workload *workload = &snapshot->a.workload, *other = &snapshot->b.workload;
-    snapshot->state.job.other = 2;
+    snapshot->state.job.other = 2; /* 1 + the index of --compare in snapshot->scenes */
     return select_open(other, name, snapshot->options, err) &&
            scene_check_same_grid(&workload->seen->shape, workload->scene->name, &other->seen->shape,
                                  name, err) &&

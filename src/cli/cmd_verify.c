@@ -109,7 +109,7 @@ static void add_worst_columns(Report *report, const VerifyRow *row) {
     if (has_cell)
         place = cell_place(&row->shape, row->format.worst_cell, ",");
     add_real(report, "time_s", "rel L2 at s", 4, row->time_s);
-    add_real(report, "max_abs_at_s", "max abs at s", 4, row->time_s);
+    add_real(report, "max_abs_at_s", "max abs at s", 4, row->time_s); /* most_keys[] changes it */
     add_text(report, "cell", "cell of max abs", has_cell ? place.text : NULL);
     add_real(report, "x_m", "x m", 3, row->at_m[0]);
     add_real(report, "y_m", "y m", 3, row->at_m[1]);
@@ -260,7 +260,7 @@ static void report_classes(Report *report, const Verified *verified) {
     json_object_foreach(verified->classes, key, error) {
         const char *any_kernel = strchr(key, '/'); /* the key without the name of the kernel */
         double max_abs = row_number(json_object_get(largest, any_kernel), "max_abs");
-        if (!(max_abs >= row_number(error, "max_abs")))
+        if (!(max_abs >= row_number(error, "max_abs"))) /* max_abs NaN: no kernel so far */
             json_object_set(largest, any_kernel, error);
     }
     json_object_foreach(largest, key, error) {
@@ -286,7 +286,8 @@ static int compare_worst(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The keys that a row of several moments copies from the moment of the largest max abs. */
+/* The keys that a row of several moments copies from the moment of the largest max abs: each key
+ * with the key in that moment. */
 static const char *const most_keys[][2] = {{"max_abs", "max_abs"},
                                            {"within_atol_1e2", "within_atol_1e2"},
                                            {"max_abs_at_s", "time_s"},

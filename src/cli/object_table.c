@@ -120,6 +120,7 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     add_metres(report, "behind_m", "depth behind m", now->behind_m);
 }
 
+/* Adds a row for each object, the nearest first, and a row for each band of range. */
 static void add_objects(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
                         Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];

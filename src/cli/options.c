@@ -407,10 +407,11 @@ static bool store_option(Options *options, const OptionRow *row, const char *val
 /* Finds an option by its letter. NO_LETTER: by the first `length` characters of `name`. */
 enum { NO_LETTER = '\0' };
 static const OptionRow *find_row(CommandId command, const char *name, size_t length, char letter) {
-    for (const OptionRow *row = NULL; (row = options_next(command, row));)
-        if (letter != NO_LETTER ? row->letter == letter
-                                : strlen(row->name) == length && !strncmp(row->name, name, length))
+    for (const OptionRow *row = NULL; (row = options_next(command, row));) {
+        const bool has_name = strlen(row->name) == length && !strncmp(row->name, name, length);
+        if (letter == NO_LETTER ? has_name : row->letter == letter)
             return row;
+    }
     return NULL;
 }
 

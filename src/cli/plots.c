@@ -225,6 +225,7 @@ static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels)
     return over == OVER_POINTS ? 0 : setting;
 }
 
+/* Adds the footprint and the predicted latencies of a setting to the sweep. */
 static bool add_setting(const PlotRequest *request, Over over, int setting, Sweep *sweep,
                         Err *err) {
     const BevProblem *like = &request->model->problem.view;

@@ -87,7 +87,7 @@ void records_key(const Records *records, const json_t *row, char key[SELECTION_K
              lists_scenes(records) ? row_text(row, "scene") : "");
 }
 
-/* Returns the selection of a row, and makes it for the first row. NULL: no memory. */
+/* Returns the selection of a row. The first row of a selection makes it. NULL: no memory. */
 static Selection *selection_of(Records *records, const json_t *row) {
     char key[SELECTION_KEY];
     records_key(records, row, key);
@@ -104,7 +104,8 @@ static Selection *selection_of(Records *records, const json_t *row) {
     return &more[count];
 }
 
-/* Whether `row` is shown in place of the row `shown`. */
+/* Whether `row` is shown in place of `shown`. A failed row goes before one that passed, a row that
+ * ran before a skipped row, then the larger figure `worst_by`, and any number before NaN. */
 static bool is_worse(const Records *records, const json_t *row, const json_t *shown) {
     bool fails = row_integer(row, "moments_failed"), failed = row_integer(shown, "moments_failed");
     double figure = row_number(row, records->worst_by), best = row_number(shown, records->worst_by);
@@ -139,8 +140,10 @@ static bool add_record_row(Records *records, json_t *row, Err *err) {
     double most = records->most_of ? row_number(selection->most, records->most_of) : INFINITY;
     if (isnan(most) || row_number(row, records->most_of) > most)
         keep_row(&selection->most, row);
-    if (row_integer(row, "left_out") && !selection->moments_left_out++)
+    const bool leaves_out = row_integer(row, "left_out") != 0;
+    if (leaves_out && !selection->left_out)
         selection->left_out = json_incref(row);
+    selection->moments_left_out += leaves_out;
     if (records->all && lists_scenes(records))
         json_array_append(records->all, row);
     return true;
@@ -230,6 +233,7 @@ static bool write_line(Records *records, const json_t *record, Err *err) {
     return ok;
 }
 
+/* Makes a moment's record. A failure ends the plan; with --keep-going only ERR_DEVICE does. */
 static bool end_moment(void *context, int scene, int moment, const Err *failed, Err *err) {
     Records *records = context;
     const char *name = records->scenes[scene];
@@ -329,9 +333,10 @@ bool records_open(Records *records, const BenchPlan *plan, Err *err) {
     records->index = json_object();
     records->done = json_object();
     records->shard = records->shards = 1;
-    if (text && (sscanf(text, "%d/%d%n", &records->shard, &records->shards, &used) != 2 ||
-                 text[used] || records->shard < 1 || records->shard > records->shards ||
-                 records->shards > RECORDS_MAX_SHARDS))
+    const bool is_shard =
+        !text || (sscanf(text, "%d/%d%n", &records->shard, &records->shards, &used) == 2 &&
+                  !text[used] && records->shard >= 1 && records->shard <= records->shards);
+    if (!is_shard || records->shards > RECORDS_MAX_SHARDS)
         return err_set(err, ERR_USAGE, "--shard", "such as 1/16, the first of 16",
                        "'%s' is no part I/N of the moments", text);
     if (plan) {
@@ -429,9 +434,10 @@ static RecordFile *next_file(RecordFile *files, int count) {
     RecordFile *next = NULL;
     for (int i = 0; i < count; i++) {
         const json_t *own = files[i].record, *first = next ? next->record : NULL;
-        double scenes = row_number(own, "scene_number") - row_number(first, "scene_number");
-        double moments = row_number(own, "moment") - row_number(first, "moment");
-        if (own && (!first || scenes < 0 || (scenes == 0 && moments < 0)))
+        double scene_gap = row_number(own, "scene_number") - row_number(first, "scene_number");
+        double moment_gap = row_number(own, "moment") - row_number(first, "moment");
+        const bool comes_before = scene_gap < 0 || (scene_gap == 0 && moment_gap < 0);
+        if (own && (!first || comes_before))
             next = &files[i];
     }
     return next;

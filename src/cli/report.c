@@ -404,8 +404,9 @@ static int hanging_indent(const char *line, size_t length) {
  * broken, except commands to paste. */
 static bool print_result(const MemoryStream *output) {
     const char *line = output->bytes;
-    bool ok = report_screen_columns || fwrite(line, 1, output->length, stdout) == output->length;
-    while (report_screen_columns && ok && *line) {
+    const bool wraps = report_screen_columns > 0;
+    bool ok = wraps || fwrite(line, 1, output->length, stdout) == output->length;
+    while (wraps && ok && *line) {
         const size_t end = strcspn(line, "\n");
         const bool is_command = !strncmp(line, output_command, strlen(output_command));
         size_t length = end;

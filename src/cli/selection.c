@@ -195,7 +195,7 @@ bool select_grad_out(const Options *options, GradOutFile *file, Err *err) {
     return true;
 }
 
-/* Finds a camera by name or number. */
+/* Finds a camera by name or number. A name comes before a number; of equal names the first. */
 static bool find_camera(const char *word, const BevShape *shape, const Rig *rig, const char *option,
                         int64_t *camera, Err *err) {
     char *end;
@@ -267,8 +267,8 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 }
 
 bool select_fault(const Options *options, bool *fault, Err *err) {
-    const char *option = options->dropout ? "dropout" : NULL; /* the first of them that is given */
-    for (int i = FAULTS - 1; i >= 0; i--)
+    const char *option = options->dropout ? "dropout" : NULL;
+    for (int i = FAULTS - 1; i >= 0; i--) /* backwards: the error names the first that is given */
         if (options->fault.each[i] != 0)
             option = fault_infos[i].word;
     if (fault)
@@ -355,9 +355,10 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, const
     if (which == BEV_DIRECTION_COUNT)
         asked = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
     bool named = options->argument_count > 0;
+    const int usual_moments = options->time_s > 0 ? 1 : 0; /* --time means one; 0: all of a clip */
     *plan = (BenchPlan){.scenes = named ? options->arguments : usual,
                         .scene_count = named ? options->argument_count : count,
-                        .moments = options->moments ? (int)options->moments : options->time_s > 0,
+                        .moments = options->moments ? (int)options->moments : usual_moments,
                         .dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
                         .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
                         .job = select_job(options)};

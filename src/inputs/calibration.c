@@ -54,8 +54,7 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     return true;
 }
 
-/* Counts the moments that are left, at least one in a call. False: counting failed, or was given
- * up. */
+/* Counts the moments that are left, at least one in a call. False: it failed, or was given up. */
 static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *err) {
     Workload *workload = &calibration->workload;
     while (calibration->counted < calibration->wanted) {

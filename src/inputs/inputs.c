@@ -356,10 +356,11 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
 MapIntervals map_intervals(const BevMap *map, int64_t cells) {
     MapIntervals lengths = {.known = true, .stats = scatter_stats(map, cells)};
     for (int64_t i = 0; i < map->intervals; i++) {
-        int bucket = 31 - __builtin_clz((unsigned)map->interval_lengths[i] | 1);
+        const int32_t length = map->interval_lengths[i];
+        int bucket = 31 - __builtin_clz((unsigned)length | 1); /* floor(log2(length)) */
         bucket = bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
         lengths.intervals[bucket]++;
-        lengths.points[bucket] += map->interval_lengths[i];
+        lengths.points[bucket] += length;
     }
     return lengths;
 }
@@ -396,7 +397,7 @@ static bool moments_share_map(const Scene *a, const Scene *b, BevAlign align) {
 }
 
 bool inputs_as_calibrated(const Scene *scene, const Job *job) {
-    Grid grid = scene->rig.grid;
+    Grid grid = scene->rig.grid; /* a copy, which tells whether the rounding changes it */
     if (!scene->has_rig)
         return true;
     for (int i = 0; i < scene->rig.camera_count; i++)
@@ -422,15 +423,16 @@ static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *gi
            scatter_build(&built->rig, built->align, built->camera_mask, give_up, &built->map, err);
 }
 
+/* Makes the arrays of a described map, balances its intervals, and counts intervals and bars. */
 static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = moment_or_scene(built->scene, built->moment);
+    const SeenFeatures *seen = built->pruned_by;
     Pruned pruned = {.points = 0};
     built->changed = !built->as_calibrated || built->balance || !prune_is_off(&built->prune);
-    if (!(built->whole ? scatter_prune(&built->whole->map, &built->pruned_by->shape,
-                                       built->pruned_by->values.depth, &built->prune, &built->map,
-                                       &pruned, err)
-                       : build_whole(built, maker, give_up, err)) ||
-        !scatter_even(&built->map, built->balance, err))
+    bool ok = built->whole ? scatter_prune(&built->whole->map, &seen->shape, seen->values.depth,
+                                           &built->prune, &built->map, &pruned, err)
+                           : build_whole(built, maker, give_up, err);
+    if (!ok || !scatter_even(&built->map, built->balance, err))
         return false;
     built->intervals = map_intervals(&built->map, scene->shape.nx * scene->shape.ny);
     built->intervals.pruned = pruned;
@@ -454,8 +456,7 @@ static bool map_is_valid(const BuiltMap *have, const BuiltMap *want) {
 
 bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {
     const bool same_whole = a && b && a->whole && a->whole == b->whole;
-    return a == b ||
-           (same_whole && a->balance == b->balance && prune_equal(&a->prune, &b->prune));
+    return a == b || (same_whole && a->balance == b->balance && prune_equal(&a->prune, &b->prune));
 }
 
 /* Returns the map before pruning. The last one is reused, because depths change no whole map. */

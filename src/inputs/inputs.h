@@ -40,8 +40,7 @@ typedef struct {
     Moments *moments; /* of a clip; else NULL */
 } LoadedScene;
 
-/* Loads the job's scene from `path`. `ahead`: the moments of a clip are loaded before anything asks
- * for them. NULL: failed. */
+/* Loads the job's scene from `path`. `ahead`, for a clip: see moments_open(). NULL: failed. */
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
                           Err *err);
 
@@ -132,8 +131,7 @@ typedef struct {
     Pruned pruned;
 } MapIntervals;
 
-/* Whether the job leaves the cameras and the grid's rounding as the scene has them. Delays
- * change no map. */
+/* Whether the job leaves the scene's cameras and rounding as they are. Delays change no map. */
 bool inputs_as_calibrated(const Scene *scene, const Job *job);
 
 /* Counts the intervals of a map with `cells` cells. */
@@ -172,7 +170,6 @@ typedef struct MapMaker {
 } MapMaker;
 
 /* Makes the map of the job's align for these features, or returns a reference to `*have`, if that
- * map is still valid. A new map also replaces `*have`. NULL: failed, or given up; giving up leaves
- * `err` as it is. */
+ * map is still valid. A new map also replaces `*have`. NULL: failed, or given up (`err` stays). */
 BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
                      const GiveUp *give_up, Err *err);

@@ -10,7 +10,8 @@
 
 /* The scales that encode the formats.
  *   IDEAL, CHANNEL            each frame's own; CHANNEL: INT8 features have one for each channel
- *   METHODS, CHANNEL_METHODS  calibrated on a scene by a method of src/scales/cuts.h, the same ways
+ *   METHODS                   calibrated on a scene, by each method of src/scales/cuts.h
+ *   CHANNEL_METHODS           calibrated in the same way; INT8 features have one for each channel
  *   FILE                      those of a file */
 enum {
     SCALES_IDEAL,
@@ -93,8 +94,7 @@ static inline bool job_rigs_differ(const Job *job) {
     return job->baseline_pinned && !rig_state_equal(&job->baseline_rig, &job->rig);
 }
 
-/* Whether the baseline pools other inputs than the selection: another scene, or a pinned
- * rig. */
+/* Whether the baseline pools other inputs than the selection: another scene, or a pinned rig. */
 static inline bool job_inputs_differ(const Job *job) {
     return job->other || job_rigs_differ(job);
 }

@@ -39,7 +39,8 @@ static int moments_that_fit(const Scene *scene) {
  * or the missing moment has failed to load. */
 static int next_to_load(const Moments *moments) {
     const int count = moments->first->clip->count;
-    for (int i = 0; moments->wanted >= 0 && i < moments->reach && i < count; i++) {
+    const int reach = moments->wanted >= 0 ? moments->reach : 0;
+    for (int i = 0; i < reach && i < count; i++) {
         int next = (moments->wanted + i) % count;
         if (!moments->there[next])
             return next == moments->failed ? -1 : next;
@@ -98,7 +99,9 @@ bool moments_open(const Scene *first, bool ahead, Moments **out, Err *err) {
     moments->room = moments_that_fit(first);
     moments->reach = ahead ? moments->room : 1;
     moments->failed = -1;
-    moments->wanted = ahead ? clip->count > 1 : -1; /* moment 0 is loaded with the scene */
+    moments->wanted = -1;
+    if (ahead)
+        moments->wanted = clip->count > 1 ? 1 : 0; /* moment 0 is loaded with the scene */
     if (worker_start(&moments->worker, load_moments, moments, "moments", err))
         *out = moments;
     else

@@ -29,16 +29,14 @@ void workload_close(Workload *workload);
  * become invalid. After a failure only workload_close may be called. */
 bool workload_use(Workload *workload, const Job *job, Err *err);
 
-/* Returns the number of moments from the job's first one on: for a clip up to its end, for a world
- * INT_MAX, else 1. */
+/* Returns the number of moments from the job's time to a clip's end; world: INT_MAX; else 1. */
 int workload_moments(const Workload *workload);
 
 /* Moves to moment `number`; 0 is the job's first moment. Moments of a world are half a second
  * apart. Borrowed problems and failures are as for workload_use. */
 bool workload_move(Workload *workload, int number, Err *err);
 
-/* Writes the scene's name for tables and titles, with load balance, pruning and outlier if they
- * change it. */
+/* Writes the scene's name for tables and titles, with its load balance, pruning and outlier. */
 void workload_label(const Job *job, const char *scene, char *text, size_t size);
 
 /* Writes a title for pictures: the scene's title, the outlier and the faults of the cameras. */
@@ -54,8 +52,7 @@ Rig workload_rig(const Workload *workload);
 /* Whether recorded results of the scene hold for this job's map. */
 bool workload_as_recorded(const Workload *workload);
 
-/* Whether the scene can be pooled with `align`. A scene without a rig has a map for one
- * align. */
+/* Whether the scene can be pooled with `align`. A scene without a rig has a map for one align. */
 static inline bool workload_has_align(const Workload *workload, BevAlign align) {
     return workload->loaded->facts.aligns >> align & 1;
 }
@@ -64,13 +61,11 @@ static inline bool workload_has_align(const Workload *workload, BevAlign align) 
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err);
 
-/* Encodes a problem (problem_encode). The problem borrows from the workload, which must outlive
- * it. */
+/* Encodes a problem (problem_encode), which borrows: the workload must outlive the problem. */
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
 
-/* Adds the moment's depth, features and, for each align of the mask, FP32 output to
- * `histograms`. */
+/* Adds the moment's depth, features, and FP32 output of each align of the mask to `histograms`. */
 bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histograms, Err *err);
 
 /* Makes the workload's grad_out unless it has one: the file's values, or random numbers of a fixed

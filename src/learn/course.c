@@ -146,16 +146,18 @@ static bool has_line(const char *text, const char *line) {
 static bool put_line(const char *name, const char *key, const char *line, Err *err) {
     enum { MOST_LINES = 256 };
     char path[COURSE_PATH];
-    int lines = 1;
+    int lines = 1; /* from here to the end, with the line that is added */
     MemoryStream out;
     if (!memory_stream_open(&out, err))
         return false;
     char *text = read_file(name);
     for (const char *at = text; at && (at = strchr(at, '\n')); at++)
         lines++;
-    for (char *rest = text, *old; (old = strsep(&rest, "\n"));)
-        if (lines-- <= MOST_LINES && *old && strncmp(old, key, strcspn(key, "\n")) != 0)
+    for (char *rest = text, *old; (old = strsep(&rest, "\n")); lines--) {
+        const bool has_key = strncmp(old, key, strcspn(key, "\n")) == 0;
+        if (*old && !has_key && lines <= MOST_LINES)
             fprintf(out.stream, "%s\n", old);
+    }
     fputs(line, out.stream);
     free(text);
     if (!memory_stream_close(&out, name, err))
@@ -179,9 +181,10 @@ static bool read_progress_line(const char *line, CourseProgressRow *row) {
                &row->answered, &row->right, &row->asked, &done, more) != 7)
         return false;
     row->done = done == 1;
-    return (done == 0 || done == 1) && row->page >= 0 && row->page <= row->pages &&
-           row->answered >= 0 && row->answered <= row->pages && row->right >= 0 &&
-           row->right <= row->asked;
+    const bool pages_fit = row->page >= 0 && row->page <= row->pages && row->answered >= 0 &&
+                           row->answered <= row->pages;
+    const bool score_fits = row->right >= 0 && row->right <= row->asked;
+    return pages_fit && score_fits && (done == 0 || done == 1);
 }
 
 CourseProgressRow course_progress(const char *name) {
@@ -219,13 +222,15 @@ bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool
     char *text = read_file(missed_file);
     bool known = has_line(text, line.text);
     free(text);
-    return right != known || put_line(missed_file, line.text, right ? "" : line.text, err);
+    const bool stays = known != right; /* missed and known, or right and unknown */
+    return stays || put_line(missed_file, line.text, right ? "" : line.text, err);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 enum { ALL_QUESTIONS = COURSE_LESSONS * LESSON_QUESTIONS };
 
+/* Appends the questions of a lesson to the list of `count` questions. Returns the new count. */
 static int add_questions(QuizItem *all, int count, const Lesson *lesson, const char *missed) {
     for (int page = 0; page < lesson->page_count; page++) {
         const LessonQuestion *question = lesson->pages[page].question;
@@ -313,7 +318,7 @@ static void add_topics(const Quiz *quiz, PaneText *body) {
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
         const Score score = score_of(quiz, item->topic);
-        int first = 0; /* question of the topic */
+        int first = 0; /* the first question of the topic, which adds the topic's row */
         while (strcmp(quiz->items[first].topic, item->topic))
             first++;
         if (first < i)

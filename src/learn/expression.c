@@ -46,7 +46,8 @@ static const struct {
 } operators[] = {OPERATORS(TOKEN)};
 /* clang-format on */
 
-/* Returns the unit of a result. A count times another unit has this unit: points * bytes: bytes. */
+/* Returns the unit of a result. A number without a unit, and a count as factor or divisor, leave
+ * the other operand's unit: points * bytes are bytes. Other products and mixed sums have none. */
 static Measure measure_of(OpKind kind, Measure a, Measure b) {
     bool product = operators[kind].level == LEVEL_PRODUCT;
     if (operators[kind].level <= LEVEL_COMPARISON)
@@ -282,6 +283,7 @@ static Value parse_pair(Evaluation *evaluation, OpKind kind) {
     return result_of(kind, left, right);
 }
 
+/* Reads true or false, min() or max(), a named value, or a figure. */
 static Value parse_word(Evaluation *evaluation) {
     char word[EXPRESSION_NAME];
     read_word(evaluation, word);
@@ -338,11 +340,10 @@ static Value parse_value(Evaluation *evaluation) {
 
 /* Takes an operator of this level, if it comes next. OP_COUNT: no such operator comes next. */
 static OpKind take_operator(Evaluation *evaluation, int level) {
-    OpKind kind = 0;
-    while (kind < OP_COUNT && (evaluation->wrong || operators[kind].level != level ||
-                               !take_token(evaluation, operators[kind].token)))
-        kind++;
-    return kind;
+    for (OpKind kind = 0; !evaluation->wrong && kind < OP_COUNT; kind++)
+        if (operators[kind].level == level && take_token(evaluation, operators[kind].token))
+            return kind;
+    return OP_COUNT;
 }
 
 /* Parses operators of this level, whose operands are of the next level. After one comparison the

@@ -61,6 +61,7 @@ static Reading modelled(double value) {
     return isnan(value) ? (Reading){0} : reading(value, SOURCE_MODEL);
 }
 
+/* Returns the latency of the query's kernel by the source `query->timings`, and by no other. */
 static Reading latency(Evaluation *query) {
     if (query->timings == SOURCE_MODEL && kernel_of(query)->where == BEV_CPU)
         return unknown(query, "%s was not timed, and the model knows GPUs only",
@@ -195,6 +196,7 @@ static Reading code_holds(Evaluation *query) {
     return isnan(value) ? unknown(query, "the bits are NaN") : computed(value);
 }
 
+/* Returns what the next code is: 0 a number, 1 infinity, 2 NaN; 3: there is no next code. */
 static Reading code_after(Evaluation *query) {
     enum { NUMBER, INFINITE, NAN_CODE, NO_CODE };
     BitsPage page = state_bits(query->state);

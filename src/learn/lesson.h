@@ -37,8 +37,8 @@ typedef enum {
 /* The drawings of a lesson. The scene must have one camera and a few pixels. */
 typedef enum {
     DRAW_RAYS,   /* rays from the camera, cut by the planes of depth bins */
-    DRAW_POINTS, /* the grid over them: pairs inside are filled, those outside hollow */
-    DRAW_CELLS,  /* the same, and how many points each cell has */
+    DRAW_POINTS, /* the grid over the rays: pairs inside are filled, pairs outside hollow */
+    DRAW_CELLS,  /* as DRAW_POINTS, with the number of points of each cell */
     DRAW_SORT,   /* the table of points, sorted by cell step by step */
     DRAW_COUNT
 } LessonDrawing;
@@ -104,11 +104,11 @@ typedef struct {
     int question_count;
     LessonPage pages[LESSON_STEPS];
     int page_count;
-    int asking_pages; /* up to the last one with a question */
+    int asking_pages; /* the number of pages up to the last page with a question */
     LessonCode codes[LESSON_SOURCES];
     int code_count;
     NameTable names;
-    KernelSet model_kernels;      /* whose memory model it asks for */
+    KernelSet model_kernels;      /* kernels whose memory model the lesson asks for */
     char bytes[LESSON_BYTES + 2]; /* the file: all texts lie in it */
 } Lesson;
 

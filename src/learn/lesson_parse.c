@@ -195,7 +195,7 @@ static bool read_choose(Reader *reader, char *rest) {
     if (question->choice_count == LESSON_CHOICES)
         return reader_refuse(reader, "", "more than %d choices", LESSON_CHOICES);
     for (char *at = rest; (at = strstr(at, " if ")); at += 4)
-        condition = at;
+        condition = at; /* the last " if ", because the text may have this word, too */
     if (condition)
         *condition = '\0';
     for (size_t length = strlen(rest); length && rest[length - 1] == ' ';)
@@ -333,7 +333,7 @@ static bool close_question(Reader *reader) {
     bool ok = true;
     if (!question)
         return true;
-    reader->line = question->line;
+    reader->line = question->line; /* errors name this line */
     if (question->asks == ASKS_NOTHING)
         ok = reader_refuse(reader, "add choose, number or order", "the question has no answers");
     else if (question->asks == ASKS_NUMBER && !question->expected)
@@ -500,6 +500,7 @@ static bool refuse_word(Reader *reader, const char *word) {
     return reader_refuse(reader, hint, "no word of lessons is called \"%s\"", word);
 }
 
+/* Reads a row by its first word. A word that is not of questions closes the open question. */
 static bool read_word(Reader *reader, char *line) {
     char *rest = line + strcspn(line, " \t"), word[32];
     snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
@@ -576,7 +577,8 @@ static bool read_rows(Reader *reader, char *text) {
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* Whether the page that begins with step `first` ends before step `at`. */
+/* Whether the page that begins with step `first` ends before step `at`. Only RUN steps follow a
+ * question on its page, and nothing follows an animation. A page without text goes on. */
 static bool page_ends(const Lesson *lesson, int first, int at) {
     const LessonStep *next = &lesson->steps[at];
     enum { TERM_CHARACTERS = 120 }; /* a term or source takes as much room */
@@ -618,7 +620,8 @@ static void make_pages(Lesson *lesson) {
 
 int lesson_page(const Lesson *lesson, const char *mark) {
     for (int i = 0, page = 0; i < lesson->step_count; i++) {
-        page += i == lesson->pages[page].first + lesson->pages[page].count;
+        const int end_of_page = lesson->pages[page].first + lesson->pages[page].count;
+        page += i == end_of_page;
         if (lesson->steps[i].kind == LESSON_MARK && !strcmp(lesson->steps[i].text, mark))
             return page;
     }

@@ -16,6 +16,7 @@ const LessonQuestion *lesson_run_question(const LessonRun *run) {
     return run->page < run->lesson->page_count ? page_of(run)->question : NULL;
 }
 
+/* Whether the run passes the page without a stop, on its way to page `target`. */
 static bool is_quiet(const LessonRun *run) {
     return run->page < run->target;
 }
@@ -187,6 +188,7 @@ static bool evaluate_choices(const LessonQuestion *question, Evaluation *evaluat
     return true;
 }
 
+/* Judges a choice by the conditions of all choices. Exactly one must be true: else VERDICT_VOID. */
 static LessonVerdict judge_choice(LessonRun *run, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
     Value values[LESSON_CHOICES];
@@ -248,9 +250,12 @@ static LessonVerdict judge_order(LessonRun *run, Evaluation *evaluation) {
     if (!evaluate_choices(question, evaluation, values))
         return VERDICT_VOID;
     tell_order(run, values);
-    for (const char *at = run->typed + 2; at[-1]; at += 2) /* digits with a blank between */
-        if (values[at[0] - '1'].number < values[at[-2] - '1'].number * (1 - tie_share))
+    for (int i = 1; i < question->choice_count; i++) {
+        const char *digit = run->typed + 2 * i; /* a blank stands between two digits */
+        const double before = values[digit[-2] - '1'].number, here = values[digit[0] - '1'].number;
+        if (here < before * (1 - tie_share))
             return VERDICT_WRONG;
+    }
     return VERDICT_RIGHT;
 }
 
@@ -472,7 +477,8 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     char text[EXPANDED];
     bool known;
     if (step->kind == LESSON_DRAW) {
-        run->undrawn = run->frame ? run->undrawn : run->page_text;
+        if (run->frame == 0)
+            run->undrawn = run->page_text;
         run->page_text = run->undrawn; /* a frame replaces the frame before */
         lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->frame, live);
         leave_step(run);
@@ -522,7 +528,7 @@ static void give_answer(LessonRun *run, const char *text) {
     run_steps(run);
 }
 
-/* Marks the next choice (`by` 1) or the last one (-1). Without a mark, the first or the last. */
+/* Marks the next choice (`by` 1) or the previous choice (-1). Without a mark: the first or last. */
 static void move_choice(LessonRun *run, int by) {
     const int count = lesson_run_question(run)->choice_count;
     const int unmarked = by > 0 ? -1 : 0, marked = run->typed[0] ? run->typed[0] - '1' : unmarked;
@@ -535,7 +541,7 @@ static void type_key(LessonRun *run, char key) {
     const char *before = question->asks == ASKS_ORDER && length ? " " : "";
     if (question->asks == ASKS_CHOICE)
         read_choices(run, (char[2]){key, '\0'}); /* notes what may be typed */
-    else if (length + 3 < sizeof run->typed)
+    else if (length + 3 < sizeof run->typed)     /* room for a blank, the key and the NUL */
         text_add(run->typed, sizeof run->typed, "%s%c", before, key);
 }
 
@@ -575,16 +581,18 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
     }
 }
 
+/* Handles an input while no question is open. Going on ends an animation first. While figures are
+ * awaited only INPUT_SKIP gives them up, so that an Enter too many does not lose the question. */
 static bool other_input(LessonRun *run, LessonInputKind kind) {
     const bool steps = run->phase == PHASE_ENTER || run->phase == PHASE_PAUSE;
     const LessonStep *step = steps ? current_step(run) : NULL;
     bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
-    if (goes && step && step->frames > 1) { /* the last frame comes at once */
+    if (goes && step && step->frames > 1) { /* shows the last frame */
         if (run->frame < step->frames - 1)
             run->phase = PHASE_ENTER;
         run->frame = step->frames - 1;
     } else if (goes && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
-        run->hurries |= kind == INPUT_SKIP; /* an Enter too many loses no question */
+        run->hurries |= kind == INPUT_SKIP;
     else if (goes && run->phase == PHASE_VERDICT && kind != INPUT_SKIP &&
              lesson_run_asks_again(run))
         ask_again(run);
@@ -607,8 +615,8 @@ bool lesson_run_input(LessonRun *run, const LessonInput *input) {
         return true;
     }
     if (input->kind == INPUT_BACK) {
-        bool again = run->phase == PHASE_VERDICT || run->again;
-        restart_to_page(run, run->page - !again);
+        const bool to_question = run->phase == PHASE_VERDICT || run->again; /* of this page */
+        restart_to_page(run, to_question ? run->page : run->page - 1);
         return true;
     }
     if (run->phase == PHASE_ASK)

@@ -68,9 +68,10 @@ typedef struct {
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
     bool alone;         /* a quiz: the run ends behind the question of page `target` */
     bool hurries;       /* the learner does not want to wait for unknown figures */
-    int answered;       /* pages whose question was counted, all in front of this one */
+    int answered;       /* the questions of the first `answered` pages were counted */
     int right, asked;   /* score */
-    int skipped, void_count;
+    int skipped;        /* questions that the learner skipped */
+    int void_count;     /* answers that could not be judged */
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
     /* The answer that is typed or was given: a number, an order such as "2 1 3", or the digit of

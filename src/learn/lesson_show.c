@@ -94,7 +94,8 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     int step = run->page + 1, steps = run->lesson->page_count;
     LessonWants wants = lesson_run_wants(run);
     bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
-    bool covers = run->page + judged < run->lesson->asking_pages; /* figures tell answers */
+    const int first_unanswered = judged ? run->page + 1 : run->page;
+    bool covers = first_unanswered < run->lesson->asking_pages; /* figures would tell answers */
     if (run->alone)
         covers = run->phase == PHASE_ASK;
     *pane = (LessonPane){.open = true,

@@ -176,7 +176,8 @@ static double same_share(MapAgreement found) {
 /* ---- another ego frame: finds the turn and shift that explain the arrays' cells -------------- */
 
 typedef struct {
-    double n, p[2], q[2], pq[4]; /* of the places by the calibration (p) and by the arrays (q) */
+    /* the number of points, and sums of their places by calibration (p) and by arrays (q) */
+    double n, p[2], q[2], pq[4];
 } Sums;
 
 static Sums sum_places(const Comparison *pair, int64_t step) {
@@ -208,6 +209,7 @@ static NumberingRule fit_frame(const Comparison *pair, int64_t step, bool trunca
     double c[4], n = sums.n > 0 ? sums.n : 1; /* c: the covariance */
     for (int i = 0; i < 4; i++)
         c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
+    /* the best turn, as a direction: without a mirror and with a mirror */
     double plain[2] = {c[0] + c[3], c[2] - c[1]}, mirror[2] = {c[0] - c[3], c[2] + c[1]};
     const bool mirrored = hypot(mirror[0], mirror[1]) > hypot(plain[0], plain[1]);
     const double *best = mirrored ? mirror : plain;

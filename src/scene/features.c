@@ -178,8 +178,7 @@ static WorldSight footprint_sight(const Viewpoint *view, const Footprint *footpr
     return world_sight(view->snapshot, view->origin_m, edges);
 }
 
-/* Casts a sub-ray through the centre of a part of the footprint. Adds the surface that the ray hits
- * to the sums. */
+/* Casts a sub-ray through the centre of a part of the footprint, and adds its hit to the sums. */
 static WorldHit cast_sub_ray(const Viewpoint *view, const Footprint *footprint,
                              const WorldSight *sight, int column, int row, PixelSum *sum) {
     double direction[3];

@@ -90,8 +90,7 @@ typedef struct {
  * - Feature: the mean of e[class] + r e[R] + g e[G] + b e[B] + height / EMBED_HEIGHT_M e[HEIGHT],
  *   with the rows e of the embedding of `channels` and `seed`.
  * - Depth: each hit at depth z adds a Gaussian with standard deviation SIGMA_AT_10M_M * (z / 10)^2
- *   metres, at least a quarter bin. The pixel's sum is raised to 1 / temperature and normalised to
- *   1.
+ *   metres, at least a quarter bin. The pixel's sum is raised to 1 / temperature and normalised.
  * - Sky and hits beyond the last bin have a zero feature. Their share of depth is in the last bin.
  * `features` are arrays of the caller. `views` may be NULL; the caller frees it with
  * camera_views_free. A feature pixel has four rows of view pixels, each with rays.columns of them.

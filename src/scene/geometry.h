@@ -108,9 +108,8 @@ static inline void point_on_ray(const double origin_m[3], const double direction
         at_m[axis] = origin_m[axis] + depth_m * direction[axis];
 }
 
-/* Projects a point: the inverse of camera_ray. Yields the pixel and the depth along the optical
- * axis. The pixel may lie outside the network input. False: the point is behind the camera or
- * nearer than 0.1 m. */
+/* Projects a point: the inverse of camera_ray. Yields the pixel, which may lie outside the network
+ * input, and the depth along the optical axis. False: the depth is below 0.1 m. */
 bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, double *v_px,
                     double *depth_m);
 
@@ -155,9 +154,8 @@ typedef struct {
 } CameraView;
 CameraView camera_view(const Camera *camera, const Frustum *frustum);
 
-/* Checks that a rig has a camera, finite numbers, an invertible K and proper rotations. No range is
- * empty, and each size is at least 1. Callers check the products of sizes. Error messages start
- * with `where`. */
+/* Checks that a rig has a camera, finite numbers, an invertible K, proper rotations, no empty range
+ * and no size below 1. Callers check the products of sizes. Errors start with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
 /* An error in a camera's calibration. The map is built with the error. The camera's picture stays

@@ -51,8 +51,7 @@ static bool refuse_dtype(const char *descr, const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, hint, "%s \"%.40s\"", kind, descr);
 }
 
-/* Whether `descr` is a dtype of this type. Behind the text types "<U" and "|S" `descr` has the
- * number of characters. */
+/* Whether `descr` is a dtype of this type. Texts have their length behind the type: "<U12". */
 static bool is_dtype(const char *descr, int type) {
     const char *known = npy_types[type].descr;
     return type < NPY_S ? strcmp(descr, known) == 0 : strncmp(descr, known, 2) == 0;
@@ -81,8 +80,7 @@ static const char *skip_spaces(const char *text) {
     return text + strspn(text, SPACES);
 }
 
-/* Reads the extents of a shape up to the closing bracket. Returns the text behind the bracket.
- * NULL: an error. */
+/* Reads the extents of a shape. Returns the text behind the closing bracket. NULL: an error. */
 static const char *read_shape(const char *text, const char *where, NpyArray *array, Err *err) {
     text = skip_spaces(text);
     while (*text != ')') {
@@ -465,8 +463,7 @@ bool npz_read(const Npz *npz, const NpyArray *array, NpyType type, void *element
 
 /* ---- texts: numpy's bytes and str, and UTF-8 ------------------------------------------------- */
 
-/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. A number that is no
- * code point becomes '?'. */
+/* Writes a code point as UTF-8, or '?' for any other number. Returns the number of bytes. */
 static int encode_utf8(uint32_t code, char text[4]) {
     const bool surrogate = code >= 0xd800 && code < 0xe000;
     if (code > 0x10ffff || surrogate)

@@ -111,9 +111,8 @@ int npz_find(const Npz *npz, const char *name);
 /* Reads a member's header and checks that the data after it has exactly the declared size. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Reads all elements of an array, of npz_read_array, in C order and converts them to `type`. F4 and
- * F8 can be read from any number, I4 where each value fits, each type from itself. Verifies the
- * checksum. */
+/* Reads all elements of an array (npz_read_array) in C order, converts them to `type` and verifies
+ * the checksum. F4 and F8 are read from any number, I4 where each value fits, each from itself. */
 bool npz_read(const Npz *npz, const NpyArray *array, NpyType type, void *elements, Err *err);
 
 /* Reads texts of at most NPZ_TEXT - 1 bytes as clean UTF-8 (kernels/clean.h), `stride` bytes apart.

@@ -20,8 +20,7 @@ void objects_free(Objects *objects) {
     *objects = (Objects){0};
 }
 
-/* Returns the index of the object that a solid is. Objects have the order of their solids. -1: the
- * solid is no object. */
+/* Returns the index of a solid among the objects, which have the order of solids. -1: no object. */
 static int64_t object_of_solid(const World *world, int solid) {
     int64_t object = 0;
     if (solid < 0 || !photos_is_object(&world->solids[solid]))

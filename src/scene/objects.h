@@ -57,6 +57,7 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
 bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong, const BevMap *map,
                      const float *depth, ObjectError *errors);
 
+/* Averages by range. An object counts if the right rig puts some of its mass into its box. */
 void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OBJECT_BANDS]);
 
 /* Returns the name of a band: "below 15 m", "15 to 30 m", "beyond 45 m". */

@@ -118,8 +118,10 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
     photos->cameras = rig->camera_count;
     int64_t values = photos->cameras * photos->h * photos->w * 3;
     photos->srgb = malloc((size_t)values);
+    if (!photos->srgb)
+        values = 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (int64_t i = 0; i < (photos->srgb ? values : 0); i++)
+    for (int64_t i = 0; i < values; i++)
         photos->srgb[i] = srgb_level(views.color[i]);
     camera_views_free(&views);
     return photos->srgb || err_no_memory(err, "photos", "choose a smaller scene");
@@ -163,8 +165,9 @@ bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *
         return false;
     const WorldSight all = {.count = -1};
     float *points = malloc(sizeof(float[BEAMS * TURNS][3]));
+    const int rays = points ? BEAMS * TURNS : 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (int i = 0; i < (points ? BEAMS * TURNS : 0); i++) {
+    for (int i = 0; i < rays; i++) {
         double up = lowest_deg + (highest_deg - lowest_deg) * (i % BEAMS) / (BEAMS - 1);
         double around = 2 * M_PI * (i / BEAMS) / TURNS, rise = up * M_PI / 180;
         const double ray[3] = {cos(rise) * cos(around), cos(rise) * sin(around), sin(rise)};

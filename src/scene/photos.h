@@ -70,8 +70,7 @@ static inline bool photos_is_object(const Solid *solid) {
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err);
 
-/* Adds a LiDAR sweep of 32 beams from the roof of a car in the world. `photos` has none yet. The
- * caller frees. */
+/* Adds a LiDAR sweep of 32 beams from a car's roof; `photos` has none yet. The caller frees. */
 bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *err);
 
 /* Makes the recording of a car in the world. It has the cameras' pictures at the network's input

@@ -85,7 +85,6 @@ void problem_free(HostProblem *problem);
 /* Runs a CPU kernel once on host memory: prepares, allocates scratch, launches and releases. */
 bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err);
 
-/* Decode the codes of a tensor like `like` into FP32: into `values`, or into memory that the caller
- * frees (NULL: no memory). */
+/* Decode codes of a tensor like `like` to FP32 `values`, or to memory to free (NULL: failed). */
 void tensor_decode(const BevTensor *like, const void *codes, float *values);
 float *tensor_decoded(const BevTensor *like, const void *codes, Err *err);

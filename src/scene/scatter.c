@@ -82,8 +82,8 @@ static bool sort_pass(Sort *sort, BevMap *map) {
     return !sort->unwanted;
 }
 
-/* Turns counts into the index of each cell's first point. Also counts the points. The caller checks
- * that they fit int32. */
+/* Turns counts into the index of each cell's first point, and counts all points into map->points,
+ * which the caller must compare with INT32_MAX: beyond it the indices are wrong. */
 static void counts_to_places(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
     for (int64_t cell = 0; cell < cells; cell++)
@@ -94,8 +94,7 @@ static void counts_to_places(const Sort *sort, BevMap *map) {
         }
 }
 
-/* Fills ranks_bev. After the second pass the counts of the last part hold the end of each cell's
- * points. */
+/* Fills ranks_bev. After the second pass, the last part's counts are the ends of cells' points. */
 static void fill_cells(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
     const int32_t *ends = sort->counts + (sort->parts - 1) * cells;
@@ -125,6 +124,7 @@ bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weigh
            err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
 }
 
+/* Counts the points, allocates the map for their number, then stores them. */
 static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     rig_directions(sort->rig, sort->directions);
     if (!sort_pass(sort, NULL))
@@ -152,8 +152,7 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const G
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
     *map = (BevMap){.points = 0};
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
-    /* Maps without weights are built so fast that a second thread does not pay. More than 8 threads
-     * gain nothing. */
+    /* Without weights a second thread does not pay, with weights not more than 8 threads. */
     sort.parts = align == BEV_NEAREST ? 1 : MIN(bev_threads(), 8);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
     bool done = sort.directions && sort.counts

@@ -34,16 +34,14 @@ static inline double kept_share(double kept, double all) {
     return all != 0 ? kept / all : 1;
 }
 
-/* The rule that prunes points, by the magnitude of their depth. A point is pruned if this magnitude
- * is smaller than `below`, or if it is not among the `top` largest magnitudes of its pixel. Zeroed:
- * no point is pruned. */
+/* The rule that prunes points. The magnitude of a pruned point's depth is smaller than `below`, or
+ * not among the `top` largest magnitudes of its pixel. Zeroed: no point is pruned. */
 typedef struct {
     double below;
     int64_t top; /* 0: `below` decides */
 } Prune;
 
-/* Parses the text of a Prune. False: `text` is neither a number from 0 to 1 nor "top" and a whole
- * number from 1 on. */
+/* Parses the text of a Prune: a number from 0 to 1, or "top" and a whole number from 1 on. */
 bool prune_parse(const char *text, Prune *prune);
 /* Returns the text of a Prune: "0.001", "top4". */
 ShortText prune_text(const Prune *prune);
@@ -63,8 +61,7 @@ static inline bool prune_equal(const Prune *a, const Prune *b) {
 bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *depth,
                    const Prune *prune, BevMap *map, Pruned *pruned, Err *err);
 
-/* Copies the arrays of a map. The caller frees with scatter_free, also after a failure. Fails
- * without memory. */
+/* Copies a map. Fails without memory. The caller frees with scatter_free, also after a failure. */
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
 
 uint64_t scatter_hash(const BevMap *map);

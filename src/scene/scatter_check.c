@@ -55,8 +55,7 @@ static bool check_point(const MapCheck *check, int64_t t, int64_t i) {
            REFUSE(check, "weights", t, "", "%g, must be finite", map->weights[t]);
 }
 
-/* Checks that interval i starts where the one before ends, is not empty and ends within the points.
- * Then checks its points. */
+/* Checks that interval i begins where interval i - 1 ends, its length, and then its points. */
 static bool check_interval(const MapCheck *check, int64_t i) {
     const BevMap *map = check->map;
     int64_t start = map->interval_starts[i], length = map->interval_lengths[i];

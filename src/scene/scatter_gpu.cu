@@ -155,6 +155,7 @@ cudaError_t find_starts(ScatterGpu *b, void *scratch, size_t *bytes) {
                                          b->map.interval_starts, (int64_t)cell_count(b) + 1);
 }
 
+// Makes the map from the keys of splat_kernel, and waits until the host has its totals.
 bool sort_and_encode(ScatterGpu *b, Err *err) {
     size_t bytes = b->scratch_bytes;
     TRY_MAP(sort_entries(b, b->scratch, &bytes));

@@ -79,11 +79,10 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
 
 const char *const preset_world = "intersection";
 
-/* Of these sizes the article states the points of canonical alone; the others are this project's.
- * hires has features of stride 8. coarse has the same, fewer cells and 64 channels. The L2 of an
- * H200 is too small for three: xlarge_c256 by channels, fine by cells, dense by points. occ has the
- * grid of BEVDet-Occ. Columns: name, depth step in metres, feature columns and rows, cells per
- * axis, channels, slices. */
+/* The article states the points of canonical alone; the other sizes are this project's. hires and
+ * coarse have features of stride 8; coarse has fewer cells and 64 channels. The L2 of an H200 is
+ * too small for xlarge_c256 (channels), fine (cells) and dense (points). occ is BEVDet-Occ's grid.
+ * Columns: name, depth step in m, feature columns and rows, cells per axis, channels, slices. */
 const Preset presets[] = {
     {"small", 2, 44, 16, 200, 80, 0},          {"canonical", 1, 44, 16, 200, 80, 0},
     {"large", 0.5, 44, 16, 200, 80, 0},        {"xlarge", 0.5, 88, 32, 360, 80, 0},

@@ -105,16 +105,14 @@ typedef struct {
 /* Loads a sample. Of an operator it only checks the file: the data of the scene stays empty. */
 bool scene_load_sample(const char *name, Scene *scene, Err *err);
 
-/* Copies the title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ...".
- * "": not readable. */
+/* Copies a sample's title, or a preset's sizes: "44 x 16 features, depth ...". "": not readable. */
 void scene_title(const char *name, char title[128]);
 
 /* Lists at most `max` names and sets *count: presets in table order, then the samples of each group
  * by name. False: the folder could not be read. The names before the failure are listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
-/* Reads a .json scene from memory. Error messages start with `where`. `build` false: an operator
- * scene is only checked. */
+/* Reads a .json scene from memory. Errors start with `where`. `build`: makes an operator's data. */
 bool scene_read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
                      Err *err);
 
@@ -194,7 +192,6 @@ void clip_free(Clip *clip); /* accepts NULL */
 int clip_moment_at(const Clip *clip, double time_s);
 
 /* Loads a moment of the clip whose first moment is `first`. The scene gets the name of the clip's
- * folder, and `clip` is NULL. It has features of photographs if the first moment has. A moment with
- * other arrays, shapes or grid than the first is refused. Only the numbers of points, boxes and
- * LiDAR points may differ. */
+ * folder, and `clip` is NULL. Features are made from photographs if the first moment's are. Other
+ * arrays, shapes or grids than the first moment's are refused, but not other numbers of points. */
 bool clip_load(const Scene *first, int moment, Scene *scene, Err *err);

@@ -139,7 +139,7 @@ static bool check_shape(ArrayReader *reader, int id) {
     const char *const *shape = scene_arrays[id].shapes;
     const ShortText found = npy_shape_text(array);
     char wanted[96];
-    /* moments of a clip, or a batch */
+    /* A fifth axis has the moments of a clip, or the samples of a batch. */
     REFUSE_IF(id == ARRAY_DEPTH && array->rank == 5, id,
               array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
                                     "clip/00001.npz"
@@ -372,8 +372,7 @@ static bool set_cameras(ArrayReader *reader, Rig *rig) {
     return true;
 }
 
-/* Sets the sizes of the network's input and of its features. The array may repeat the input's size
- * for each camera. */
+/* Sets the sizes of input and features. The array may repeat the input's size for each camera. */
 static bool set_input(ArrayReader *reader, Rig *rig) {
     Frustum *frustum = &rig->frustum;
     const double *input = reader->numbers[ARRAY_IMAGE_SIZE];
@@ -415,11 +414,12 @@ static bool set_crop(ArrayReader *reader, int camera, const Frustum *frustum, Im
 
 /* Sets how the cameras' own images are cut. By default an image is as small as the crop allows. */
 static bool set_cuts(ArrayReader *reader, Rig *rig) {
-    const int64_t own = arrays_by_camera(reader, ARRAY_RESIZE);
+    const int64_t by_camera = arrays_by_camera(reader, ARRAY_RESIZE);
+    const int64_t y = by_camera == 2 ? 1 : 0; /* x and y, or one number for both */
     for (int i = 0; i < rig->camera_count; i++) {
         ImageCut *cut = &rig->cameras[i].cut;
-        cut->resize_x = reader->numbers[ARRAY_RESIZE][i * own];
-        cut->resize_y = reader->numbers[ARRAY_RESIZE][i * own + (own == 2)];
+        cut->resize_x = reader->numbers[ARRAY_RESIZE][i * by_camera];
+        cut->resize_y = reader->numbers[ARRAY_RESIZE][i * by_camera + y];
         if (!set_crop(reader, i, &rig->frustum, cut))
             return false;
         cut->image_w = (int)fmax(1, round((cut->crop_x + rig->frustum.input_w) / cut->resize_x));
@@ -526,12 +526,14 @@ static bool read_bev_shape(ArrayReader *reader, BevShape *shape) {
     const int64_t cells[3] = {(int64_t)all[1], (int64_t)all[2], (int64_t)all[3]};
     const int64_t slices = shape_slices(shape);
     const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
-    for (int i = 0; reader->has_calibration && i < 3; i++)
-        REFUSE_ELEMENT_IF(cells[i] != grid[i], ARRAY_BEV_SHAPE, i + 1 > first ? i + 1 - first : 0,
+    for (int i = 0; reader->has_calibration && i < 3; i++) {
+        const int element = i + 1 > first ? i + 1 - first : 0; /* (ny, nx) has no nz */
+        REFUSE_ELEMENT_IF(cells[i] != grid[i], ARRAY_BEV_SHAPE, element,
                           "%lld x %lld x %lld cells (nz, ny, nx), but grid has "
                           "%lld x %lld x %lld",
                           (long long)cells[0], (long long)cells[1], (long long)cells[2],
                           (long long)grid[0], (long long)grid[1], (long long)grid[2]);
+    }
     shape->nz = cells[0];
     shape->ny = cells[0] * cells[1];
     shape->nx = cells[2];

@@ -82,11 +82,9 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
     uint32_t sum[3] = {0};
     int64_t count = (rows[1] - rows[0]) * (columns[1] - columns[0]);
     for (int64_t y = rows[0]; y < rows[1]; y++)
-        for (const unsigned char *p = image + 3 * (y * image_w + columns[0]),
-                                 *end = image + 3 * (y * image_w + columns[1]);
-             p < end; p += 3)
+        for (int64_t x = columns[0]; x < columns[1]; x++)
             for (int i = 0; i < 3; i++)
-                sum[i] += p[i];
+                sum[i] += image[3 * (y * image_w + x) + i];
     for (int i = 0; i < 3; i++)
         pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
 }
@@ -145,7 +143,7 @@ static bool read_boxes(ArrayReader *reader, Photos *photos) {
         return err_no_memory(reader->err, "boxes", "");
     const double *row = reader->numbers[ARRAY_BOXES];
     for (int64_t i = 0; i < photos->box_count; i++, row += columns) {
-        for (int k = 3; k < 6; k++)
+        for (int k = 3; k < 6; k++) /* length, width, height */
             if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
                 return false;
         memcpy(&photos->boxes[i], row, TRUE_BOX_NUMBERS * sizeof *row);

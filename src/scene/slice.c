@@ -66,7 +66,7 @@ bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const
     float *strengths = malloc((size_t)(count + 1) * sizeof *strengths);
     float *most = calloc((size_t)cells, sizeof *most);
     bool ok = strengths && most;
-    if (!ok || slice->slice >= 0)
+    if (!ok || slice->slice >= 0) /* in a single slice each place has one cell */
         count = 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t i = 0; i < count; i++)

@@ -59,6 +59,5 @@ ShortText slice_name(int slice);
  * `grid` may be NULL: then without metres. A flat grid gives "". */
 ShortText slice_describe(const Slice *slice, const Grid *grid);
 
-/* Returns the coordinates x, y and z of a cell as text: "12, 90", or with slices "12, 90, 3".
- * `comma` separates. */
+/* Returns a cell's coordinates with `comma` between them: "12, 90", or with slices "12, 90, 3". */
 ShortText cell_place(const BevShape *shape, int64_t cell, const char *comma);

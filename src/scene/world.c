@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A solid is a box or a cylinder of one class. Vehicles, persons and crowns have a few parts inside
- * that box or cylinder. */
+/* A solid fills a box or a cylinder. Vehicles, persons and crowns are a few parts inside it. */
 
 typedef struct {
     double x_m, y_m, cos_yaw, sin_yaw;
@@ -183,7 +182,8 @@ static inline bool cut_by_box(const SolidRay *ray, const double low[3], const do
            cut_by_slab(ray, UP, low[UP], high[UP], span);
 }
 
-/* Cuts the span by the half-space sign * p[axis] + slope * (p[2] - low) <= edge. */
+/* Cuts the span by the half-space sign * p[axis] + slope * (p[2] - low) <= edge. A slope of 0 cuts
+ * nothing: such a side is a side of the box, which has cut the span before. */
 static inline bool cut_by_slope(const SolidRay *ray, int axis, double sign, double slope,
                                 double low, double edge, Span *span) {
     const double *o = ray->origin, *d = ray->direction;
@@ -224,6 +224,7 @@ static bool cast_block(const Part *part, const SolidRay *ray, Span *span) {
            cut_by_slope(ray, LEFT, -1, side, base, -low[LEFT], span);
 }
 
+/* Finds where the ray enters the ellipsoid that fills a part's box. A ray from inside is no hit. */
 static bool cast_ball(const Part *part, const SolidRay *ray, Span *span) {
     double a = 0, b = 0, c = -1, o[3], d[3];
     for (int i = 0; i < 3; i++) {
@@ -312,6 +313,7 @@ static void paint_part(const Solid *solid, const Part *part, const SolidPlace *p
     light_surface(hit, place, color ? color : solid->color, normal, spot.shade);
 }
 
+/* Finds and paints the first part that the ray enters. The solid's own box is tested first. */
 static bool cast_parts(const Solid *solid, const SolidPlace *place, const SolidRay *ray,
                        double far_m, WorldHit *hit) {
     static const double low[3] = {-0.5, -0.5, 0}, high[3] = {0.5, 0.5, 1};
@@ -530,8 +532,7 @@ static void turn_into_frame(const SolidPlace *frame, double x, double y, double 
     out[1] = y * frame->cos_yaw - x * frame->sin_yaw;
 }
 
-/* Whether a copy of the patch contains (x, y). `at` receives the point in that copy's frame. Copy k
- * is moved by k steps. */
+/* Whether a copy of the patch, moved by k steps, contains (x, y). `at`: the point in its frame. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
     if (x < place->low_m[0] || x > place->high_m[0] || y < place->low_m[1] || y > place->high_m[1])
@@ -557,6 +558,7 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
     return false;
 }
 
+/* Gives `hit` the class and colour of the uppermost patch at (x, y), or of the bare ground. */
 static void paint_ground(const WorldSnapshot *snapshot, double x, double y, WorldHit *hit) {
     const World *world = snapshot->world;
     hit->class = world->ground_class;
@@ -582,9 +584,8 @@ static double cross_product(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Finds the outer edges of the pyramid, seen from above, with length 1. `right` is the most
- * clockwise edge, `left` the most anticlockwise edge. False: the pyramid contains the vertical and
- * has no such edges. */
+/* Finds the most clockwise edge (`right`) and the most anticlockwise edge (`left`) of the pyramid,
+ * seen from above, with length 1. False: the pyramid contains the vertical, so no edge is outer. */
 static bool find_outer_edges(const double edges[4][3], double right[2], double left[2]) {
     const double *most_right = edges[0], *most_left = edges[0];
     for (int i = 1; i < 4; i++) {

@@ -64,15 +64,13 @@ typedef struct {
      * its straight path. The piece is speed * loop_s long and centred on the point nearest to the
      * ego. At its end the solid jumps back to the start, out of sight on a long piece. */
     double loop_s;
-    /* The moment at which the display judges errors. Of the moments that were tried it has the
-     * largest error of FP16. */
+    /* The display judges errors at this moment: of all tried, FP16's error is largest here. */
     double judged_s;
 } World;
 
 void world_free(World *world);
 
-/* A world at one moment, prepared for many rays. Positions, sines and cosines are computed once.
- * Borrows the world. */
+/* A world at one moment, prepared for many rays: sines are computed once. Borrows the world. */
 typedef struct WorldSnapshot WorldSnapshot;
 
 bool world_snapshot(const World *world, double time_s, WorldSnapshot **snapshot, Err *err);

@@ -174,9 +174,8 @@ enum { BEAMS = 64 };
 #define RANGE_M    70.0 /* range of the other rings beyond NEAREST_M */
 #define FARTHEST_M 120.0
 
-/* Computes the ray of a beam at turn number `turn` of `turns`. The ray's length along the ground is
- * 1. At skew 0 the rings of the beams have equal distances. A larger skew makes the rings denser
- * near the car. */
+/* Computes the ray of a beam at turn number `turn` of `turns`, with length 1 along the ground. At
+ * skew 0 the beams' rings have equal distances. A larger skew makes them denser near the car. */
 static void beam_ray(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
     double ring_m = NEAREST_M + RANGE_M * pow((double)beam / BEAMS, 1 + skew);
     double angle = 2 * M_PI * (double)turn / (double)turns;
@@ -212,8 +211,7 @@ static bool draw_sweep(const OperatorSpec *spec, const char *where, OperatorPoin
     Embedding embedding = {.channels = 0};
     if (!scene_load_sample(spec->world, &scene, err))
         return false;
-    /* Boxes and cylinders replace the other forms of solids, because recorded results belong to
-     * this simpler sweep. */
+    /* All solids become boxes or cylinders, because recorded results are of this simpler sweep. */
     Solid *const solids = scene.world.solids;
     for (int i = 0; i < scene.world.solid_count; i++)
         solids[i].kind = solid_is_round(solids[i].kind) ? SOLID_CYLINDER : SOLID_BOX;
@@ -290,6 +288,7 @@ static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *ma
 
 /* ---- the whole scene ------------------------------------------------------------------------- */
 
+/* Draws the points by the rule of their kind, and random features. A histogram's features are 1. */
 static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoints *points,
                         float *feat, Err *err) {
     static bool (*const draws[OPERATOR_COUNT])(const OperatorSpec *, OperatorPoints *) = {

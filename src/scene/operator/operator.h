@@ -20,9 +20,8 @@ typedef enum {
     OPERATOR_COUNT
 } OperatorKind;
 
-/* The bars of an operator count points. BARS_CELLS: of the cells, in their order.
- * BARS_SORTED_CELLS: of the cells, the fullest first. BARS_SORTED_ROWS: of the rows, the fullest
- * first. */
+/* The bars of an operator count the points of each cell in order (BARS_CELLS), of each cell, the
+ * fullest first (BARS_SORTED_CELLS), or of each row, the fullest first (BARS_SORTED_ROWS). */
 typedef enum { BARS_CELLS, BARS_SORTED_CELLS, BARS_SORTED_ROWS } BarsOf;
 typedef struct {
     const char *name;           /* name in files: "embedding_bag" */
@@ -54,9 +53,8 @@ typedef struct {
 
 typedef struct Scene Scene; /* scene.h */
 
-/* Makes tensors, map and shape of `spec` in the zeroed `scene`, which keeps the spec. Sizes and
- * skew out of bounds are errors that begin with `where`. The caller frees with scene_free, also
- * after a failure. */
+/* Makes tensors, map and shape of `spec` in the zeroed `scene`, which keeps the spec. Errors begin
+ * with `where`: sizes or skew out of bounds. Free with scene_free, also after a failure. */
 bool operator_build(const OperatorSpec *spec, const char *where, Scene *scene, Err *err);
 
 /* The changes that a caller can make to an operator scene. Zeroed: no change. */
