@@ -301,7 +301,7 @@ bool app_key(App *app, int32_t key) {
         return true;
     }
     bool known = keys_here(&app->state, key, &event.command);
-    bool of_steps = known && (key == KEYCODE_HOME || key == KEYCODE_END); /* first, last step */
+    bool of_steps = known && (key == KEYCODE_HOME || key == KEYCODE_END); /* first or last step */
     if (!of_steps && scroll_page(app, key))
         return true;
     if (app->state.lesson.open && app_lesson_key(app, key))

@@ -342,7 +342,7 @@ void app_lesson_turn(App *app, bool pause_over) {
         return;
     while (desk->open && !app->failed && serve_lesson(app, false)) {
     }
-    if (!desk->open) /* a control of the lesson has closed it */
+    if (!desk->open) /* a control of the lesson has closed the lesson */
         return;
     bool kept = note_answer(desk, &unsaved) && save_progress(desk, &unsaved);
     show_lesson(app);

@@ -201,7 +201,7 @@ static bool draw_ratios(const Against *against, Err *err) {
     const ShortText title =
         short_text("%d of %d latencies are longer than before", against->slower, against->compared);
     snprintf(subtitle, sizeof subtitle, "against %.200s, both measured", against->options->against);
-    PlotMark one = {.x = 1, .label = "as before", .strong = true};
+    PlotMark as_before = {.x = 1, .label = "as before", .strong = true};
     ChartSpec spec = {.title = title.text,
                       .subtitle = subtitle,
                       .note =
@@ -212,7 +212,7 @@ static bool draw_ratios(const Against *against, Err *err) {
                       .part_count = VERDICT_COUNT,
                       .bars = against->bars,
                       .bar_count = against->bar_count,
-                      .marks = &one,
+                      .marks = &as_before,
                       .mark_count = 1};
     return output_chart(against->options, &spec, against->options->png, err);
 }

@@ -89,7 +89,7 @@ bool cmd_live(const Options *options, Err *err) {
         return false;
     if (options->script)
         return run_script(options, &loop.app, err);
-    loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
+    loop.app.paused = loop.no_terminal; /* so that the figures of printed lines settle */
     return run_display_here(&loop, err);
 }
 

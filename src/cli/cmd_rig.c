@@ -26,8 +26,7 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     return true;
 }
 
-/* Reads an array of two integers above 0. False: the array is something else. The check of the
- * whole scene reports this later. */
+/* Reads an array of two integers above 0. False: another array, which the scene's check reports. */
 static bool read_pair(const json_t *object, const char *key, int values[2]) {
     const json_t *array = json_object_get(object, key);
     for (size_t i = 0; i < 2; i++)

@@ -18,8 +18,7 @@
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE,
        LEVEL_FUNCTION };
 
-/* THE table of operators. ROW(ID, level, token, result of a and b). A longer token stands before a
- * token that begins it: "<=" before "<". */
+/* THE table of operators. ROW(ID, level, token, result of a and b). "<=" must stand before "<". */
 #define OPERATORS(ROW)                                                                             \
     ROW(OR, OR, "or", a || b)                                                                      \
     ROW(AND, AND, "and", a && b)                                                                   \

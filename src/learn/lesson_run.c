@@ -78,9 +78,11 @@ static void name_source_once(char *text) {
                 return;
             name = names[i];
         }
-    const size_t length = name ? strlen(name) : 0;
-    char *at = name ? strstr(text, name) : NULL;
-    for (char *next; at && (next = strstr(at + length, name)); at = next - length)
+    if (!name)
+        return;
+    const size_t length = strlen(name);
+    char *at = strstr(text, name); /* is removed if the name comes again */
+    for (char *next; (next = strstr(at + length, name)); at = next - length)
         memmove(at, at + length, strlen(at + length) + 1);
 }
 

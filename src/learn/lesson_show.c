@@ -148,8 +148,10 @@ static bool list_pairs(const Rig *rig, Pairs *pairs) {
     const BevShape shape = rig_shape(rig, 1);
     int64_t pixels = shape.feat_h * shape.feat_w;
     pairs->count = 0;
-    if (rig->camera_count != 1 || pixels * shape.depth_bins > PAIRS_MOST ||
-        (shape.nx + 1) * shape.ny > PAIRS_MOST || LEFT + shape.ny * CELL_W >= WIDTH)
+    const bool table_fits = pixels * shape.depth_bins <= PAIRS_MOST;
+    const bool grid_fits =
+        (shape.nx + 1) * shape.ny <= PAIRS_MOST && LEFT + shape.ny * CELL_W < WIDTH;
+    if (rig->camera_count != 1 || !table_fits || !grid_fits)
         return false;
     for (int64_t pixel = 0; pixel < pixels; pixel++)
         for (int64_t bin = 0; bin < shape.depth_bins; bin++) {

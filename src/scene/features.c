@@ -122,8 +122,7 @@ const SubRays sub_rays_draft = {.columns = 2, .rows = 4};
 
 /* ---- sampling the footprint of a pixel ------------------------------------------------------- */
 
-/* A camera of the rig in the world at one moment. The direction of its rays is linear in the pixel:
- * first + u * right + v * down. */
+/* A camera in the world at one moment. The ray of pixel (u, v): first + u * right + v * down. */
 typedef struct {
     const WorldSnapshot *snapshot;
     double origin_m[3], first[3], right[3], down[3];

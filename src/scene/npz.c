@@ -503,8 +503,7 @@ static void decode_utf8(const char *text, uint32_t *codes) {
     }
 }
 
-/* Writes one text as UTF-8, without the zeros at its end, and returns its bytes. Texts of NPY_S are
- * copied, texts of NPY_U are encoded. */
+/* Writes a text as UTF-8 without the zeros at its end (NPY_U is encoded). Returns its bytes. */
 static size_t text_to_utf8(const NpyArray *array, const unsigned char *bytes, char *text) {
     size_t used = 0, width = npy_types[array->type].bytes;
     int length = array->characters;
@@ -557,6 +556,7 @@ static void write_elements(const NpzEntry *entry, void *to) {
     const NpyArray *array = &entry->array;
     const char *from = entry->elements;
     const int64_t row = array->rank && array->count ? array->count / array->shape[0] : 1;
+    /* Bytes from text to text, or from row to row. The numbers of a row have no gaps. */
     const int64_t stride = (int64_t)(entry->stride ? entry->stride : (size_t)row * sizeof(double));
     if (array->type == NPY_F2) {
         const float *values = entry->elements;
@@ -568,7 +568,8 @@ static void write_elements(const NpzEntry *entry, void *to) {
     } else if (entry->doubles) {
         for (int64_t i = 0; i < array->count; i++) {
             double value;
-            memcpy(&value, from + i / row * stride + i % row * (int64_t)sizeof value, sizeof value);
+            const int64_t offset = i / row * stride + i % row * (int64_t)sizeof value;
+            memcpy(&value, from + offset, sizeof value);
             store_number(array->type, to, i, value);
         }
     } else if (array->count > 0) {

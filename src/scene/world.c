@@ -657,8 +657,7 @@ static bool passes_circle(const Circle *circle, const double origin[3], const do
     return across * across <= circle->radius_m * circle->radius_m * length_square;
 }
 
-/* Finds where the ray enters the solid, before `far_m`. A ray that starts inside hits nothing.
- * Fills the depth and the colour of `hit`. */
+/* Finds where a ray from outside enters the solid before `far_m`. Fills hit's depth and colour. */
 static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin[3],
                        const double direction[3], double far_m, WorldHit *hit) {
     const SolidPlace *frame = &snapshot->solids[i].frame;

@@ -61,8 +61,7 @@ static void arrange_rectangle(int64_t count, int64_t most, int64_t *lines, int64
 
 /* ---- drawing points -------------------------------------------------------------------------- */
 
-/* Returns cumulative sums of (rank + 1)^-skew. By these sums, draw_zipf_rank draws ranks 0 to count
- * - 1. The caller frees. NULL: no memory. */
+/* Returns cumulative sums of (rank + 1)^-skew, for draw_zipf_rank. Free them. NULL: no memory. */
 static double *zipf_sums(int64_t count, double skew) {
     double *sums = malloc((size_t)count * sizeof *sums), sum = 0;
     for (int64_t r = 0; sums && r < count; r++)
