@@ -119,8 +119,7 @@ typedef struct {
     FigureTheme theme;
 } ChartInput;
 
-/* Makes the spec of a chart, which borrows from the input; free() it. NULL: no memory; see `err`.
- */
+/* Makes the spec of a chart, which borrows from the input; free() it. NULL: no memory. */
 ChartSpec *chart_make(const ChartInput *input, Err *err);
 
 /* ---- the back end for pixels ---------------------------------------------------------------- */

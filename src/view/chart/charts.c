@@ -14,7 +14,7 @@ enum { MRC_SIZES = 293 }; /* the model's sizes of an L2 from 0.5 MiB on */
 
 /* A spec together with its texts and values, so that one free() frees all. */
 typedef struct {
-    ChartSpec spec; /* first: free() takes the address of the spec for that of the whole */
+    ChartSpec spec; /* stays first: the caller frees the whole by the address of the spec */
     const ChartInput *input;
     const MemoryModel *model;
     Gpu gpu;                                  /* the chosen GPU, with the user's changes */
@@ -99,9 +99,9 @@ static const PredictedKernel *chart_predicted(const ChartData *data, const BevKe
     return kernel ? model_of_kernel(data->model, kernel, gpu) : NULL;
 }
 
-/* Whether the row is that of the selection or of the baseline on the chosen GPU; it may be NULL. */
-static bool is_row(const PredictedKernel *selected, const PredictedKernel *row) {
-    return selected && !strcmp(selected->name, row->name);
+/* Whether `row` is `of_kernel`, the row of the selection or of the baseline; NULL: no row. */
+static bool is_row(const PredictedKernel *of_kernel, const PredictedKernel *row) {
+    return of_kernel && !strcmp(of_kernel->name, row->name);
 }
 
 /* Adds a series of a kernel. The kernel's row in the model chooses the colour. */
@@ -140,6 +140,7 @@ static void traffic_title(ChartData *data) {
                              bytes.text, data->gpu.title, than.text);
 }
 
+/* A line for each kernel: its DRAM traffic by the size of the L2. Each GPU's L2 has a mark. */
 static void fill_mrc(ChartData *data) {
     ChartSpec *spec = &data->spec;
     GpuEdit edit = data->input->edit;
@@ -159,18 +160,16 @@ static void fill_mrc(ChartData *data) {
         sampled = sampled || row->sampled;
         add_series(data, row, data->x, y, MRC_SIZES);
     }
-    /* The lower edge is ten times less than any kernel moves with the smallest L2; values below it
-     * are drawn there. */
+    /* No kernel moves so little with the smallest L2. Lesser values are drawn on the edge. */
     least = least > 0 && isfinite(least) ? pow(10, floor(log10(least)) - 1) : 0.1;
-    for (int i = 0; i < spec->series_count * MRC_SIZES; i++)
-        data->y[i / MRC_SIZES][i % MRC_SIZES] = fmax(data->y[i / MRC_SIZES][i % MRC_SIZES], least);
+    for (int line = 0; line < spec->series_count; line++)
+        for (int i = 0; i < MRC_SIZES; i++)
+            data->y[line][i] = fmax(data->y[line][i], least);
     for (int gpu = 0; gpu < data->model->gpu_count; gpu++) {
         double mib = chart_gpu(data, gpu).l2_bytes / MIB;
         bool chosen = gpu == data->input->gpu;
-        add_mark(
-            data, mib,
-            add_text(data, "%s, %g%s", data->model->gpus[gpu].title, mib, chosen ? " MiB" : ""),
-            chosen);
+        const char *title = data->model->gpus[gpu].title, *unit = chosen ? " MiB" : "";
+        add_mark(data, mib, add_text(data, "%s, %g%s", title, mib, unit), chosen);
     }
     chart_sort_marks(data->marks, spec->mark_count);
     spec->note = add_text(
@@ -273,6 +272,7 @@ static void add_kernel_dots(ChartData *data, double flops) {
     }
 }
 
+/* A dot for each kernel under the roofs of L2, DRAM and tensor cores. FP32's rate is a mark. */
 static void fill_roofline(ChartData *data) {
     const ModelCeilings found = model_ceilings(data->model, data->input->gpu, &data->input->edit);
     const ModelCeilings *ceilings = &found;
@@ -340,6 +340,7 @@ static int longer_first(const void *a, const void *b) {
     return shorter_first(b, a);
 }
 
+/* A bar for each GPU: the footprint in percent of its L2. A page has bars only of asked GPUs. */
 static void fill_working_set(ChartData *data) {
     static const char *const arrays[ARRAYS] = {"features", "depth", "indices and weights",
                                                "output"};
@@ -414,6 +415,7 @@ static void formats_title(ChartData *data, int fastest) {
                  text_of_figure(UNIT_US, us[0]).text, than.text);
 }
 
+/* A bar for each format: the selection's latency. Once all are known, the title names the least. */
 static void fill_dtype(ChartData *data) {
     const ChartInput *input = data->input;
     ChartSpec *spec = &data->spec;
@@ -446,7 +448,7 @@ static void fill_dtype(ChartData *data) {
         "Where dependent loads or the issue of instructions limit a kernel, decoding counts, "
         "not the bytes: a smaller format can take longer.",
         input->scales);
-    if (!missing) /* the title names the fastest format of all */
+    if (!missing)
         formats_title(data, fastest);
     spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
     spec->part_count = 1;
@@ -549,6 +551,7 @@ static void network_title(ChartData *data, const Network *network, double gain) 
         add_text(data, "Pooling is %.1f %% of %s%s", share, network->title, whole.text);
 }
 
+/* Returns by how much each network's pooling is divided, if known, and each network's source. */
 static const char *network_note(ChartData *data, const double *gains) {
     const Networks *networks = &data->model->networks;
     char note[NOTE] = "";

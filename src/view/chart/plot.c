@@ -345,10 +345,11 @@ static void draw_marks(const Plot *plot) {
 
 /* ---- head and note -------------------------------------------------------------------------- */
 
-/* Draws an entry of the legend at (*x, *y), or in a new line where it has no room. Its sign is a
- * square, a dot, or a hollow tick. */
-static void draw_key(const Plot *plot, const char *name, Rgb color, bool dot, bool hollow,
-                     double *x, double *y) {
+typedef enum { KEY_SQUARE, KEY_TICK, KEY_DOT, KEY_HOLLOW_DOT } KeySign;
+
+/* Draws an entry of the legend at (*x, *y), or in a new line where the entry has no room. */
+static void draw_key(const Plot *plot, const char *name, Rgb color, KeySign sign, double *x,
+                     double *y) {
     const TextStyle style = body_text(plot, plot->pen->theme->text);
     const Box whole = plot->whole;
     double side = 0.8 * style.size, w = side + 6 + pen_text_width(plot->pen, &style, name);
@@ -357,10 +358,10 @@ static void draw_key(const Plot *plot, const char *name, Rgb color, bool dot, bo
         *y += 1.4 * style.size;
     }
     Box square = {*x, *y + 0.95 * style.size - side, side, side};
-    if (dot)
+    if (sign == KEY_DOT || sign == KEY_HOLLOW_DOT)
         pen_circle(plot->pen, *x + side / 2, square.y + side / 2, 0.45 * side, color, 1,
-                   hollow ? 1.5 : 0);
-    else if (hollow)
+                   sign == KEY_HOLLOW_DOT ? 1.5 : 0);
+    else if (sign == KEY_TICK)
         pen_frame(plot->pen, (Box){*x + 3, square.y + 1, 3, side - 2}, color, 1, 1.5);
     else
         pen_fill(plot->pen, square, color, 1);
@@ -373,15 +374,17 @@ static void draw_key(const Plot *plot, const char *name, Rgb color, bool dot, bo
 static double draw_keys(const Plot *plot, double top) {
     const ChartSpec *spec = plot->spec;
     double x = plot->whole.x, y = top;
-    bool named = spec->part_inks || (spec->bar_count && spec->bars[0].spans);
-    for (int part = 0; part < spec->part_count && spec->part_count > 1 && !named; part++)
-        draw_key(plot, spec->part_names[part], part_color(plot, NULL, part), false, false, &x, &y);
+    const bool bars_have_names = spec->part_inks || (spec->bar_count && spec->bars[0].spans);
+    const int parts = bars_have_names || spec->part_count == 1 ? 0 : spec->part_count;
+    for (int part = 0; part < parts; part++)
+        draw_key(plot, spec->part_names[part], part_color(plot, NULL, part), KEY_SQUARE, &x, &y);
     if (spec->tick_name)
-        draw_key(plot, spec->tick_name, plot->pen->theme->text, false, true, &x, &y);
+        draw_key(plot, spec->tick_name, plot->pen->theme->text, KEY_TICK, &x, &y);
     for (int i = 0; i < spec->series_count; i++) {
         const PlotSeries *series = &spec->series[i];
         if (series->dots && series->count > 1 && series->name)
-            draw_key(plot, series->name, series_color(plot, series), true, series->faint, &x, &y);
+            draw_key(plot, series->name, series_color(plot, series),
+                     series->faint ? KEY_HOLLOW_DOT : KEY_DOT, &x, &y);
     }
     return x > plot->whole.x ? y + 2 * plot->type->body - top : 0;
 }
@@ -551,7 +554,8 @@ static double ends_width(const Plot *plot, int pieces, double bars_w) {
     return widest;
 }
 
-/* Divides the width: labels, bars and texts. The last pieces of the texts yield to the bars. */
+/* Divides the width: labels, bars and texts. A piece of the texts goes where the bars would keep
+ * less than their least share. With one piece left, the bars have that share, and texts are cut. */
 static void divide_width(Plot *plot) {
     const double least_bars = 0.35;
     for (int i = 0; i < plot->spec->bar_count; i++)
@@ -568,6 +572,7 @@ static void divide_width(Plot *plot) {
         }
 }
 
+/* Draws a chart of bars. In a low box the note goes first, then bars shrink, then all bars go. */
 static void draw_bars(Plot *plot) {
     const ChartSpec *spec = plot->spec;
     const Box whole = plot->whole;
@@ -712,6 +717,7 @@ static bool edge_point(const Plot *plot, const PlotSeries *series, bool left, do
     return false;
 }
 
+/* Finds the named lines that reach a side of the chart, from top to bottom. */
 static Ends find_ends(const Plot *plot, bool left) {
     Ends ends = {.count = 0};
     for (int i = 0; i < plot->spec->series_count && ends.count < MOST_ENDS; i++) {

@@ -126,7 +126,7 @@ void axes_draw(Pen *pen, const FigurePanel *panel, bool labelled) {
     char up[48], to_left[48], to_top[48];
     snprintf(to_left, sizeof to_left, "\u2190 %s", side ? axis_x[metres] : axis_y[metres]);
     snprintf(to_top, sizeof to_top, "%s \u2192", axis_x[metres]);
-    snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
+    snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)", /* %.0d: no digit of 0 */
              figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
     draw_ticks(pen, panel, true, labelled);
     draw_ticks(pen, panel, false, true);
@@ -359,6 +359,7 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
         snprintf(value, VALUE_MAX, "%lld", (long long)figure->frame->channels);
 }
 
+/* Draws the rows of the run. A comparison has two columns; grid and channels are of both sides. */
 static double run_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     int sides = figure->spec->difference ? 2 : 1;
     double column_w = (w - LABEL_W) / sides, y = top;
@@ -516,6 +517,7 @@ static double place_panels(Figure *figure, double top) {
     return x - gap + TICK_SPACE;
 }
 
+/* Places all parts. The panels are placed twice, because the header's height needs their width. */
 static void arrange_page(Pen *pen, FigurePage *page) {
     Figure *figure = &page->figure;
     bool compare = figure->panel_count > 1;

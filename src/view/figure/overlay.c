@@ -65,7 +65,7 @@ static void draw_box(Pen *pen, const FigurePanel *panel, const TrueBox *box) {
     pen_stroke(pen, panel->figure->over->line, 0.75, 1);
 }
 
-/* Draws the dots as squares of whole pixels, which are fast in cairo. */
+/* Draws the LiDAR's points as squares, which cairo draws faster than circles. */
 static void draw_sweep(Pen *pen, const FigurePanel *panel, const Photos *photos) {
     const double side = 1.2;
     pen_color(pen, lidar_color, 0.6);
@@ -119,6 +119,7 @@ static void ring_label(Pen *pen, const FigurePanel *panel, double radius_m, int 
     }
 }
 
+/* Draws the rings, or only their labels, which stand over all other lines. */
 static void draw_rings(Pen *pen, const FigurePanel *panel, bool labels) {
     const Figure *figure = panel->figure;
     double step = figure->ring_step_m, nearest, farthest, px, py;
@@ -170,7 +171,7 @@ static void draw_fields_of_view(Pen *pen, const FigurePanel *panel) {
         }
 }
 
-/* Returns how far one can go from `at` by `step` until lo or hi: a multiple of the step. */
+/* Returns how many steps lead from `at` to lo or hi. A step of 0 leads to neither: INFINITY. */
 static double reach(double at, double step, double lo, double hi) {
     return step > 0 ? (hi - at) / step : step < 0 ? (lo - at) / step : INFINITY;
 }
@@ -309,6 +310,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
+/* Draws what does not move. Its pixels are kept while the key, made of all inputs, stays. */
 static void draw_still(Pen *pen, const FigurePanel *panel) {
     const Figure *figure = panel->figure;
     uint64_t key = hash_bytes(HASH_BEGIN, &panel->box, sizeof panel->box);

@@ -5,7 +5,6 @@
 #include "src/view/panel/panel.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -51,7 +50,7 @@ static void draw_error_cell(Table *table, int column, double value) {
     table_cell(table, column, isnan(value) ? "" : text_of_unit(UNIT_ERROR, value).text);
 }
 
-static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
+static void draw_judgement(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
     draw_verdict_cell(table, COL_A, accuracy->gate_a);
     draw_verdict_cell(table, COL_B, accuracy->gate_b);
     draw_verdict_cell(table, COL_C, accuracy->gate_c);
@@ -77,7 +76,8 @@ static const char *reason_of_no_figures(const PanelData *data, BevDtype dtype) {
                           dtype);
 }
 
-static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dtype) {
+/* Draws a format's row: verdicts and errors, or why there are none. A click selects the format. */
+static void draw_format_row(Table *table, Area area, const PanelData *data, BevDtype dtype) {
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const char *reason = reason_of_no_figures(data, dtype);
     const Area row = {area.x, table->y, area.w, 1};
@@ -85,24 +85,21 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     if (selected)
         sheet_paper(table->sheet, row, INK_SELECTED);
     sheet_spot(table->sheet, row, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
-    table->style = (CellStyle){.ink = selected          ? INK_ACCENT
-                                      : accuracy->stale ? INK_MUTED
-                                                        : INK_TEXT,
-                               .attributes = selected ? CELL_BOLD : 0};
+    const Ink unselected = accuracy->stale ? INK_MUTED : INK_TEXT;
+    table->style = selected ? cell_bold(INK_ACCENT) : cell_style(unselected);
     table->sheet->origin.dtype = dtype;
-    table_cell(
-        table, COL_DTYPE,
-        short_text("%s%s", bev_dtypes[dtype].title, live_accuracy_mark(data->live, dtype)).text);
+    const char *mark = live_accuracy_mark(data->live, dtype);
+    table_cell(table, COL_DTYPE, short_text("%s%s", bev_dtypes[dtype].title, mark).text);
     if (reason) {
         table->style.ink = INK_MUTED;
         sheet_line(table->sheet, area_behind(row, table->x[COL_A] - row.x), table->style, reason);
     } else
-        draw_figures(table, data, accuracy);
+        draw_judgement(table, data, accuracy);
     table->y++;
 }
 
-/* Writes the moment at which all rows are judged, ", at t 14.00 s", and what the mark "!" of a row
- * means, where a row has the mark. */
+/* Returns the end of the title's note: ", at t 14.00 s", the moment at which all rows are judged,
+ * and ", ! stale" if a row has the mark "!". */
 static ShortText marks_text(const PanelData *data) {
     const int selected = data->state->job.config.dtype;
     const ShortText at = live_judged_text(&data->state->scene, &data->live->accuracy[selected]);
@@ -141,7 +138,7 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = first; i < first + room; i++) {
         const bool has_figures = !reason_of_no_figures(data, (BevDtype)i);
         if (has_figures || !data->still) /* a printed page leaves out rows without figures */
-            draw_row(&table, area, data, (BevDtype)i);
+            draw_format_row(&table, area, data, (BevDtype)i);
     }
 }
 
@@ -208,9 +205,10 @@ static void draw_chosen(View *view) {
     Sheet *sheet = view->sheet;
     const BitsPage *page = &view->page;
     Area row = area_row(&view->left);
-    const ShortText text = short_text(
-        "bit %d, %s; flipped: %s", page->at, bits_parts[bits_part(page->dtype, page->at)],
-        bits_value(bev_code_value(page->dtype, page->code ^ 1u << page->at)).text);
+    const double flipped = bev_code_value(page->dtype, page->code ^ 1u << page->at);
+    const char *part = bits_parts[bits_part(page->dtype, page->at)];
+    const ShortText text =
+        short_text("bit %d, %s; flipped: %s", page->at, part, bits_value(flipped).text);
     int length = sheet_width(sheet, text.text);
     const Area before = area_columns(&row, bit_x(view, page->at) - row.x);
     sheet_line(sheet, area_columns(&row, 2), cell_bold(INK_TITLE), "^");
@@ -234,9 +232,9 @@ static void draw_parts(View *view) {
             of = short_text(" of %lld", 1LL << bits_width(page->dtype, part));
         else if (part == PART_SIGN)
             of = short_text(" %c", field ? '-' : '+');
-        int used = sheet_line(
-            view->sheet, row, cell_bold(parts[part].ink),
-            short_text("%c %s %u%s", parts[part].letter, bits_parts[part], field, of.text).text);
+        const ShortText text =
+            short_text("%c %s %u%s", parts[part].letter, bits_parts[part], field, of.text);
+        int used = sheet_line(view->sheet, row, cell_bold(parts[part].ink), text.text);
         area_columns(&row, used + 3);
     }
 }
@@ -284,33 +282,42 @@ static void draw_neighbours(View *view) {
     sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT), text.text);
 }
 
-/* Draws what the value becomes with the scale of its tensor in the frame. */
-static void draw_scale(View *view) {
-    const State *state = view->data->state;
+/* Returns why the value is shown without a scale; "": its tensor's scale is known. */
+static ShortText unscaled_reason(const View *view) {
     const LiveScales *scales = &view->data->live->scales;
     const BitsPage *page = &view->page;
-    const char *name = bits_names[page->of], *by = scales_name(state, view->data->live->job.scales);
-    double scaled = view->value * scales->tensor[page->of];
-    double least = scaled * scales->channel_least, most = scaled * scales->channel_most;
-    char text[200];
+    const char *tensor = bits_names[page->of];
     if (isnan(view->value))
-        snprintf(text, sizeof text, "NaN, whatever its scale");
-    else if (page->of == BITS_E5M2)
-        snprintf(text, sizeof text, "no tensor has this format");
-    else if (!strcmp(bev_dtypes[page->dtype].scaling, "none"))
-        snprintf(text, sizeof text, "no scale: %s of this format are stored as they are", name);
-    else if (!scales->known || scales->dtype != state->job.config.dtype)
-        snprintf(text, sizeof text, "scale of the %s n/a: being computed", name);
-    else if (page->of == BITS_FEATURES && scales->channel_least != scales->channel_most)
-        snprintf(text, sizeof text, "x %.4g to %.4g, scales of the channels (%s): %.4g to %.4g",
-                 (double)(scales->tensor[0] * scales->channel_least),
-                 (double)(scales->tensor[0] * scales->channel_most), by, least, most);
-    else
-        snprintf(text, sizeof text, "x %.4g, scale of the %s (%s)%s: %.4g",
-                 (double)scales->tensor[page->of], name, by,
-                 bev_dtypes[page->dtype].block ? ", x 1 of its block" : "",
-                 page->of == BITS_FEATURES ? most : scaled);
-    sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT), text);
+        return short_text("NaN, whatever its scale");
+    if (page->of == BITS_E5M2)
+        return short_text("no tensor has this format");
+    if (!strcmp(bev_dtypes[page->dtype].scaling, "none"))
+        return short_text("no scale: %s of this format are stored as they are", tensor);
+    if (!scales->known || scales->dtype != view->data->state->job.config.dtype)
+        return short_text("scale of the %s n/a: being computed", tensor);
+    return (ShortText){""};
+}
+
+/* Draws the value times its tensor's scale. Features have a second factor, that of a channel. */
+static void draw_scale(View *view) {
+    const LiveScales *scales = &view->data->live->scales;
+    const BitsPage *page = &view->page;
+    const char *by = scales_name(view->data->state, view->data->live->job.scales);
+    const bool is_feature = page->of == BITS_FEATURES;
+    const float scale = scales->tensor[page->of];
+    const float least = scales->channel_least, most = scales->channel_most;
+    const double scaled = view->value * scale;
+    ShortText text = unscaled_reason(view);
+    if (!text.text[0] && is_feature && least != most)
+        text = short_text("x %.4g to %.4g, scales of the channels (%s): %.4g to %.4g",
+                          (double)(scale * least), (double)(scale * most), by, scaled * least,
+                          scaled * most);
+    else if (!text.text[0])
+        text =
+            short_text("x %.4g, scale of the %s (%s)%s: %.4g", (double)scale, bits_names[page->of],
+                       by, bev_dtypes[page->dtype].block ? ", x 1 of its block" : "",
+                       is_feature ? scaled * most : scaled);
+    sheet_line(view->sheet, area_row(&view->left), cell_style(INK_TEXT), text.text);
 }
 
 void bits_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -323,9 +330,9 @@ void bits_draw(Sheet *sheet, Area area, const PanelData *data) {
     view.left = sheet_title(sheet, area, title.text, note.text);
     void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
                                     draw_value, draw_neighbours, draw_scale};
-    static const bool blank[] = {true, false, true, true, false, true};
+    static const bool blank_above[] = {true, false, true, true, false, true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (area.h >= BITS_ROOMY && blank[i])
+        if (area.h >= BITS_ROOMY && blank_above[i])
             area_row(&view.left);
         rows[i](&view);
     }

@@ -136,7 +136,8 @@ void cameras_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- one camera ------------------------------------------------------------------------------ */
 
-/* Returns the camera of the larger view. *points: how many points the shown step has. */
+/* Returns the camera of the larger view: that of `pixel`, backward or if no step has points; else
+ * that of the step's first point; else the selected one. *points: how many points the step has. */
 static int shown_camera(const PanelData *data, int64_t pixel, int *points) {
     const LiveFrame *frame = &data->live->frame;
     const StepPoint *list[LIVE_MAX_CONTRIBUTIONS];
@@ -158,6 +159,7 @@ int camera_want(Sheet *sheet, const PanelData *data, int width) {
     return 1 + rows + (dropped_pixel(data->state, data->live) >= 0 ? EXPLAINED : 0);
 }
 
+/* Returns what the view shows: pixels with a gradient, points of a step, or values of pixels. */
 static ShortText note_text(const PanelData *data, int points) {
     const LiveFrame *frame = &data->live->frame;
     if (frame->gradients.grad_feat)
@@ -170,6 +172,7 @@ static ShortText note_text(const PanelData *data, int points) {
     return short_text("%s", named ? strip_names[data->state->strip] : "");
 }
 
+/* Draws the camera's view, and below it why points of a chosen pixel are dropped, if they are. */
 void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     enum { LEAST_PICTURE = 4 };
     const LiveFrame *frame = &data->live->frame;
@@ -290,13 +293,11 @@ static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const flo
                short_text("%lld pixels would have to change", (long long)count).text);
     if (pixel < 0 || area.h < 2)
         return;
-    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED),
-               short_text("%s: %s %lld, %lld, its grad_depth",
-                          pixel == data->state->pixel ? "mouse" : "most",
-                          camera_text(frame->rig, pixel / plane).text,
-                          (long long)(pixel % shape->feat_w),
-                          (long long)(pixel % plane / shape->feat_w))
-                   .text);
+    const int64_t w = pixel % shape->feat_w, h = pixel % plane / shape->feat_w;
+    const ShortText head = short_text(
+        "%s: %s %lld, %lld, its grad_depth", pixel == data->state->pixel ? "mouse" : "most",
+        camera_text(frame->rig, pixel / plane).text, (long long)w, (long long)h);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), head.text);
     draw_bins(sheet, area_below(area, 2), data, pixel);
 }
 

@@ -14,9 +14,9 @@
 typedef struct {
     CellStyle style;
     OriginTopic origin; /* of the piece's figures */
-    const char *menu;   /* a chip: a click opens the palette with this text; NULL: no chip */
-    bool tight;         /* one blank stands before the piece, in place of two or three */
     ShortText text;
+    const char *menu; /* a chip: a click opens the palette with this text; NULL: no chip */
+    bool tight;       /* one blank stands before the piece, in place of two or three */
 } Piece;
 
 /* Draws pieces into a row until one has no room as a whole. Returns the columns used. */
@@ -42,22 +42,23 @@ static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
     return row.x - begin;
 }
 
-/* Returns which kernel made the picture in place of the selection: "picture drawn by V4", or with
- * the reason "picture drawn by V4: V2 is too slow or untimed here". While the scene stands still,
- * the selection's picture comes soon: "V2's picture is being computed". */
+/* Returns which kernel drew the picture in place of another: "picture drawn by V4", or with the
+ * reason "picture drawn by V4: V2 is too slow or untimed here". While the scene stands still, the
+ * other kernel's picture comes soon: "V2's picture is being computed". */
 static ShortText stand_in_text(const State *state, const LiveData *live, bool with_reason) {
-    const BevKernel *by = live->stand_in;
-    const bool baseline = by == live->job.config.kernel;
-    const BevKernel *of = baseline ? live->job.baseline.kernel : live->job.config.kernel;
-    if (!by)
+    const BevKernel *stand_in = live->stand_in, *selected = live->job.config.kernel;
+    const bool for_baseline = stand_in == selected; /* no kernel stands in for itself */
+    const BevKernel *replaced = for_baseline ? live->job.baseline.kernel : selected;
+    if (!stand_in)
         return short_text("%s", live->busy ? "working" : "");
-    if (of && !state->playing && of->direction == BEV_FORWARD)
-        return short_text("%s's picture is being computed", of->title);
-    ShortText text =
-        short_text("%s drawn by %s", baseline ? "baseline's picture" : "picture", by->title);
-    if (with_reason && of)
-        text_add(text.text, sizeof text.text, ": %s %s", of->title,
-                 of->direction == BEV_BACKWARD ? "goes backward" : "is too slow or untimed here");
+    if (replaced && !state->playing && replaced->direction == BEV_FORWARD)
+        return short_text("%s's picture is being computed", replaced->title);
+    ShortText text = short_text("%s drawn by %s", for_baseline ? "baseline's picture" : "picture",
+                                stand_in->title);
+    if (with_reason && replaced)
+        text_add(text.text, sizeof text.text, ": %s %s", replaced->title,
+                 replaced->direction == BEV_BACKWARD ? "goes backward"
+                                                     : "is too slow or untimed here");
     return text;
 }
 
@@ -83,24 +84,24 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     const OriginTopic set = ORIGIN_SETTING;
     const ShortText moment = live_moment_text(&state->scene, time_of_picture(data));
     const ShortText temperature = short_text("temperature %.3g", state->job.temperature);
+    const ShortText scene = short_text("%s", menu_name(&state->menu.scenes, state->job.scene));
+    const char *play_sign = state->playing ? "\u25b6" : "\u2016";
     const Piece right[] = {
-        {plain, set, NULL, false,
-         short_text("%s %s", state->playing ? "\u25b6" : "\u2016", moment.text)},
-        {plain, set, NULL, false, short_text("%g\u00d7", state->speed)},
-        {muted, ORIGIN_PIPELINE, NULL, false, figure_text(&live->fps, "%.0f fps")},
+        {plain, set, short_text("%s %s", play_sign, moment.text), .menu = NULL},
+        {plain, set, short_text("%g\u00d7", state->speed), .menu = NULL},
+        {muted, ORIGIN_PIPELINE, figure_text(&live->fps, "%.0f fps"), .menu = NULL},
     };
     const Piece left[] = {
-        {cell_bold(INK_TITLE), set, NULL, false, {"bevscope"}},
-        {bold, set, "kernel ", false, short_text("%s", config->kernel->title)},
-        {bold, set, "dtype ", true, short_text("%s", bev_dtypes[config->dtype].title)},
-        {bold, set, "align ", true, short_text("%s", bev_aligns[config->align].name)},
-        {plain, set, "scene ", false,
-         short_text("%s", menu_name(&state->menu.scenes, state->job.scene))},
-        {way == BEV_BACKWARD ? bold : muted, set, "direction ", false,
-         short_text("%s", bev_directions[way].name)},
-        {plain, set, "temperature ", false,
-         state->job.temperature == 1 ? (ShortText){""} : temperature},
-        {muted, set, NULL, false, stand_in_text(state, live, sheet->pixels)},
+        {cell_bold(INK_TITLE), set, {"bevscope"}, .menu = NULL},
+        {bold, set, short_text("%s", config->kernel->title), .menu = "kernel "},
+        {bold, set, short_text("%s", bev_dtypes[config->dtype].title), "dtype ", .tight = true},
+        {bold, set, short_text("%s", bev_aligns[config->align].name), "align ", .tight = true},
+        {plain, set, scene, .menu = "scene "},
+        {way == BEV_BACKWARD ? bold : muted, set, short_text("%s", bev_directions[way].name),
+         .menu = "direction "},
+        {plain, set, state->job.temperature == 1 ? (ShortText){""} : temperature,
+         .menu = "temperature "},
+        {muted, set, stand_in_text(state, live, sheet->pixels), .menu = NULL},
     };
     int right_count = sizeof right / sizeof *right;
     Sheet quiet = sheet_quiet(sheet); /* only tells the width */
@@ -136,7 +137,7 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     enum { THROTTLE = 4, ALL = sizeof texts / sizeof *texts };
     Piece pieces[ALL];
     for (int i = 0; i < ALL; i++)
-        pieces[i] = (Piece){cell_style(INK_MUTED), ORIGIN_DEVICE, NULL, false, texts[i]};
+        pieces[i] = (Piece){cell_style(INK_MUTED), ORIGIN_DEVICE, texts[i], .menu = NULL};
     if (device->throttle[0] && strcmp(device->throttle, "none") != 0)
         pieces[THROTTLE].style = cell_bold(INK_WARN);
     const int cpu_count = device->threads ? 2 : 1; /* name, threads */
@@ -215,8 +216,8 @@ static void drop_unchanged_figures(const Sheet *sheet, char *text, int width) {
 }
 
 /* Shortens a log line until it fits. Unchanged figures are left out first, then words that the
- * units imply, except of a figure that still follows. Last goes the source of the latency, which
- * the headline tells. */
+ * units imply. A figure that still follows has no unit, and keeps its word. Last goes the source of
+ * the latency, which the headline tells. */
 static void shorten_log_line(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"arrays ", "latency ", "max "};
     drop_unchanged_figures(sheet, text, width);
@@ -231,6 +232,7 @@ static void shorten_log_line(const Sheet *sheet, char *text, int width) {
         memmove(source, end + 1, strlen(end + 1) + 1);
 }
 
+/* Draws what the user waits for, then the newest lines of the log; in the window an error alone. */
 void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Log *log = &data->state->log;
     const char *waiting = data->state->waiting;
@@ -290,7 +292,6 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     }
 }
 
-/* Draws the caption in the middle of the rows of log and key bar. */
 void caption_draw(Sheet *sheet, Area area, const State *state) {
     int rows = sheet_paragraph_rows(sheet, area, state->caption);
     sheet_paper(sheet, (Area){0, area.y, sheet->columns, area.h}, INK_SELECTED);

@@ -85,6 +85,18 @@ static bool waits_for_cpu(const Story *story, const PanelData *data) {
            (!story->on_gpu || data->state->job.config.kernel->where == BEV_CUDA);
 }
 
+/* Returns a selection's time, and `why` the time has no ratio; or why the selection has no time. */
+static ShortText time_sentence(const Story *story, const PanelData *data, const char *why) {
+    const char *name = story->selection.kernel->title;
+    const ShortText us = story_time(story, data->state, data->live, story->selection.kernel);
+    if (us.text[0])
+        return short_text("%s takes %s%s", name, us.text, why);
+    if (!data->live->timed)
+        return short_text("%s: its time is not recorded", name);
+    return short_text("%s: its time %s", name,
+                      waits_for_cpu(story, data) ? "waits for a quiet CPU" : "follows");
+}
+
 /* Writes the sentence about the ratio of two latencies. The selection has no known ratio, is the
  * baseline itself, takes as long as its baseline, or is faster or slower. */
 static void say_ratio(const Story *story, double ratio, bool measured, const PanelData *data,
@@ -92,7 +104,6 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     const char *name = story->selection.kernel->title, *base = story->baseline.kernel->title;
     const StoryBar *fastest = fastest_of(story);
     const bool estimate = !measured && (story->selection.estimate || story->baseline.estimate);
-    const ShortText us = story_time(story, data->state, data->live, story->selection.kernel);
     const BevDtype dtype = data->state->job.config.dtype;
     ShortText format = {""}, why = {""};
     if (data->state->job.baseline_pinned)
@@ -102,13 +113,8 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
                          story->on_gpu ? " kernel for GPUs" : "");
     const bool known = ratio > 0; /* not NaN */
     const bool is_baseline = !strcmp(name, base) && !format.text[0];
-    if (!known && us.text[0])
-        message->sentence = short_text("%s takes %s%s", name, us.text, why.text);
-    else if (!known)
-        message->sentence = short_text("%s: its time %s", name,
-                                       !data->live->timed           ? "is not recorded"
-                                       : waits_for_cpu(story, data) ? "waits for a quiet CPU"
-                                                                    : "follows");
+    if (!known)
+        message->sentence = time_sentence(story, data, why.text);
     else if (is_baseline && fastest && strcmp(fastest->kernel->title, base) != 0) {
         message->number =
             ratio_text(story->baseline.us / fastest->us, estimate || fastest->estimate);
@@ -157,15 +163,16 @@ static ShortText sums_text(const Story *story, const PanelData *data) {
 static void say_source(const Story *story, const PanelData *data, bool pairs, char *text,
                        size_t size) {
     const LiveSpeedup *here = &data->live->speedup;
-    ShortText machine = {"this CPU"};
-    ShortText more = {""};
+    const bool on_cpu = data->state->job.config.kernel->where == BEV_CPU;
+    ShortText machine = {"this CPU"}, more = {""};
     if (here->ratio.source == SOURCE_RECORDED)
         machine = machine_text(here->recorded_on);
-    else if (data->state->job.config.kernel->where == BEV_CUDA)
+    else if (!on_cpu)
         machine = short_text("%s", data->live->device.name);
     const ShortText from = short_text("%s on %s", source_names[here->ratio.source], machine.text);
-    if (here->ratio.source && here->ratio.source != SOURCE_COMPUTED && !pairs &&
-        !here->ratio.doubtful && story->on_gpu && data->state->job.config.kernel->where == BEV_CPU)
+    const bool is_sure = here->ratio.source != SOURCE_COMPUTED && !here->ratio.doubtful;
+    const bool number_is_of_gpu = !pairs && story->on_gpu;
+    if (on_cpu && number_is_of_gpu && here->ratio.source && is_sure)
         more = short_text("; on %s, %s: %s times", machine.text, source_names[here->ratio.source],
                           ratio_text(here->ratio.value, false).text);
     bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
@@ -175,26 +182,27 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
              pairs ? from.text : story->from, more.text);
 }
 
+/* Returns the headline. Its ratio is the story's, or else the live speed-up of this machine. */
 static Message message_of(const PanelData *data) {
     const Story story = story_of(data->state, data->live);
     const KernelConfig *config = &data->state->job.config;
-    const LiveSpeedup *pairs = &data->live->speedup;
     Message message = {.ink = INK_ACCENT, .origin = ORIGIN_SPEEDUP};
-    bool measured = config->kernel->where == BEV_CUDA && pairs->ratio.source == SOURCE_MEASURED &&
-                    !pairs->ratio.doubtful;
-    measured |= isnan(story.ratio) && pairs->ratio.source;
-    const double ratio = measured ? pairs->ratio.value : story.ratio; /* NaN: unknown */
-    if (!measured && story.source == SOURCE_MODEL)
+    const Reading *live = &data->live->speedup.ratio;
+    const bool sure = live->source == SOURCE_MEASURED && !live->doubtful;
+    const bool on_gpu = config->kernel->where == BEV_CUDA;
+    const bool takes_live = (on_gpu && sure) || (isnan(story.ratio) && live->source);
+    const double ratio = takes_live ? live->value : story.ratio; /* NaN: unknown */
+    if (!takes_live && story.source == SOURCE_MODEL)
         message.origin = ORIGIN_MODEL;
     message.sums = sums_text(&story, data);
-    say_source(&story, data, measured, message.source, sizeof message.source);
+    say_source(&story, data, takes_live, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
         message.ink = INK_BAD;
         message.sentence =
             short_text("%s %s: its speed means nothing", config->kernel->title,
                        injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
     } else
-        say_ratio(&story, ratio, measured, data, &message);
+        say_ratio(&story, ratio, takes_live, data, &message);
     if (story.other_config) { /* the time of another format beside this one's error */
         message.sentence = short_text("%s %s: its time follows", config->kernel->title,
                                       bev_dtypes[config->dtype].title);
@@ -253,7 +261,7 @@ static int draw_sentence(Sheet *sheet, Area area, const Message *message) {
         Sheet large = sheet_magnified(sheet, area, sizes[i]);
         if (sheet_width(&large, message->sentence.text) * 9 / 8 > large.columns) /* bold is wider */
             continue;
-        large.top += (2 - sizes[i]) * sheet->row_h;
+        large.top += (2 - sizes[i]) * sheet->row_h; /* each size ends at the foot of two rows */
         sheet_line(&large, (Area){0, 0, large.columns, 1}, style, message->sentence.text);
         return 2;
     }

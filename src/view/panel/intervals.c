@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The buckets of lengths that the table shows, first ... end - 1. Bucket i has lengths from 2^i on.
- */
+/* The buckets of lengths that a table shows: `first` to `end` - 1. Bucket i counts the intervals of
+ * 2^i to 2^(i+1) - 1 points. */
 typedef struct {
     int first, end;
     int group;   /* how many buckets share a row */
@@ -18,23 +18,23 @@ typedef struct {
 /* Chooses the buckets for a table of `rows` rows. The table of pixels begins at the shortest length
  * that occurs, because few pixels have few points. */
 static Buckets buckets_of(const MapIntervals *intervals, int rows) {
-    Buckets of = {.first = -1, .most = 1};
+    Buckets shown = {.first = -1, .most = 1};
     for (int i = 0; i < LENGTH_BUCKETS; i++)
         if (intervals->intervals[i]) {
-            of.first = of.first < 0 ? i : of.first;
-            of.end = i + 1;
-            of.most = fmax(of.most, (double)intervals->intervals[i]);
+            shown.first = shown.first < 0 ? i : shown.first;
+            shown.end = i + 1;
+            shown.most = fmax(shown.most, (double)intervals->intervals[i]);
         }
-    of.first = intervals->of_pixels ? of.first : 0;
-    of.group = (of.end - of.first + rows - 1) / rows;
-    return of;
+    shown.first = intervals->of_pixels ? shown.first : 0;
+    shown.group = (shown.end - shown.first + rows - 1) / rows;
+    return shown;
 }
 
 enum { NAME_W = 9, COUNT_W = 8 };
 
 /* Draws a figure and its bar in one half of a bucket's row. */
-static void draw_figure(Sheet *sheet, Area half, const char *text, double value, double most,
-                        Ink ink) {
+static void draw_half_row(Sheet *sheet, Area half, const char *text, double value, double most,
+                          Ink ink) {
     sheet_right(sheet, area_columns(&half, COUNT_W), cell_style(INK_TEXT), text);
     sheet_bar(sheet, area_behind(half, 1), value, most, ink);
 }
@@ -52,10 +52,10 @@ static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, 
     const bool longest = end >= of->end;
     sheet_right(sheet, area_columns(&line, NAME_W), cell_style(longest ? INK_WARN : INK_MUTED),
                 short_text(end == 1 ? "%d" : "%d-%d", 1 << bucket, (1 << end) - 1).text);
-    draw_figure(sheet, area_columns(&line, half), text_of_unit(UNIT_COUNT, count).text, count,
-                of->most * of->group, longest ? INK_WARN : INK_INDEX);
-    draw_figure(sheet, area_columns(&line, half), short_text("%.0f %%", 100 * points / all).text,
-                points, fmax(0.5 * all, points), longest ? INK_WARN : INK_FEATURES);
+    draw_half_row(sheet, area_columns(&line, half), text_of_unit(UNIT_COUNT, count).text, count,
+                  of->most * of->group, longest ? INK_WARN : INK_INDEX);
+    draw_half_row(sheet, area_columns(&line, half), short_text("%.0f %%", 100 * points / all).text,
+                  points, fmax(0.5 * all, points), longest ? INK_WARN : INK_FEATURES);
 }
 
 /* Draws the number of points and their cells. A grid of several slices has the share of its cells
@@ -64,9 +64,10 @@ static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_
     const ScatterStats *stats = &of->stats;
     const double cells = (double)stats->intervals; /* with points; backward: pixels */
     const ShortText brief = short_text("median %d, p99 %d", stats->median, stats->p99);
-    ShortText text = short_text(
-        "%s points in %s %s, %s", text_of_unit(UNIT_COUNT, (double)stats->points).text,
-        text_of_unit(UNIT_COUNT, cells).text, of->of_pixels ? "pixels" : "cells", brief.text);
+    const ShortText points = text_of_unit(UNIT_COUNT, (double)stats->points);
+    ShortText text =
+        short_text("%s points in %s %s, %s", points.text, text_of_unit(UNIT_COUNT, cells).text,
+                   of->of_pixels ? "pixels" : "cells", brief.text);
     if (slices > 1 && !of->of_pixels && stats->cells > 0)
         text = short_text("nz %lld: %.0f %% of the cells filled, %s", (long long)slices,
                           100.0 * cells / (double)stats->cells, brief.text);
@@ -155,10 +156,9 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     const int room = area.w / BUCKET_W, buckets = lengths.end < room ? lengths.end : room;
     ShortText note = {""};
     double heights[LENGTH_BUCKETS];
+    const ShortText count = text_of_unit(UNIT_COUNT, (double)stats->intervals);
     if (intervals->known)
-        note =
-            short_text("%s %ss, median %d", text_of_unit(UNIT_COUNT, (double)stats->intervals).text,
-                       of, stats->median);
+        note = short_text("%s %ss, median %d", count.text, of, stats->median);
     area = sheet_title(sheet, area, short_text("Points of a %s", of).text, note.text);
     if (!intervals->known)
         return;

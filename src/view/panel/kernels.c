@@ -63,6 +63,7 @@ static void draw_bar(Table *table, double median, const Ladder *ladder) {
     table->sheet->origin.topic = ORIGIN_LATENCY;
 }
 
+/* Draws a timed kernel's figures. Only times of one source have bars, which have one scale. */
 static void draw_figures(Table *table, const PanelData *data, const LiveKernel *row,
                          const Ladder *ladder) {
     fill_reading_cell(table, COL_MEDIAN, UNIT_US, &row->median_us);
@@ -70,11 +71,9 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     Reading speedup = live_speedup(data->live, row);
     /* A blank takes the place of a mark, so that the figures stay aligned. */
     const char *mark = reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ";
+    const char *format = speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s";
     if (speedup.source && !speedup.doubtful)
-        table_cell(
-            table, COL_SPEEDUP,
-            short_text(speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s", speedup.value, mark)
-                .text);
+        table_cell(table, COL_SPEEDUP, short_text(format, speedup.value, mark).text);
     fill_reading_cell(table, COL_P95, UNIT_US, &row->p95_us);
     fill_reading_cell(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
@@ -89,6 +88,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
         draw_bar(table, value_of(&row->median_us), ladder);
 }
 
+/* Draws a kernel's row: its figures and whether its bits vary, or why the kernel has no latency. */
 static void draw_row(Table *table, Area area, const PanelData *data, const Ladder *ladder,
                      int number) {
     const LiveKernel *row = ladder->kernels[number];
@@ -99,11 +99,8 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
     if (selected)
         sheet_paper(table->sheet, line, INK_SELECTED);
     const bool baseline = row->kernel == data->state->job.baseline.kernel;
-    table->style = (CellStyle){.ink = selected       ? INK_ACCENT
-                                      : baseline     ? INK_BASELINE
-                                      : row->skipped ? INK_MUTED
-                                                     : INK_TEXT,
-                               .attributes = selected ? CELL_BOLD : 0};
+    const Ink unselected = baseline ? INK_BASELINE : row->skipped ? INK_MUTED : INK_TEXT;
+    table->style = selected ? cell_bold(INK_ACCENT) : cell_style(unselected);
     table_number(table, COL_NUMBER, selected && !table->sheet->color ? ">%.0f" : "%.0f",
                  number + 1);
     table_cell(table, COL_KERNEL, row->kernel->title);
@@ -138,10 +135,8 @@ static int choose_rows(const Ladder *ladder, const PanelData *data, int room,
     }
     for (int i = 0; i < ladder->count; i++) {
         const bool baseline = ladder->kernels[i]->kernel == data->state->job.baseline.kernel;
-        ranks[i] = i == selected  ? 0
-                   : baseline     ? 1
-                   : i == fastest ? 2
-                                  : 1 + 2 * abs(i - selected) + (i > selected);
+        const int neighbour = 1 + 2 * abs(i - selected) + (i > selected); /* 3, 4, 5, ... */
+        ranks[i] = i == selected ? 0 : baseline ? 1 : i == fastest ? 2 : neighbour;
     }
     for (int i = 0; i < ladder->count; i++) {
         int better = 0;
@@ -164,8 +159,7 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
         "%s, %s %s%s%s", config->kernel->where == BEV_CPU ? "Kernels on a CPU" : "Kernels",
         bev_dtypes[config->dtype].title, bev_aligns[config->align].name, kernel_way(config->kernel),
         part);
-    /* Where the note is too long, "measured" is left out: the marks need their explanations
-     * more. */
+    /* Where the note is too long, "measured" goes: the marks need their explanations more. */
     const char *comma = strchr(note, ',');
     const char *marks = comma ? comma + strlen(", ") : note;
     *area =
@@ -233,7 +227,9 @@ static ShortText stage_text(const LiveData *live, Stage stage) {
     const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
     ShortText text =
         short_text("%s %s%s", stage_names[stage], reading_text(UNIT_US, us).text, reading_mark(us));
-    if (stage == STAGE_MAP && !us->stale && pool->source && !pool->stale && pool->value > 0)
+    const bool made_map = stage == STAGE_MAP && !us->stale;
+    const bool pooled = pool->source && !pool->stale && pool->value > 0;
+    if (made_map && pooled)
         text_add(text.text, sizeof text.text, ", %.1f x pool", us->value / pool->value);
     return text;
 }
@@ -259,11 +255,11 @@ static void draw_legend(Sheet *sheet, Area area, const PanelData *data) {
         if (data->live->stages_us[legend_order[i]].source)
             put_entry(sheet, &row, &area, legend_order[i],
                       stage_text(data->live, legend_order[i]).text);
+    const ShortText key =
+        short_text("key to picture %s, p99 %s", reading_text(UNIT_US, &pace->key_us).text,
+                   reading_text(UNIT_US, &pace->key_p99_us).text);
     if (pace->keys)
-        put_entry(sheet, &row, &area, STAGE_COUNT,
-                  short_text("key to picture %s, p99 %s", reading_text(UNIT_US, &pace->key_us).text,
-                             reading_text(UNIT_US, &pace->key_p99_us).text)
-                      .text);
+        put_entry(sheet, &row, &area, STAGE_COUNT, key.text);
 }
 
 /* Whether any stage has a time. Scripts have no clock, and so no times. */

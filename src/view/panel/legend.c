@@ -55,12 +55,13 @@ static void draw_labels(Sheet *sheet, Area row, const ValueRange *range) {
     enum { EACH_W = 10 };
     CellStyle style = cell_style(INK_MUTED);
     const Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, row.w / EACH_W);
+    const int between = ticks.exponent ? 0 : ticks.count; /* the row has no place for "x 10^3" */
     const ShortText lo = short_text("%s%.3g", range->below ? "< " : "", range->lo);
     const ShortText hi = short_text("%.3g%s", range->hi, range->above ? " <" : "");
     int free_from = row.x + sheet_line(sheet, row, style, lo.text) + 1;
     int end = row.x + row.w - sheet_width(sheet, hi.text);
     sheet_right(sheet, row, style, hi.text);
-    for (int i = 0; i < ticks.count && !ticks.exponent; i++) {
+    for (int i = 0; i < between; i++) {
         int w = sheet_width(sheet, ticks.label[i]);
         int x = row.x + (int)lround(range_position(range, ticks.at[i]) * row.w) - w / 2;
         if (x < free_from || x + w >= end)
@@ -134,6 +135,7 @@ static ShortText largest_text(const PanelData *data) {
     return text;
 }
 
+/* Draws the meaning of red, green and blue: three channels, or three principal components. */
 static void draw_components(Sheet *sheet, Area *area, const CellField *field, bool channels) {
     static const Rgb inks[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     for (int k = 0; k < 3; k++) {
@@ -148,6 +150,7 @@ static void draw_components(Sheet *sheet, Area *area, const CellField *field, bo
     }
 }
 
+/* Draws what the view shows, and the meaning of its colours, of brightness and of fainter cells. */
 void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevPicture *bev = &data->picture->bev;
     const CellField *field = &bev->field;
@@ -169,23 +172,21 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
     else if (view->legend != LEGEND_BRIGHTNESS)
         draw_components(sheet, &area, field, view->legend == LEGEND_CHANNELS);
     if (isfinite(field->full_mass)) {
+        const ShortText mass = short_text("%s: more accumulated depth weight, 0 to %.2g and more",
+                                          bev->light ? "darker" : "brighter", field->full_mass);
         sheet_origin(sheet, ORIGIN_MASS, NULL);
         draw_bar(sheet, area_row(&area), NULL, bev->light);
-        sheet_say(sheet, &area, INK_MUTED,
-                  short_text("%s: more accumulated depth weight, 0 to %.2g and more",
-                             bev->light ? "darker" : "brighter", field->full_mass)
-                      .text);
+        sheet_say(sheet, &area, INK_MUTED, mass.text);
     }
     if (raster_fills(field, bev->filled))
         sheet_say(sheet, &area, INK_MUTED,
                   field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
                   : field->color            ? "fainter: empty cells, the mean around them"
                                             : "fainter: empty cells, interpolated");
+    const ShortText faults = short_text("cells that are not a number: %lld, infinite: %lld",
+                                        (long long)field->nan_cells, (long long)field->inf_cells);
     if (field->nan_cells || field->inf_cells)
-        draw_key(sheet, &area, panel_theme.bad,
-                 short_text("cells that are not a number: %lld, infinite: %lld",
-                            (long long)field->nan_cells, (long long)field->inf_cells)
-                     .text);
+        draw_key(sheet, &area, panel_theme.bad, faults.text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------- */
@@ -254,13 +255,11 @@ static void draw_heavy_points(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = 0; i < shown; i++)
         draw_point(&table, data->live->frame.rig, &probe->contributions[i]);
     const bool rest_is_light = shown == heavy && heavy < probe->contribution_count;
+    const char *weight = rest_is_light ? "near 0" : "none heavier";
+    const ShortText rest = short_text("and %lld more, %s", (long long)(probe->points - shown),
+                                      live_probe_empty(probe) ? "all 0" : weight);
     if (shown < probe->points)
-        sheet_paragraph(sheet, area_below(area, shown + 1), INK_TEXT,
-                        short_text("and %lld more, %s", (long long)(probe->points - shown),
-                                   live_probe_empty(probe) ? "all 0"
-                                   : rest_is_light         ? "near 0"
-                                                           : "none heavier")
-                            .text);
+        sheet_paragraph(sheet, area_below(area, shown + 1), INK_TEXT, rest.text);
 }
 
 /* Writes how many pixels have a gradient of the loss, or why the gradients are unknown. */
@@ -284,12 +283,14 @@ static void senders_text(const PanelData *data, char *text, size_t size) {
         snprintf(text, size, "no point falls into it");
         return;
     }
-    int senders = 0;
+    const char *separator = ":"; /* before the first camera, else "," */
     snprintf(text, size, "%lld points", (long long)probe->points);
     for (int i = 0; rig && i < rig->camera_count; i++)
-        if (probe->of_camera[i])
-            text_add(text, size, "%s %s %lld", senders++ ? "," : ":", rig->cameras[i].name,
+        if (probe->of_camera[i]) {
+            text_add(text, size, "%s %s %lld", separator, rig->cameras[i].name,
                      (long long)probe->of_camera[i]);
+            separator = ",";
+        }
     const bool several = probe->bin_least != probe->bin_most;
     text_add(text, size, several ? "; depth bins %d to %d" : "; depth bin %d", probe->bin_least,
              probe->bin_most);
@@ -311,18 +312,18 @@ void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_say(sheet, &area, INK_TEXT, where_text(data).text);
     senders_text(data, text, sizeof text);
     sheet_say(sheet, &area, INK_TEXT, text);
-    sheet_say(
-        sheet, &area, INK_TEXT,
-        short_text("norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->fp64_original).text);
+    const ShortText norm =
+        short_text("norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->fp64_original);
+    sheet_say(sheet, &area, INK_TEXT, norm.text);
     if (live_probe_empty(probe))
         sheet_say(sheet, &area, INK_TEXT,
                   "each has probability 0 and adds nothing; a kernel reads it all the same: "
                   "the map is made before any depth is known");
+    const ShortText channel =
+        short_text("channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel, dtype,
+                   probe->channel_value, probe->channel_fp64);
     if (probe->channel >= 0)
-        sheet_say(sheet, &area, INK_TEXT,
-                  short_text("channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel, dtype,
-                             probe->channel_value, probe->channel_fp64)
-                      .text);
+        sheet_say(sheet, &area, INK_TEXT, channel.text);
     sheet_origin(sheet, ORIGIN_GRADIENTS, NULL);
     if (frame->gradients.loss)
         sheet_say(sheet, &area, INK_TEXT, loss_text(frame).text);

@@ -92,8 +92,8 @@ static void draw_drawing(Sheet *sheet, int x, int y, int w, const char *text, in
     }
 }
 
-/* Draws a line. A line may begin with the unit of a number that ends the line before. text_micro()
- * writes the unit's sign only behind a number, so it gets that number's last digit, too. */
+/* Draws a line. A line may begin with "us", the unit of the number before the break. text_micro()
+ * writes "µs" only behind a digit: it gets that number's last one, too, which is not drawn. */
 static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     char ascii[256], micro[300];
     const PaneKind kind = line->row->kind;

@@ -45,8 +45,8 @@ static double bytes_of_fp32_sums(const PredictedKernel *kernel) {
     return kernel->profile.encoded * sizeof(float);
 }
 
-/* Returns the bytes that a kernel touches. FP32 sums count as output. What the other tensors leave
- * of the kernel's bytes are indices. */
+/* Returns the bytes that a kernel touches. FP32 sums count as output. The bytes that belong to no
+ * other tensor are indices. */
 static Bytes touched_bytes(const PredictedKernel *kernel, const BevFootprint *f) {
     enum { INDICES = 2 }; /* in tensors[] */
     const BevTraffic *asked = &kernel->requested;
@@ -57,7 +57,8 @@ static Bytes touched_bytes(const PredictedKernel *kernel, const BevFootprint *f)
     return touched;
 }
 
-/* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
+/* Returns the share of the frustum's points outside of the grid. NaN: unknown. Only a nearest map
+ * that was not pruned has exactly one entry for each point inside. */
 static double share_outside(const LiveData *live) {
     const BevShape *shape = &live->frame.shape;
     double all = (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
@@ -146,16 +147,19 @@ typedef struct {
     const char *reason; /* ": each new line evicts the oldest"; "": none */
 } Moved;
 
+/* Returns the sentences about a prediction's DRAM transfers. The written bytes are a share of the
+ * output, and have a reason, only where the DRAM transfers nothing but output. */
 static Moved moved_of(const Prediction *there, double output_bytes, const char *about) {
     const ShortText writes = megabytes(there->dram_write_bytes);
     const ShortText reads = megabytes(there->dram_read_bytes);
     const ShortText output = megabytes(output_bytes);
-    const bool sums_fp32 = there->dram_write_bytes > 1.01 * output_bytes;
+    /* More than the output, and 1 % for rounding, is written only where FP32 sums are written. */
+    const bool writes_sums = there->dram_write_bytes > 1.01 * output_bytes;
     Moved moved = {.brief = short_text("%s%s go to DRAM", about, writes.text), .reason = ""};
     if (prediction_dram_bytes(*there) < 1) {
         moved.whole = short_text("%snothing goes to DRAM or comes from it", about);
         moved.brief = short_text("%snothing goes to DRAM", about);
-    } else if (there->dram_read_bytes >= 1 || sums_fp32) {
+    } else if (there->dram_read_bytes >= 1 || writes_sums) {
         moved.whole = short_text("%s, %s%s come", moved.brief.text, about, reads.text);
     } else {
         moved.whole =
@@ -211,8 +215,9 @@ static void draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     sheet_figures(sheet, area, counters->stale ? INK_MUTED : INK_TEXT, line);
 }
 
+/* Draws the table of bytes, then what the DRAM transfers, the L2 hits, and the counters. */
 void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
-    enum { NAMED_W = 80, REQUESTS_W = 16 }; /* from NAMED_W columns on the name has room */
+    enum { NAMED_W = 80, REQUESTS_W = 16 }; /* the width from which "V4's requests" has room */
     const LiveMemory *memory = &data->live->memory;
     area = sheet_title(sheet, area, "Bytes of a launch", model_whose(data->live));
     if (!memory->known) {
@@ -247,7 +252,7 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum { MARK_W = 2, NAME_W = 13, SIZE_W = 9, VERDICT_W = 28, BRIEF_W = 19, PERCENT_W = 7 };
 enum { MOST_GPUS = 3, NOTE_W = 39, WHOLE_FROM_W = 60 };
-static const double FULL = 1.8; /* the bars' scale in L2s */
+static const double FULL = 1.8; /* how many L2s the full width of a bar stands for */
 
 typedef struct {
     const char *name;
@@ -257,8 +262,8 @@ typedef struct {
     bool chosen;      /* the model's figures on the screen are of this GPU */
 } Cache;
 
-/* Lists the L2 caches that the panel compares: the chosen GPU's or this machine's, then those of
- * the article's two GPUs. */
+/* Lists the L2 caches that the panel compares: those of the article's two GPUs, and before them the
+ * chosen GPU's. If that GPU is one of the two, unchanged, this machine's L2 takes its place. */
 static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     const LiveDevice *device = &data->live->device;
     const Gpu *article[] = {gpu_find("a6000"), gpu_find("pro6000")};
@@ -294,8 +299,21 @@ static Stays stays_in(const PanelData *data, const Cache *cache, double *lost) {
     return there.dram_write_bytes > little * f->out ? STAYS_INPUTS : STAYS_ALL;
 }
 
-/* Draws a bar of the touched bytes against the size of an L2, the hollow tick of the gather
- * traffic, and the verdict. */
+/* Draws the hollow tick of the gather traffic, but not within the bar or on a full L2's mark. */
+static void draw_gather_tick(Sheet *sheet, Area bar, const Cache *cache, double touched,
+                             double gathered) {
+    const double columns_a_byte = bar.w / (FULL * cache->bytes);
+    const bool beyond = gathered * columns_a_byte >= bar.w; /* an arrow follows the tick */
+    const int tick = beyond ? bar.w - 4 : (int)(gathered * columns_a_byte);
+    const int limit_mark = (int)(bar.w / FULL);
+    if (tick <= touched * columns_a_byte || tick == limit_mark)
+        return;
+    sheet_sign(sheet, bar.x + tick, bar.y, 0x25cb, cell_style(INK_TITLE));
+    if (beyond)
+        sheet_sign(sheet, bar.x + tick + 2, bar.y, 0x2192, cell_style(INK_TITLE));
+}
+
+/* Draws an L2's row: its name and size, the bar of the touched bytes, and which tensors stay. */
 static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
                        Bytes bytes, double gathered) {
     static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
@@ -320,21 +338,15 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     Segment segments[TENSORS];
     for (int i = 0; i < TENSORS; i++)
         segments[i] = (Segment){bytes.of[i], tensors[i].ink, tensors[i].texture};
-    const double touched = total(bytes), columns_a_byte = bar.w / (FULL * cache->bytes);
+    const double touched = total(bytes);
     sheet_stack(sheet, bar, segments, TENSORS, FULL * cache->bytes, cache->bytes);
-    const bool beyond = gathered * columns_a_byte >= bar.w; /* an arrow follows the tick */
-    const int tick = beyond ? bar.w - 4 : (int)(gathered * columns_a_byte);
-    const int limit_mark = (int)(bar.w / FULL); /* of a full L2; a tick would cover the mark */
-    if (whole && tick > touched * columns_a_byte && tick != limit_mark) {
-        sheet_sign(sheet, bar.x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
-        if (beyond)
-            sheet_sign(sheet, bar.x + tick + 2, row.y, 0x2192, cell_style(INK_TITLE));
-    }
+    if (whole)
+        draw_gather_tick(sheet, bar, cache, touched, gathered);
     sheet_line(sheet, area_behind(at, 1), cell_style(INK_TEXT),
                short_text("%s%.0f %%", prediction_about(of), 100 * touched / cache->bytes).text);
     if (!of)
         sheet_right(sheet, row, cell_style(INK_MUTED), "all arrays");
-    if (!stays)
+    if (stays == STAYS_UNKNOWN)
         return;
     const ShortText full = stays == STAYS_INPUTS
                                ? short_text("%.0f %% of output leaves", 100 * fmin(lost, 1))
@@ -364,16 +376,15 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     char note[224] = "";
-    double gathered = bev_traffic_total(memory->gather);
-    double share = share_outside(data->live);
+    const double gathered = bev_traffic_total(memory->gather), share = share_outside(data->live);
+    const double sums = predicted ? bytes_of_fp32_sums(predicted) : 0;
     const Bytes all = footprint_bytes(&memory->footprint);
     const Bytes touched = predicted ? touched_bytes(predicted, &memory->footprint) : all;
     if (predicted)
         snprintf(note, sizeof note, "%s's %s%s, ", predicted->title, prediction_about(predicted),
                  megabytes(total(touched)).text);
-    if (predicted && bytes_of_fp32_sums(predicted) > 0)
-        text_add(note, sizeof note, "FP32 sums %s, ",
-                 megabytes(bytes_of_fp32_sums(predicted)).text);
+    if (sums > 0)
+        text_add(note, sizeof note, "FP32 sums %s, ", megabytes(sums).text);
     text_add(note, sizeof note, "all arrays %s", megabytes(total(all)).text);
     if (isfinite(share))
         text_add(note, sizeof note, ", %.1f %% of the points outside of the grid", 100 * share);

@@ -56,10 +56,10 @@ static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     const char *about = prediction_about(predicted);
     findings_reason(predicted, &p, 0, reason, sizeof reason);
     reason[strcspn(reason, ":")] = '\0';
-    sheet_line(sheet, area, cell_bold(INK_ACCENT),
-               short_text("%s on %s: %s%s, %s", predicted->title, prediction_gpu(data->state).text,
-                          about, text_of_figure(UNIT_US, p.latency_us).text, reason)
-                   .text);
+    const ShortText us = text_of_figure(UNIT_US, p.latency_us), gpu = prediction_gpu(data->state);
+    const ShortText latency =
+        short_text("%s on %s: %s%s, %s", predicted->title, gpu.text, about, us.text, reason);
+    sheet_line(sheet, area, cell_bold(INK_ACCENT), latency.text);
     ShortText traffic =
         short_text("L2 hits %s%.1f %% of lookups, DRAM %s%s, %s", about, 100 * p.hit_rate, about,
                    text_of_unit(UNIT_BYTES, prediction_dram_bytes(p)).text,
@@ -133,8 +133,8 @@ void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, EFFECT_W = 18, SENTENCE_FROM_W = 76 };
 
-/* Writes the gain: "V4 ~1.6 times as fast", "1.6 x", or "follows": what a cost would give back is
- * not known before the kernel is replayed as a whole. */
+/* Returns the gain: "V4 ~1.6 times as fast", in a narrow row "1.6 x". The gain of a removed cost
+ * "follows" while the kernel is replayed only in part. */
 static ShortText gain_text(const Advice *advice, bool wide) {
     const char *colon = wide ? ": " : "";
     if (advice->estimate && advice->command.action == ACTION_EXPLAIN)

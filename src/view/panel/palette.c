@@ -118,8 +118,7 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
         sheet_line(sheet, area, cell_bold(INK_WARN), line->value.text);
 }
 
-/* Returns the note of the title: which row is chosen, "2 of 12", or why no row is what was typed.
- */
+/* Returns the title's note: which row is chosen, "2 of 12", or why no row is what was typed. */
 static ShortText note_text(const Palette *palette, const PaletteRow *rows, int at, int count) {
     const KeyRow *typed = keys_beginning(palette->text);
     if (palette->tries)
@@ -133,6 +132,7 @@ static ShortText note_text(const Palette *palette, const PaletteRow *rows, int a
     return short_text("%d of %d", at + 1, count);
 }
 
+/* Draws the rows around the chosen row, and below what Enter does, or the row's help if cut. */
 void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Palette *palette = &data->state->palette;
     PaletteRow rows[PALETTE_ROWS];
@@ -266,8 +266,7 @@ static Area place_overlay(Area room, Area picture, int w, int h, int least_w) {
                   h};
 }
 
-/* Draws a box that floats over the drawing so far. Returns the area for a title and a text in it.
- */
+/* Draws a box over the drawing so far. Returns the area within it for a title and a text. */
 static Area draw_float(Sheet *sheet, Area area) {
     const int top = sheet->pixels; /* in cells the title stands on the edge */
     Spots *spots = sheet->spots;

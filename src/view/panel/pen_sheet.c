@@ -37,7 +37,7 @@ static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign a
     Box box = sheet_box(sheet, (Area){x, y, w, 1});
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
     if (look.bold && pen_text_width(sheet->surface, &look, text) > room)
-        look.bold = false; /* its width was that of plain text */
+        look.bold = false; /* callers measure the width of plain text */
     const bool right = align == ALIGN_RIGHT, reverse = style.attributes & CELL_REVERSE;
     if (w <= 0)
         return 0;
@@ -85,8 +85,8 @@ static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
     return true;
 }
 
-/* Draws a tile with a character that names its content. Three characters have no name in the tile:
- * '.' is an empty tile, '#' and '=' are coloured ones. */
+/* Draws a tile with its character in it. Tiles of three characters have no text: '.' is an empty
+ * tile, '#' and '=' are coloured ones. */
 static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Pen *pen = sheet->surface;
     Box box = tile_of(sheet, x, y);

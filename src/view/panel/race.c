@@ -179,9 +179,8 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
                       double us) {
     const bool done = us >= lane->latency_us;
     Area head = area_row(&area);
-    area_columns(&head,
-                 sheet_line(sheet, head, cell_bold(lane_ink(view->race, lane)), lane->rung->title) +
-                     1);
+    const CellStyle name_style = cell_bold(lane_ink(view->race, lane));
+    area_columns(&head, sheet_line(sheet, head, name_style, lane->rung->title) + 1);
     sheet_right(sheet, head, done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED),
                 done ? "done" : written_text(lane, us).text);
     grid_draw(sheet, area, view, lane, us, false);
@@ -213,8 +212,9 @@ static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) 
     const Race *race = view->race;
     int w = (area.w - GAP * (race->count - 1)) / race->count, wide, high;
     sheet_pixels(sheet, (Area){0, 0, w, area.h}, &wide, &high);
-    double square = (double)wide * (double)race->nx / (double)race->ny; /* height of a grid */
-    int h = (int)fmin(ceil(square * area.h / high) + 2, area.h);
+    const double pixels_h = (double)wide * (double)race->nx / (double)race->ny; /* of a grid */
+    const double grid_rows = ceil(pixels_h * area.h / high);
+    int h = (int)fmin(1 + grid_rows + 1, area.h); /* the head, the grid, and a blank row */
     for (int i = 0; i < race->count; i++)
         lane_draw(sheet, (Area){area.x + i * (w + GAP), area.y, w, h - 1}, view, &race->lanes[i],
                   us);
@@ -224,10 +224,9 @@ static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) 
 /* Draws the grids side by side as they are at `us`. */
 static void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
-    area =
-        sheet_title(sheet, area,
-                    short_text("Race, in slow motion: 1 µs takes %g ms", race_ms_per_us(race)).text,
-                    short_text("%.1f µs", us).text);
+    const ShortText title =
+        short_text("Race, in slow motion: 1 µs takes %g ms", race_ms_per_us(race));
+    area = sheet_title(sheet, area, title.text, short_text("%.1f µs", us).text);
     sheet_line(sheet, area, cell_bold(INK_TEXT), finding_text(race).text);
     sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), source_text(view).text);
     area = area_below(area, 2 + (area.h > 20));
@@ -346,11 +345,10 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
                    slow->multiprocessors);
     area = sheet_title(sheet, area, title.text, "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
+    const char *format =
+        waits ? "%s waits for long cells, up to %lld points" : "%s is the slowest kernel here";
     sheet_line(sheet, area, cell_bold(INK_WARN),
-               short_text(waits ? "%s waits for long cells, up to %lld points"
-                                : "%s is the slowest kernel here",
-                          slow->rung->title, (long long)race->longest_points)
-                   .text);
+               short_text(format, slow->rung->title, (long long)race->longest_points).text);
     snprintf(legend, sizeof legend,
              "%s; blank: idle, lighter: more of a row's multiprocessors work", note.text);
     sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED),
@@ -399,8 +397,7 @@ void race_draw(Sheet *sheet, Area area, const PanelData *data) {
                   &race->lanes[i], best->latency_us);
 }
 
-/* Returns how many kernels of the race the model has replayed. The race begins when all are done.
- */
+/* Returns how many kernels the model has replayed. A race begins after all of its kernels. */
 static int count_replayed(const State *state, const LiveData *live) {
     const MemoryModel *model = live->model;
     int done = 0;
@@ -413,7 +410,7 @@ static int count_replayed(const State *state, const LiveData *live) {
     return done;
 }
 
-/* Draws in the middle when the race will start. */
+/* Draws in the middle of the area how many of the kernels are replayed, for the race to begin. */
 static void draw_start(Sheet *sheet, Area area, int done) {
     const ShortText text =
         short_text("The model replays all %d kernels first: %d done", RACE_KERNELS, done);

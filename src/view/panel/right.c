@@ -127,9 +127,10 @@ static void draw_plot(Sheet *sheet, Area area, const PanelData *data) {
     for (int row = 0; row < rows; row++)
         sheet_sign(sheet, plot.limit_x, area.y + row, sheet->pixels ? '|' : 0x2502,
                    cell_style(INK_TITLE));
-    for (int i = -1; i < BEV_DTYPE_COUNT; i++) {
-        const int dtype = i < 0 ? selected : i;
-        if (i != selected && all[dtype].source && isfinite(all[dtype].max_abs))
+    for (int turn = -1; turn < BEV_DTYPE_COUNT; turn++) {
+        const int dtype = turn < 0 ? selected : turn; /* the selection comes first */
+        const bool drawn_before = turn == selected;
+        if (!drawn_before && all[dtype].source && isfinite(all[dtype].max_abs))
             draw_format(sheet, &plot, data, (BevDtype)dtype);
     }
 }
@@ -299,6 +300,7 @@ static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
                fitting_wording(sheet, area.w, &format));
 }
 
+/* Draws axis, plot and verdicts; in few rows the verdicts in the title, or the verdicts alone. */
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     const bool has_axis = area.h >= LEAST_ROWS, below = area.h >= LABEL_ROWS + 3;
     const char *title = area.w < SHORT_TITLE_W && has_axis && !below ? "Right?" : "Is it right?";

@@ -108,8 +108,7 @@ bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* A part of a stacked bar. Screens without colour draw the texture, a glyph, in place of the ink.
- */
+/* A part of a stacked bar. Screens without colour draw its texture, a glyph, not its ink. */
 typedef struct {
     double value;
     Ink ink;

@@ -64,7 +64,8 @@ typedef struct {
     LessonPanel point; /* a lesson points at this panel */
 } Stack;
 
-enum { QUESTION = 6 }; /* the fold of a question, or a higher one */
+/* Ranks of folding: a question of the page has QUESTION or more, a lesson's panel POINTED_AT. */
+enum { QUESTION = 6, POINTED_AT = INT_MAX };
 
 static int least_rows(const Stack *stack, const Panel *panel) {
     if (stack->brief && panel->brief)
@@ -81,7 +82,7 @@ static int least_height(const Stack *stack) {
 
 static int fold_rank(const Stack *stack, int i) {
     bool pointed = stack->point != PANEL_NONE && stack->panels[i]->point == stack->point;
-    return pointed ? INT_MAX : stack->panels[i]->fold;
+    return pointed ? POINTED_AT : stack->panels[i]->fold;
 }
 
 /* Leaves out panels until the rest has room; the questions first shrink to their answers. The last
@@ -118,7 +119,7 @@ static void share_rows(Sheet *sheet, Stack *stack, const PanelData *data) {
     stack->gap = GAP + (roomy > 2 ? 2 : roomy);
 }
 
-/* Returns the rows that a guest gets: what it would like where it says so, at most half of all. */
+/* Returns the rows of a guest, which takes the last panels' place: at most half of all rows. */
 static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest,
                       const PanelData *data) {
     int half = stack->area.h / 2;
@@ -142,14 +143,14 @@ void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel
     int needed = guest ? guest_rows(sheet, &stack, guest, data) : 0;
     for (int i = 0; i < stack.count; i++) {
         const int h = stack.heights[i];
-        bool more = i + 1 < stack.count && area.h - h - stack.gap >= needed;
-        if (guest && i && !more) {
+        const bool guest_fits_below = i + 1 < stack.count && area.h - h - stack.gap >= needed;
+        if (guest && i > 0 && !guest_fits_below) { /* the guest ends the stack from here on */
             panel_draw(sheet, area, guest, data);
             return;
         }
         const Area at = {area.x, area.y, area.w, h < area.h ? h : area.h};
         panel_draw(sheet, at, stack.panels[i], data);
-        if (fold_rank(&stack, i) == INT_MAX)
+        if (fold_rank(&stack, i) == POINTED_AT)
             sheet->back->frame(sheet, at);
         area = area_below(area, h + stack.gap);
     }
@@ -157,7 +158,7 @@ void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel
 
 /* ---- the column beside the picture ----------------------------------------------------------- */
 
-/* The panels of the default page. The first ones keep their places, whatever the last ones show. */
+/* The panels of the default page. The first panels never move; a guest can hide the last ones. */
 static const Panel *const questions[] = {
     &headline_panel, &why_panel, &resident_panel, &right_panel, &points_panel,
     &findings_panel, NULL};
@@ -185,7 +186,7 @@ bool steps_are_two(const PanelData *data) {
     return data->state->job.steps && !data->state->bits.open && steps && steps->baseline.step_count;
 }
 
-/* Returns what is shown in the last places. NULL: their own panels. */
+/* Returns the guest: the panel in place of the last panels of the default page. NULL: none. */
 static const Panel *guest_of(const PanelData *data) {
     static const Panel *const guests[] = {&cell_panel,    &model_panel,  &gradients_panel,
                                           &objects_panel, &legend_panel, NULL};

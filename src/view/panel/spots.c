@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A figure whose origin is asked for, and the parts that the sentences of origin.inc are made of.
- */
+/* A figure whose origin is asked for, and the parts that fill the sentences of origin.inc. */
 typedef struct {
     const State *state;
     const LiveData *live;
@@ -264,8 +263,7 @@ int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
     return -1;
 }
 
-/* Returns the figure under the point; -1: none. Of several, the figure drawn last is the smallest.
- */
+/* Returns the figure under the point; -1: none. The figure drawn last lies on the others. */
 static int figure_at(const Spots *spots, double x, double y) {
     int first = spots_over(spots, x, y) ? spots->over_figures : 0, i = spots->figure_count - 1;
     while (i >= first && !inside(&spots->figures[i].box, x, y))
@@ -293,8 +291,7 @@ bool spots_on_time(const Spots *spots, double x, double y) {
            inside(&(Box){bar->x, bar->y - slack, bar->w, bar->h + 2 * slack}, x, y);
 }
 
-/* Returns the box under a point. The box of a command comes before the figures within: a click
- * means the whole row. */
+/* A command's box comes before the boxes of figures within: a click means the whole row. */
 const Box *spots_box(const Spots *spots, double x, double y) {
     int spot = spot_at(spots, x, y), figure = figure_at(spots, x, y);
     if (spots_on_time(spots, x, y))
@@ -346,8 +343,7 @@ bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *
 
 /* ---- tooltips -------------------------------------------------------------------------------- */
 
-/* Writes a word of the glossary with its first sentence. A short sentence is followed by a second.
- */
+/* Writes a word of the glossary with its first sentence, or two if the first one is short. */
 static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     enum { SHORT = 30 };
     const char *end = strstr(row->text, ". ");
@@ -357,9 +353,8 @@ static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     snprintf(text, TIP_TEXT_MAX, "%s: %.*s", row->word, length, row->text);
 }
 
-/* Returns the word of the glossary that explains a control: the word of the value that a click
- * sets or of the value that is set, else the control's own word, else a word in the control's help.
- */
+/* Returns the glossary's row for a control: that of the value which a click sets or which is set;
+ * else that of the control's own word; else that of a word in the control's help. */
 static const GlossaryRow *word_of(const KeyRow *control, const Command *command,
                                   const char *value) {
     const bool sets_value = command->argument[0] && command->action != ACTION_COMMANDS;

@@ -186,12 +186,11 @@ static void title_row(StepPage *page) {
         pass = short_text(", pass %d of %d", steps_pass(steps, page->number), steps->passes);
     if (page->view->lane >= 0)
         lane = short_text(", lane %d", page->view->lane);
-    page_say(page, cell_bold(INK_TITLE),
-             short_text("step %d of %d%s: %s   (warp %d of %d: block %lld, warp %d%s)",
-                        page->number + 1, steps->step_count, pass.text,
-                        step_phases[page->step->phase], page->step->warp + 1, steps->warp_count,
-                        (long long)warp->block, warp->number, lane.text)
-                 .text);
+    const ShortText title = short_text(
+        "step %d of %d%s: %s   (warp %d of %d: block %lld, warp %d%s)", page->number + 1,
+        steps->step_count, pass.text, step_phases[page->step->phase], page->step->warp + 1,
+        steps->warp_count, (long long)warp->block, warp->number, lane.text);
+    page_say(page, cell_bold(INK_TITLE), title.text);
 }
 
 /* Draws a step. A low area leaves out the lanes, if a tree of sums shows the lanes in its first

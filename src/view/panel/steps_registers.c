@@ -11,7 +11,8 @@ enum { NUMBER_W = 9 }; /* of a number, and a blank */
 static ShortText number_text(float value) {
     double large = fabs((double)value);
     const char *format = large >= 100 || value == 0 ? "%8.4g" : large < 1e-3 ? "%8.1e" : "%8.4f";
-    return isfinite(value) ? short_text(format, (double)value + 0.0) : short_text("%8s", "n/a");
+    const double no_minus_zero = (double)value + 0.0; /* -0 would be written as "-0" */
+    return isfinite(value) ? short_text(format, no_minus_zero) : short_text("%8s", "n/a");
 }
 
 /* Writes a number to the right end of a place. */
@@ -48,11 +49,10 @@ static void queue_rows(StepPage *page) {
             text_add(lanes.text, sizeof lanes.text, "%s%c", lanes.text[0] ? ">" : "",
                      lane_sign(lane));
     page_label(page, "queue", NULL, cell_bold(INK_WARN), lanes.text);
-    page_label(page, "", NULL, cell_style(INK_WARN),
-               short_text("%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns, plural,
-                          cell_letter(page, point->cell), step_lane_channel(steps, point, of_lane),
-                          turns, plural)
-                   .text);
+    const ShortText waiting = short_text("%d lane%s at one sum, of cell %c, channel %d: %d turn%s",
+                                         turns, plural, cell_letter(page, point->cell),
+                                         step_lane_channel(steps, point, of_lane), turns, plural);
+    page_label(page, "", NULL, cell_style(INK_WARN), waiting.text);
 }
 
 /* Writes a row of the tree: how many sums are left, and which lanes hold them. The row tells the
@@ -66,11 +66,10 @@ static void tree_row(StepPage *page, const StepTree *tree, int level) {
     const ShortText sum = number_text(tree->sums[level][lane]);
     for (int i = 0; i < STEP_LANES; i++)
         signs[i] = counts >> i & 1 ? cell_letter(page, tree->cells[i]) : '.';
+    const ShortText text = short_text(" %2d sums; lane %d: %s", __builtin_popcount(counts), lane,
+                                      sum.text + strspn(sum.text, " "));
     page_label(page, level ? short_text("down %-4d", 1 << (level - 1)).text : "product", signs,
-               cell_style(INK_OUTPUT),
-               short_text(" %2d sums; lane %d: %s", __builtin_popcount(counts), lane,
-                          sum.text + strspn(sum.text, " "))
-                   .text);
+               cell_style(INK_OUTPUT), text.text);
 }
 
 /* Draws the levels of a warp's reduction by shuffles, and how many lanes add atomically. */
@@ -120,8 +119,7 @@ static TileSum tile_sum(const StepPage *page, int k) {
     return (TileSum){.cell = -1};
 }
 
-/* Draws the place of a cell, and the cell's sum. The commas of all places stand below each other.
- */
+/* Draws the place of a cell, and the cell's sum. The places of all rows align at their commas. */
 static void matrix_sum(StepPage *page, Area *row, TileSum of) {
     enum { X_DIGITS = 3 };
     const CellStyle style = cell_style(of.cell == page->view->cell ? INK_ACCENT : INK_OUTPUT);
@@ -176,15 +174,15 @@ static void matrix_row(StepPage *page, int64_t image_row, int line) {
 void matrix_rows(StepPage *page) {
     StepPixel top = step_pixel(&page->view->steps->shape, page->points[0].depth);
     top.h -= page->points[0].row; /* the slab's first image row */
-    page_label(page, "matrix", NULL, cell_style(INK_ACCENT),
-               short_text("%s, column %lld, rows %lld to %lld, two a line",
-                          camera_text(page->view->rig, top.camera).text, (long long)top.w,
-                          (long long)top.h, (long long)top.h + MATRIX - 1)
-                   .text);
-    page_say(page, cell_style(INK_MUTED),
-             short_text("rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
-                        page->points[0].first)
-                 .text);
+    const ShortText image_rows =
+        short_text("%s, column %lld, rows %lld to %lld, two a line",
+                   camera_text(page->view->rig, top.camera).text, (long long)top.w,
+                   (long long)top.h, (long long)top.h + MATRIX - 1);
+    const ShortText heads =
+        short_text("rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
+                   page->points[0].first);
+    page_label(page, "matrix", NULL, cell_style(INK_ACCENT), image_rows.text);
+    page_say(page, cell_style(INK_MUTED), heads.text);
     for (int line = 0; line < MATRIX / 2; line++)
         matrix_row(page, top.h, line);
 }

@@ -37,8 +37,7 @@ char lane_sign(int lane);
  * lanes: lanes 0 and 8, which often stand below each other, differ. */
 Ink steps_lane_ink(const Sheet *sheet, char sign);
 
-/* Write V4's step as a product of small matrices: 16 image rows by 16 cells, times their features.
- */
+/* Writes V4's step as a product of matrices: 16 image rows by 16 cells, times the features. */
 void matrix_rows(StepPage *page);
 /* Writes how the sums of a step's lanes meet: in a queue of lanes, or in a tree of shuffles. */
 void meeting_rows(StepPage *page);

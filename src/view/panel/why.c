@@ -9,9 +9,8 @@
 enum { MARK_W = 2, NUMBER_W = 11, SHORT_W = 24, BRIEF_W = 18, BESIDE_W = 68 };
 enum { BAR_LEAST = 12, BAR_GOOD = 20, BRIEF_LEAST = 8 };
 
-/* Returns the rows that the panel wants. A kernel takes two rows where the panel is too narrow for
- * a reason beside its bar. On a screen of cells a kernel takes two rows, too: a thick bar is a row
- * and a half high. */
+/* Returns the rows that the panel wants. A kernel takes two rows where a reason has no room beside
+ * its bar, and on a screen of cells, where a thick bar is a row and a half high. */
 int why_want(Sheet *sheet, const PanelData *data, int width) {
     enum { TITLE = 1, KERNELS = 4, OTHERS = 3 };
     (void)data;
@@ -26,8 +25,8 @@ typedef struct {
     double scale_us; /* what the full width of the bars stands for */
 } Columns;
 
-/* Returns the width for the reasons beside the bars: whole ones, short ones, brief ones, or none.
- * A bar keeps its least width, so that bars can be compared. */
+/* Returns the width for the reasons beside the bars, in their whole, short or brief wording; 0: no
+ * reason has room. The bars keep a least width, so that they can be compared. */
 static int choose_reason_width(int room, int whole_w) {
     if (room - whole_w >= BAR_LEAST)
         return whole_w;
@@ -232,7 +231,7 @@ static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const 
 
 /* ---- this CPU -------------------------------------------------------------------------------- */
 
-/* Returns what was timed of the bar's kernel on this CPU. NULL: nothing was. */
+/* Returns the row of the bar's kernel if the kernel was timed on this CPU, else NULL. */
 static const LiveKernel *timed_here(const LiveData *live, const StoryBar *bar) {
     const LiveKernel *row = bar->here ? live_kernel(live, bar->here) : NULL;
     bool timed = row && bar->here->where == BEV_CPU && !row->median_us.stale &&
@@ -247,7 +246,7 @@ static bool is_recorded_here(const LiveData *live, const LiveKernel *row) {
     return row->recorded_us.source && !strncmp(row->recorded_on, here, strlen(here));
 }
 
-/* Adds ", V4 1.26 ms" to a list. An entry without room for all of it is left out: returns false. */
+/* Adds ", V4 1.26 ms" to a list. Returns false, and adds nothing, if the entry has no room. */
 static bool add_time(Sheet *sheet, char *text, size_t size, int w, const BevKernel *kernel,
                      double us) {
     const size_t length = strlen(text);
@@ -259,8 +258,8 @@ static bool add_time(Sheet *sheet, char *text, size_t size, int w, const BevKern
     return false;
 }
 
-/* Adds what idle CPUs of this kind took: the selection first, then the other bars. No order follows
- * from the times of a busy CPU. */
+/* Adds recorded times of idle CPUs of this kind, because times of a busy CPU tell no order: first
+ * the selection's, then the other bars'. Without the selection's time none is added. */
 static void add_recorded(Sheet *sheet, char *text, size_t size, int w, const LiveData *live,
                          const Story *story, const LiveKernel *selected) {
     const size_t before = strlen(text);
@@ -287,8 +286,8 @@ static void doubtful_text(const PanelData *data, const LiveKernel *row, char *te
              swings ? "" : "about ", text_of_change(UNIT_US, swings ? least : NAN, most).text);
 }
 
-/* Lists the times that this CPU was measured at: "this CPU, measured: V4 1.26 ms". Where a time has
- * no room, the list ends with ":all", the page of all kernels. */
+/* Lists the times measured on this CPU: "this CPU, measured: V4 1.26 ms". Where a time has no room,
+ * the list ends with ":all", the page of all kernels. */
 static void list_measured(Sheet *sheet, char *text, size_t size, int w, const LiveData *live,
                           const Story *story) {
     const char *all_page = " (:all)";
