@@ -255,7 +255,7 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
         return "not in this kernel";
     if (unknown == UNKNOWN_ACCURACY)
         return live->timed ? waits : "not checked";
-    if (row && row->skipped)
+    if (row && row->skipped) /* from here on: why a latency is unknown */
         return row->skipped;
     if (row && row->failed)
         return "failed on this problem";
@@ -445,24 +445,24 @@ static bool advise_pruning(const State *state, const LiveData *live, Advice *adv
     if (!selected || !live->model->pruned.count || gpu_edit_any(&state->edit))
         return false;
     const PrunedModel *pruned = &live->model->pruned;
-    const PrunedKernel *best = pruned->kernels, *own = NULL; /* the fastest row; the selection's */
+    const PrunedKernel *best = pruned->kernels, *own = NULL; /* the fastest; the selected */
     for (int i = 0; i < pruned->count; i++) {
         const PrunedKernel *row = &pruned->kernels[i];
         best = row->latency_us[gpu] < best->latency_us[gpu] ? row : best;
         own = row->kernel == model_row(live->job.config.kernel) ? row : own;
     }
     Prediction unused;
-    const PredictedKernel *leader = findings_fastest(live->model, gpu, NULL, &unused);
-    const PredictedKernel *unpruned_best = model_of_kernel(live->model, best->kernel, &gpus[gpu]);
-    const bool other_leads = leader && unpruned_best && leader->kernel != unpruned_best->kernel;
+    const PredictedKernel *fastest_now = findings_fastest(live->model, gpu, NULL, &unused);
+    const PredictedKernel *best_now = model_of_kernel(live->model, best->kernel, &gpus[gpu]);
+    const bool other_leads = fastest_now && best_now && fastest_now->kernel != best_now->kernel;
     double gain = own ? selected->predicted[gpu].latency_us / own->latency_us[gpu] : 0;
-    const bool of_best = gain < least_gain && unpruned_best;
+    const bool of_best = gain < least_gain && best_now;
     if (of_best)
-        gain = unpruned_best->predicted[gpu].latency_us / best->latency_us[gpu];
+        gain = best_now->predicted[gpu].latency_us / best->latency_us[gpu];
     *advice = (Advice){.finding = {.gain = gain},
                        .command = {.action = ACTION_PRUNE},
                        .of = of_best ? best->kernel->title : NULL,
-                       .estimate = (of_best ? unpruned_best : selected)->estimate};
+                       .estimate = (of_best ? best_now : selected)->estimate};
     snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
     snprintf(advice->finding.advice, sizeof advice->finding.advice,
              "prune < %g at %s (drops %.0f %% of points)%s%s%s", pruned->below,

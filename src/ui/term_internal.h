@@ -84,9 +84,9 @@ typedef struct {
     int skip;          /* KEYS_SKIP: the number of codes still to skip */
     mbstate_t bytes;   /* KEYS_CHARACTER: the bytes of the character so far */
     bool alt;          /* an Escape stood before this key or sequence, which thus means nothing */
-    bool alone;        /* nothing followed the last code at once */
-    bool lone;         /* nothing followed the Escape at once: a key may follow a key */
-    bool bare;         /* the sequence began without Escape, because that was taken for a key */
+    bool paused;       /* nothing followed the last code at once */
+    bool esc_paused;   /* nothing followed the Escape at once: a key may follow a key */
+    bool no_escape;    /* the sequence began without Escape, because that was taken for a key */
     bool escaped;      /* an Escape was taken for a key: the next '[' may begin a sequence */
     bool late;         /* the bytes read now have waited: Escape and a key may be two keys */
     double now_ms;     /* when the current code was read */

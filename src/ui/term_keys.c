@@ -189,14 +189,14 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
 /* Waits for another code in the state `at`. Expected answers stay expected meanwhile. */
 static void await_code(TermKeys *typed, int at) {
     typed->at = at;
-    typed->alone = false;
+    typed->paused = false;
     typed->since_ms = typed->now_ms;
     if (typed->owed && at != KEYS_ESCAPED)
         typed->until_ms = fmax(typed->until_ms, typed->now_ms + ANSWERS_PIECE_MS);
 }
 
 static void begin_escape(TermKeys *typed) {
-    typed->alt = typed->lone = typed->bare = false;
+    typed->alt = typed->esc_paused = typed->no_escape = false;
     await_code(typed, KEYS_ESCAPED);
 }
 
@@ -232,7 +232,7 @@ static void take_character(TermKeys *typed, int code) {
 static void take_plain(TermKeys *typed, int code) {
     const bool escaped = typed->escaped;
     typed->escaped = escaped && typed->owed;
-    typed->alt = typed->lone = false;
+    typed->alt = typed->esc_paused = false;
     typed->at = KEYS_PLAIN;
     if (code == ESCAPE)
         begin_escape(typed);
@@ -241,7 +241,7 @@ static void take_plain(TermKeys *typed, int code) {
     else if (code >= KEY_MIN)
         put_key(typed, key_of_code(code));
     else if (escaped && (code == '[' || owed_answers(typed, code, ANY, ANY))) {
-        typed->bare = true;
+        typed->no_escape = true;
         begin_sequence(typed, code);
     } else
         take_character(typed, code);
@@ -252,14 +252,14 @@ static void give_up_sequence(TermKeys *typed) {
     const bool escape = typed->at == KEYS_ESCAPED;
     if (escape && typed->alt)
         put_key(typed, KEYCODE_ESCAPE);
-    if (escape || typed->lone || (typed->at == KEYS_STRING_ENDS && !may_be_answer(typed)))
+    if (escape || typed->esc_paused || (typed->at == KEYS_STRING_ENDS && !may_be_answer(typed)))
         put_key(typed, KEYCODE_ESCAPE);
-    typed->escaped |= escape || typed->lone;
-    if (!escape && (typed->lone || typed->bare)) {
+    typed->escaped |= escape || typed->esc_paused;
+    if (!escape && (typed->esc_paused || typed->no_escape)) {
         put_key(typed, typed->introducer);
         put_key(typed, typed->text[0]);
     }
-    typed->lone = typed->bare = false;
+    typed->esc_paused = typed->no_escape = false;
     memset(&typed->bytes, 0, sizeof typed->bytes);
     typed->at = KEYS_PLAIN;
 }
@@ -268,7 +268,7 @@ static void give_up_sequence(TermKeys *typed) {
 static void take_escaped(TermKeys *typed, int code) {
     const bool begins_answer = owed_answers(typed, code, ANY, ANY);
     const bool begins_key = code == '[' || code == 'O';
-    if (typed->lone && !begins_answer) {
+    if (typed->esc_paused && !begins_answer) {
         give_up_sequence(typed);
         take_plain(typed, code);
         return;
@@ -298,15 +298,15 @@ static bool is_between(const TermKeys *typed, int code) {
     if (!may_be_answer(typed) || code == ESCAPE)
         return false;
     if (typed->at == KEYS_STRING_ENDS) /* else the code ends the string, or begins an answer */
-        return typed->alone && code != '\\' && !owed_answers(typed, code, ANY, ANY);
+        return typed->paused && code != '\\' && !owed_answers(typed, code, ANY, ANY);
     if (!first) /* else the code is the first character of an answer */
-        return typed->alone && !owed_answers(typed, introducer, code, ANY);
+        return typed->paused && !owed_answers(typed, introducer, code, ANY);
     if (typed->at == KEYS_STRING)
         return (code < ' ' && code != BELL) || code >= CHARACTERS;
     if (code < ' ' || code > '~') /* no code of a sequence */
         return true;
     const bool is_letter = code >= '@'; /* would end the sequence */
-    return is_letter && typed->alone && !owed_answers(typed, introducer, first, code);
+    return is_letter && typed->paused && !owed_answers(typed, introducer, first, code);
 }
 
 static void end_sequence(TermKeys *typed, int letter) {
@@ -338,10 +338,10 @@ static bool is_sequence(TermKeys *typed, int code) {
     const bool report = typed->introducer == '[' && fits_report;
     if (!report && !answer)
         return false;
-    if (report && !first && typed->lone)
+    if (report && !first && typed->esc_paused)
         put_key(typed, KEYCODE_ESCAPE);
     if (answer || !first)
-        typed->lone = typed->bare = false;
+        typed->esc_paused = typed->no_escape = false;
     return true;
 }
 
@@ -349,7 +349,7 @@ static bool is_sequence(TermKeys *typed, int code) {
  * begin of another sequence, ends the sequence. */
 static void take_within(TermKeys *typed, int code) {
     const bool string = typed->at == KEYS_STRING;
-    if ((typed->lone || typed->bare) && !is_sequence(typed, code)) {
+    if ((typed->esc_paused || typed->no_escape) && !is_sequence(typed, code)) {
         give_up_sequence(typed);
         take_plain(typed, code);
     } else if (is_between(typed, code))
@@ -383,7 +383,7 @@ static double wait_until_ms(const TermKeys *typed) {
         return typed->since_ms + (typed->owed ? ANSWERS_HOLD_MS : 0);
     if (in_sequence && may_be_answer(typed))
         return typed->text[0] ? typed->until_ms : typed->since_ms + ANSWERS_HOLD_MS;
-    if (in_sequence && (typed->lone || typed->bare))
+    if (in_sequence && (typed->esc_paused || typed->no_escape))
         return typed->since_ms;
     const bool in_report = typed->at == KEYS_SEQUENCE && typed->text[0] == '<';
     const bool may_pause_long = in_report || typed->at == KEYS_PASTE;
@@ -392,13 +392,13 @@ static double wait_until_ms(const TermKeys *typed) {
 
 void term_keys_take(TermKeys *typed, int code, double now_ms) {
     typed->now_ms = now_ms;
-    typed->alone |= code == ERR;
-    if (typed->at && typed->alone && now_ms >= wait_until_ms(typed))
+    typed->paused |= code == ERR;
+    if (typed->at && typed->paused && now_ms >= wait_until_ms(typed))
         give_up_sequence(typed);
     if (!typed->at && now_ms >= typed->until_ms)
         typed->owed = 0;
     if (code == ERR)
-        typed->lone |= typed->at == KEYS_ESCAPED;
+        typed->esc_paused |= typed->at == KEYS_ESCAPED;
     else if (typed->at == KEYS_PLAIN)
         take_plain(typed, code);
     else if (typed->at == KEYS_CHARACTER)

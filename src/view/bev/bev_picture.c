@@ -73,7 +73,7 @@ double range_position(const ValueRange *range, double value) {
         return 0.5;
     if (!range->logarithmic)
         return (value - range->lo) / (range->hi - range->lo);
-    if (range->lo < 0) {
+    if (range->lo < 0) { /* both signs: each half is linear near zero, then logarithmic */
         double times = fabs(value) / range->hi * RANGE_SPAN;
         double far = times < 1 ? RANGE_LINEAR * times
                                : RANGE_LINEAR + (1 - RANGE_LINEAR) * log(times) / log(RANGE_SPAN);

@@ -133,11 +133,11 @@ PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel) {
         double depth_m = frustum_depth_m(frustum, (double)bin), ego_m[3];
         point_on_ray(origin_m, direction, depth_m, ego_m);
         PointFate fate = point_fate(&rig->grid, ego_m);
-        double p = depth[(camera * fates.points + bin) * plane + place];
-        if (!fates.of[fate]++)
-            fates.first_m[fate] = depth_m;
-        mass += p;
-        lost += fate == FATE_INSIDE ? 0 : p;
+        const double weight = depth[(camera * fates.points + bin) * plane + place];
+        fates.of[fate]++;
+        fates.first_m[fate] = fmin(fates.first_m[fate], depth_m); /* the first replaces NaN */
+        mass += weight;
+        lost += fate == FATE_INSIDE ? 0 : weight;
     }
     fates.dropped = fates.points - fates.of[FATE_INSIDE];
     fates.lost = mass > 0 ? lost / mass : NAN;

@@ -258,7 +258,7 @@ static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const b
 static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) {
     const bool all = all_bar_rows(spec) <= rows, grouped = spec->bar_count && spec->bars[0].group;
     int left = all ? rows : rows - 1;
-    for (int strong = 1; strong >= 0; strong--)
+    for (int strong = 1; strong >= 0; strong--) /* first the strong bar, then the others */
         for (int i = 0; i < spec->bar_count; i++) {
             const PlotBar *bar = &spec->bars[i];
             if ((bar->strong && !grouped) == strong && bar_rows(bar) <= left) {
@@ -393,7 +393,7 @@ static void draw_columns(Sheet *sheet, Area area, const double *heights, int cou
         double height = heights[first];
         for (int bar = first + 1; bar < count * (x + 1) / area.w; bar++)
             height = fmax(height, heights[bar]);
-        int level = (int)ceil(height * area.h * EIGHTHS);
+        int level = (int)ceil(height * area.h * EIGHTHS); /* still to draw, from the bottom up */
         for (int y = area.h - 1; y >= 0 && level > 0; y--, level -= EIGHTHS)
             cells_put(sheet->surface, area.x + x, area.y + y,
                       0x2580 + (uint32_t)(level < EIGHTHS ? level : EIGHTHS), cell_style(ink));

@@ -43,7 +43,7 @@ static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
  * picture and under a wide one. A camera's view among the facts always has room. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const int want = bev_panel.want(sheet, data, area.w);
-    const int high = want > BEV_TEXTS ? want - BEV_TEXTS : 1;
+    const int high = want > BEV_TEXTS ? want - BEV_TEXTS : 1; /* rows of a picture of full width */
     const int most = area.w - COLUMN_GAP - FACTS_LEAST_W;
     const bool under = area.h - want - GAP >= FACTS_LEAST_H;
     int w = (int)((int64_t)area.w * (area.h - BEV_TEXTS) / high);
