@@ -874,7 +874,7 @@ static void draw_dots(const Plot *plot, const PlotSeries *series) {
     }
 }
 
-/* Draws the series, strong ones last, so that nothing covers them. */
+/* Draws all series. Strong series come last, so that no other series covers them. */
 static void draw_series(const Plot *plot) {
     for (int strong = 0; strong < 2; strong++)
         for (int i = 0; i < plot->spec->series_count; i++) {

@@ -19,7 +19,7 @@ typedef struct {
     bool tight;       /* one blank stands before the piece, in place of two or three */
 } Piece;
 
-/* Draws pieces into a row until one has no room as a whole. Returns the columns used. */
+/* Draws the pieces of a row up to the first piece without room. Returns the columns used. */
 static int pieces_draw(Sheet *sheet, Area row, const Piece *pieces, int count) {
     const int begin = row.x, usual_gap = sheet->pixels ? 3 : 2;
     for (int i = 0; i < count; i++) {

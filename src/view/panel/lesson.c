@@ -8,7 +8,7 @@
 
 enum { INDENT = 2 };
 
-/* A row of a lesson is broken into lines. */
+/* A line of the panel. A long row of the lesson is broken into several lines. */
 typedef struct {
     const PaneRow *row;
     bool first; /* the first line of the row */

@@ -10,7 +10,7 @@
 
 /* ---- where a figure comes from: source, inputs and date -------------------------------------- */
 
-/* What figures are about: the rows of origin.inc. */
+/* The topics of figures. Each topic is a row of origin.inc. */
 typedef enum {
     ORIGIN_NONE,
 #define TOPIC(id, ...) ORIGIN_##id,
@@ -117,7 +117,7 @@ typedef struct {
 
 typedef struct Sheet Sheet;
 
-/* What a back end draws. Texts longer than `w` columns end with an ellipsis; `text` returns the
+/* A back end's functions. Texts longer than `w` columns end with an ellipsis; `text` returns the
  * columns used. The full width of a stack stands for `scale`. `limit` is a mark across the stack;
  * NaN: none. A stack longer than the scale ends with an arrow. Heights of bars are shares of the
  * area's height, -1 to 1. If any height is negative, all bars begin in the middle. */

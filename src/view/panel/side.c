@@ -53,7 +53,7 @@ int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, in
     return quiet.bottom;
 }
 
-/* The panels of a place that have room. */
+/* The panels that are drawn above one another in an area. */
 typedef struct {
     const Panel *panels[STACK_PANELS];
     int count;

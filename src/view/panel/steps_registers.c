@@ -301,7 +301,7 @@ void register_rows(StepPage *page) {
                     1 << PHASE_MEET
     };
     if (!(WITH_SUMS >> page->step->phase & 1))
-        return;
+        return; /* the lanes hold no sums after such a phase */
     if (is_tile(page)) {
         draw_tile_sums(page);
         return;

@@ -59,7 +59,7 @@ static void mark_words(Shown *shown, const StepSpan *span) {
     }
 }
 
-/* Fills in the sectors that `alike` instructions touch. Returns how many: at most MAX_SHOWN. */
+/* Finds the sectors of `alike` instructions. Returns the number of sectors, MAX_SHOWN at most. */
 static int show_sectors(const Steps *steps, const StepInstruction *first, int alike,
                         Shown shown[MAX_SHOWN]) {
     int count = 0;
@@ -71,7 +71,7 @@ static int show_sectors(const Steps *steps, const StepInstruction *first, int al
                 at++;
             if (at == count) {
                 shown[count++] = (Shown){.sector = sector};
-                memset(shown[at].lanes, 0xff, sizeof shown[at].lanes);
+                memset(shown[at].lanes, 0xff, sizeof shown[at].lanes); /* -1: no lane */
             }
         }
         for (int at = 0; at < count; at++)

@@ -151,8 +151,8 @@ static ShortText beside_text(const State *state, const Story *story, const BevKe
                       faster ? slow->kernel->title : "", faster ? " on long cells" : "");
 }
 
-/* Returns how many kernels of the selection's device have no bar, without the selection and without
- * `beside`, which the line names; NULL: the line names none. */
+/* Returns how many kernels of the selection's device have no bar and no name in the line. The line
+ * names the selection and `beside`; NULL: it names the selection alone. */
 static int count_others(const PanelData *data, const Story *story, const BevKernel *beside) {
     const BevKernel *selected = data->state->job.config.kernel;
     int others = 0;
