@@ -142,11 +142,12 @@ static void clear_desk(App *app) {
 
 /* ---- the quiz -------------------------------------------------------------------------------- */
 
+/* Opens the lesson of the quiz's next question, at the question's page. */
 static bool open_question(App *app, Err *err) {
     LessonDesk *desk = &app->desk;
     const QuizItem *item = &desk->quiz.items[desk->quiz.at];
-    int page;
-    Lesson *lesson = read_lesson(app, item->lesson, &page, err);
+    int no_page; /* item->lesson names no page */
+    Lesson *lesson = read_lesson(app, item->lesson, &no_page, err);
     desk->open = lesson != NULL;
     if (!lesson)
         return false;

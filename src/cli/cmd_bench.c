@@ -252,9 +252,9 @@ typedef char SceneLabel[128];
 
 /* Writes the names of the chosen scenes as recordings have them, such as "histogram, skew 2". */
 static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err *err) {
-    Job workload = select_job(options);
-    const OperatorChange asked = workload.sizes;
-    workload.sizes = (OperatorChange){0};
+    Job job = select_job(options);
+    const OperatorChange asked = job.sizes;
+    job.sizes = (OperatorChange){0};
     if (!options->argument_count &&
         (options->balance > 0 || !prune_is_off(&options->prune) || operator_is_changed(&asked)))
         return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
@@ -262,7 +262,7 @@ static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err 
     for (int i = 0; i < options->argument_count; i++) {
         OperatorChange change = asked;
         Scene scene;
-        workload_label(&workload, options->arguments[i], names[i], sizeof names[i]);
+        workload_label(&job, options->arguments[i], names[i], sizeof names[i]);
         if (!operator_is_changed(&change))
             continue;
         if (!scene_load(options->arguments[i], &scene, err))
@@ -272,6 +272,7 @@ static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err 
         scene_free(&scene);
         if (!ok)
             return false;
+        /* A value that the scene's file has, too, is no change, and recordings do not name it. */
         change.skewed = change.skewed && change.skew != own.skew;
         change.points = change.points == own.points ? 0 : change.points;
         operator_label(&change, names[i], sizeof names[i]);

@@ -18,8 +18,7 @@ typedef struct {
     const char *scene;
 } Facts;
 
-/* Adds the direction in which each camera looks. The rows show whether a file has another frame of
- * coordinates, or inverted poses. */
+/* Adds where each camera looks, which reveals another frame of coordinates and inverted poses. */
 static void add_cameras(Facts *facts, const Scene *scene) {
     Report *report = &facts->cameras;
     const int count = scene->has_rig ? scene->rig.camera_count : 0;

@@ -143,7 +143,7 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
         print_finding(&findings[0], " ", out);
 }
 
-/* Makes the workflow for the fastest kernel. Returns the steps. `*kernel` NULL: there is none. */
+/* Makes the workflow for the fastest kernel. Returns the number of steps. `*kernel` NULL: none. */
 static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
                          Finding steps[WORKFLOW_STEPS]) {
     const IntervalLengths lengths = interval_lengths(scene);

@@ -209,9 +209,8 @@ typedef struct {
     unsigned mask; /* the same kernels as model_bits */
 } Sweep;
 
-/* Changes the rig or the channels to one setting. Returns the place of the setting on the axis. 0:
- * the place is not known yet. OVER_POINTS varies the depth bins, and only the map of the changed
- * rig says how many points there are. */
+/* Changes rig or channels to a setting. Returns the setting's place on the axis. 0: not yet known,
+ * because OVER_POINTS varies depth bins, and only the new map has the number of points. */
 static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
     if (over == OVER_GRID)

@@ -144,8 +144,7 @@ typedef struct {
     Grid whole;                    /* the whole grid; valid if has_rig and slices > 1 */
 } SceneFacts;
 
-/* Whether a camera may be delayed by delay_ms. A clip has no moments before its first, and
- * a scene of one moment does not move. */
+/* Whether a camera may be delayed by delay_ms: in a world, or in a clip by less than its length. */
 bool scene_allows_delay(const SceneFacts *scene, double delay_ms, Err *err);
 
 /* Whether the scene is a world or a clip. Other scenes have one moment. */

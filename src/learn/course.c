@@ -300,7 +300,7 @@ typedef struct {
     int right, asked;
 } Score;
 
-/* Returns the score of a topic; NULL: of all. What this machine cannot judge does not count. */
+/* Returns the score of a topic; NULL: of all. Answers that cannot be judged do not count. */
 static Score score_of(const Quiz *quiz, const char *topic) {
     Score score = {0};
     for (int i = 0; i < quiz->count; i++) {

@@ -171,7 +171,7 @@ static bool read_number(LessonRun *run, const char *text) {
     }
     const size_t most = sizeof run->typed - 1, given = (size_t)(end - text);
     const size_t length = given < most ? given : most;
-    memmove(run->typed, text, length); /* `text` may lie in run->typed */
+    memmove(run->typed, text, length); /* not memcpy: `text` may lie in run->typed */
     run->typed[length] = '\0';
     return true;
 }

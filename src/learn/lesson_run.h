@@ -53,7 +53,7 @@ typedef enum {
     PHASE_ASK,   /* the question is open */
     PHASE_JUDGE, /* waits for the figures of the answer */
     PHASE_VERDICT,
-    PHASE_AGAIN, /* a change before the question is asked again */
+    PHASE_AGAIN, /* applies a row of `again` before the question is asked again */
     PHASE_END
 } LessonPhase;
 

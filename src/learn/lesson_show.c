@@ -140,7 +140,7 @@ typedef struct {
 
 typedef struct {
     int count;
-    Pair pairs[PAIRS_MOST]; /* pixel by pixel */
+    Pair pairs[PAIRS_MOST]; /* in the order of pixels, then of bins */
 } Pairs;
 
 /* Lists all pairs of a scene of one camera. False: the scene is too large to be drawn. */
@@ -208,13 +208,14 @@ static void draw_ray(Plan *plan, const Pair *far) {
     }
 }
 
-static void draw_plane(Plan *plan, const Pair *of) {
+/* Draws the plane of a pair's depth bin: its label, and dots where nothing else is drawn. */
+static void draw_plane(Plan *plan, const Pair *pair) {
     char label[40];
-    int row = drawn_row(plan, of->ahead_m);
-    for (int column = LEFT - CELL_W / 2; column < LEFT + plan->axes.count[1] * CELL_W; column += 2)
+    const int row = drawn_row(plan, pair->ahead_m), end = LEFT + plan->axes.count[1] * CELL_W;
+    for (int column = LEFT - CELL_W / 2; column < end; column += 2)
         if (plan->text[row][column] == ' ')
             put_text(plan, row, column, ".");
-    snprintf(label, sizeof label, "bin %d, %g m", of->bin, of->ahead_m);
+    snprintf(label, sizeof label, "bin %d, %g m", pair->bin, pair->ahead_m);
     put_text(plan, row, 0, label);
 }
 
