@@ -11,7 +11,7 @@
 
 /* ---- where the points of a case go ----------------------------------------------------------- */
 
-/* A rule gives the cell of a frustum point, or -1. */
+/* A rule gives the cell of a frustum point. -1: the point is outside the grid. */
 #define RULE(name, cell)                                                                           \
     static int64_t name(const BevShape *s, int64_t point, uint64_t *state) {                       \
         const int64_t cells = s->nx * s->ny;                                                       \
@@ -187,9 +187,9 @@ static void thin_out_depths(CaseData *data, uint64_t *state) {
     int64_t bins = s->cameras * s->depth_bins, pixels = s->feat_h * s->feat_w;
     for (int64_t bin = 0; bin < bins; bin++)
         for (int64_t w = 0; w < s->feat_w; w++) {
-            bool empty = random_below(state, 4) > 0;
+            bool is_zero_column = random_below(state, 4) > 0;
             for (int64_t h = 0; h < s->feat_h; h++)
-                if (empty || random_below(state, 2))
+                if (is_zero_column || random_below(state, 2))
                     data->features.depth[bin * pixels + h * s->feat_w + w] = 0;
         }
 }
@@ -228,11 +228,12 @@ char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int
     for (int64_t at = 0; at < size; at++)
         text[at] = at % line < width ? '.' : '\n';
     text[size] = '\0';
-    /* A character may stand for several cells. The rounding puts the last row of cells into the
-     * last row of characters, and none beyond it. */
+    /* A character may show several cells. The rounding puts x = nx - 1 into the first line of the
+     * text, and y = ny - 1 into the first column. */
     for (int64_t cell = 0; cell < nx * ny; cell++) {
-        int64_t up = ((cell % nx + 1) * height - 1) / nx, left = ((cell / nx + 1) * width - 1) / ny;
-        int64_t row = height - 1 - up, column = width - 1 - left;
+        int64_t x = cell % nx, y = cell / nx;
+        int64_t from_bottom = ((x + 1) * height - 1) / nx, row = height - 1 - from_bottom;
+        int64_t from_right = ((y + 1) * width - 1) / ny, column = width - 1 - from_right;
         if (bad[cell])
             text[row * line + column] = 'x';
     }

@@ -12,7 +12,7 @@ typedef struct {
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
     bool crowded; /* cells have many points, so that threads are likely to add to the same cell */
     const Preset *config; /* the published configuration; NULL: a corner case */
-    bool sparse;          /* most depths are 0: whole image columns, and pixels of the others */
+    bool sparse;          /* thin_out_depths() in cases.c sets most depths to 0 */
 } Case;
 
 /* The corner cases, then the published configurations; 0 <= number < case_count(). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/accuracy/fp64.h"
+#include "src/accuracy/gates.h"
 
 #include "kernels/threads.h"
 #include "kernels/vector.h"
@@ -76,27 +77,21 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
 double *fp64_of(const HostProblem *problem, Err *err) {
     const BevProblem *view = &problem->view;
     BevProblem original = *view; /* with the original FP32 values as inputs */
-    const BevTensor *outputs[BEV_MAX_OUTPUTS];
     BevTensor *const tensors[] = {&original.depth, &original.feat, &original.grad_out};
     const float *const values[] = {problem->features.depth, problem->features.feat,
                                    problem->grad_out};
-    size_t count = 0;
-    for (int i = bev_outputs(view, outputs); i-- > 0;)
-        count += (size_t)(outputs[i]->rows * outputs[i]->row_len);
     for (int i = 0; i < 3; i++)
         *tensors[i] = (BevTensor){.rows = tensors[i]->rows,
                                   .row_len = tensors[i]->row_len,
                                   .data = (void *)values[i],
                                   .scale = 1};
-    double *out = malloc(count * sizeof *out);
+    double *const no_abs_sum = NULL; /* gate A alone needs the S of gates.h */
+    double *out = malloc((size_t)gate_values(view) * sizeof *out);
     if (!out)
         err_no_memory(err, "FP64 reference", "choose a smaller scene");
-    else if (view->direction == BEV_BACKWARD)
-        bev_reference_backward(&original, out, out + original.depth.rows * original.depth.row_len,
-                               NULL, NULL);
-    else if (view->stage == BEV_VIEW)
-        bev_reference(&original, out, NULL);
-    else
+    else if (view->direction == BEV_FORWARD && view->stage == BEV_POOL)
         fp64_pool(&view->shape, &view->map, &problem->features, NULL, out);
+    else
+        gate_reference(&original, out, no_abs_sum);
     return out;
 }

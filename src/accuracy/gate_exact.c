@@ -145,16 +145,16 @@ static int bits_of_sum(int64_t terms) {
 
 /* Chooses the spans so that gradients need no more significant bits than their format has. */
 static Span backward_span(const BevProblem *view, const int32_t *terms) {
-    int significant = view->dtype == BEV_FP32 ? 24 : view->dtype == BEV_FP16 ? 11 : 8;
+    int significant = -ilogb(bev_dtypes[view->dtype].unit_roundoff); /* bits of a number */
     int64_t depths = view->depth.row_len, rows = depths + view->feat.rows;
-    int64_t of_depth = 1, of_feat = 1;
+    int64_t depth_terms = 1, feat_terms = 1; /* the most terms of a gradient */
     for (int64_t i = 0; i < depths; i++)
-        of_depth = terms[i] > of_depth ? terms[i] : of_depth;
+        depth_terms = terms[i] > depth_terms ? terms[i] : depth_terms;
     for (int64_t i = depths; i < rows; i++)
-        of_feat = terms[i] > of_feat ? terms[i] : of_feat;
+        feat_terms = terms[i] > feat_terms ? terms[i] : feat_terms;
     Span span = {.weight = view->map.weights ? 1 : 0};
-    int depth_left = significant - bits_of_sum(of_depth) - span.weight;
-    int feat_left = significant - bits_of_sum(of_feat) - span.weight;
+    int depth_left = significant - bits_of_sum(depth_terms) - span.weight;
+    int feat_left = significant - bits_of_sum(feat_terms) - span.weight;
     int least = depth_left < feat_left ? depth_left : feat_left;
     span.grad = limited_span(least / 2);
     span.feat = limited_span(depth_left - span.grad);

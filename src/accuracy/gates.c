@@ -290,7 +290,6 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
     return result;
 }
 
-/* Gate C is judged like gate A, without the S that makes the bound. */
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad) {
     return gate_kernel(problem, BEV_FP32, codes, reference, NULL, points, bad);

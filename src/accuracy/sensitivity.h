@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures the error that the number format of one tensor causes alone. The tensor is encoded and
- * decoded with the scales of the problem. All other tensors stay FP32, sums are FP64, and no kernel
- * runs. The figures therefore have no other rounding than the rounding of this tensor. */
+ * decoded with the scales of the problem. Nothing else is rounded: all other tensors stay FP32,
+ * sums are FP64, and no kernel runs. */
 #pragma once
 
 #include "src/accuracy/gates.h"

@@ -66,27 +66,33 @@ Gates *gates_open(const HostProblem *problem, Err *err) {
 /* Computes the missing references of these gates at the same time, each on a core. */
 static bool make_references(Gates *gates, GateSet which, Err *err) {
     const size_t bytes = (size_t)gate_values(gates->problem) * sizeof(double);
-    const bool a = which & GATE_A && !gates->reference;
-    const bool b = which & GATE_B && !gates->fp64_original;
-    const bool c = which & GATE_C && !gates->exact_reference;
-    if (c && !gate_exact_like(&gates->exact, gates->problem, EXACT_SEED, err))
+    const bool lacks_a = which & GATE_A && !gates->reference;
+    const bool lacks_b = which & GATE_B && !gates->fp64_original;
+    const bool lacks_c = which & GATE_C && !gates->exact_reference;
+    if (lacks_c && !gate_exact_like(&gates->exact, gates->problem, EXACT_SEED, err))
         return false;
-    if ((a && (!(gates->reference = malloc(bytes)) || !(gates->abs_sum = malloc(bytes)))) ||
-        (c && !(gates->exact_reference = malloc(bytes))))
+    if (lacks_a) {
+        gates->reference = malloc(bytes);
+        gates->abs_sum = malloc(bytes);
+    }
+    if (lacks_c)
+        gates->exact_reference = malloc(bytes);
+    const bool has_a = !lacks_a || (gates->reference && gates->abs_sum);
+    if (!has_a || (lacks_c && !gates->exact_reference))
         return err_no_memory(err, "verify", "choose a smaller scene");
-#pragma omp parallel sections num_threads(bev_threads()) if (a + b + c > 1)
+#pragma omp parallel sections num_threads(bev_threads()) if (lacks_a + lacks_b + lacks_c > 1)
     {
 #pragma omp section
-        if (a)
+        if (lacks_a)
             gate_reference(gates->problem, gates->reference, gates->abs_sum);
 #pragma omp section
-        if (b)
+        if (lacks_b)
             gates->fp64_original = fp64_of(gates->host, err);
 #pragma omp section
-        if (c)
+        if (lacks_c)
             gate_reference(&gates->exact.view, gates->exact_reference, NULL);
     }
-    return gates->fp64_original || !b;
+    return gates->fp64_original || !lacks_b;
 }
 
 /* Runs the session's kernel and reads its output, which is overwritten with poison before. */
@@ -101,15 +107,15 @@ static bool run_kernel(const BevKernel *kernel, const BevProblem *problem, void 
     Session *session = NULL;
     row->config = (KernelConfig){kernel, problem->dtype, problem->align};
     bool ok = session_open_or_skip(&session, kernel, problem, row->skipped, err);
-    ok = ok &&
-         (!session || (run_once(session, codes, err) && (!again || run_once(session, again, err))));
+    if (ok && session)
+        ok = run_once(session, codes, err) && (!again || run_once(session, again, err));
     session_close(session);
     return ok;
 }
 
 static void judge_gate_a(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
-    const BevProblem *view = gates->problem;
-    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes, gates->reference,
+    const BevDtype accumulate = kernel->accumulate[gates->problem->dtype];
+    row->kernel = gate_kernel(gates->problem, accumulate, gates->codes, gates->reference,
                               gates->abs_sum, gates->terms, NULL);
 }
 
@@ -120,7 +126,6 @@ static void judge_gate_b(const Gates *gates, VerifyRow *row) {
 
 /* Runs gates A and B on the kernel's output, each on a core. */
 static void judge_gates_a_and_b(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
-    const BevProblem *view = gates->problem;
 #pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
@@ -129,14 +134,14 @@ static void judge_gates_a_and_b(const Gates *gates, const BevKernel *kernel, Ver
         {
             judge_gate_b(gates, row);
             if (gates->class)
-                format_error_by_class(view, gates->codes, gates->fp64_original, gates->terms,
-                                      gates->class, row->by_class, CLASS_COUNT);
+                format_error_by_class(gates->problem, gates->codes, gates->fp64_original,
+                                      gates->terms, gates->class, row->by_class, CLASS_COUNT);
         }
     }
     row->same_bits = !memcmp(gates->codes, gates->again, gates->code_bytes);
     row->class = CLASS_COUNT;
     row->at_m[0] = row->at_m[1] = NAN;
-    if (gates->grid && view->direction == BEV_FORWARD && row->format.worst_cell >= 0)
+    if (gates->grid && gates->problem->direction == BEV_FORWARD && row->format.worst_cell >= 0)
         grid_center(gates->grid, row->format.worst_cell, row->at_m);
     if (gates->class && row->format.worst_cell >= 0)
         row->class = (WorldClass)gates->class[row->format.worst_cell];

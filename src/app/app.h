@@ -102,13 +102,12 @@ typedef struct AppOptions {
     const Gpu *gpu;     /* this machine's, a row of gpus[]; NULL: none, or not in the table */
     bool paused;        /* the world stands still */
     double time_s;      /* moment of the moving world to begin with */
-    /* Controls that are used first, as scripts write them: "dtype fp8". */
     int word_count;
-    char words[APP_MAX_WORDS][APP_WORD];
-    const char *lesson; /* opened first, as app_open_lesson takes it; NULL: none */
-    int64_t seed;       /* the seed of a quiz; 0: the program chooses one */
-    DeskMemory memory;  /* whether its progress is kept */
-    bool tour;          /* begins with the tour */
+    char words[APP_MAX_WORDS][APP_WORD]; /* controls that are used first: "dtype fp8" */
+    const char *lesson;                  /* opened first, as app_open_lesson takes it; NULL: none */
+    int64_t seed;                        /* the seed of a quiz; 0: the program chooses one */
+    DeskMemory memory;                   /* whether the lesson's progress is kept */
+    bool tour;                           /* begins with the tour */
 } AppOptions;
 
 typedef struct {

@@ -69,8 +69,8 @@ static bool waits_for_interval(const BevKernel *kernel) {
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
 }
 
-/* What is told about a limiter: what would make it shorter, the lesson that explains it, and what
- * Nsight shows if it is right. The bounds hold for our kernels on an H200. */
+/* Texts about a limiter: what would shorten its time, which lesson explains it, and which figures
+ * of Nsight confirm it. The bounds of these figures hold for our kernels on an H200. */
 typedef struct {
     const char *remedy, *lesson, *expected;
 } Cost;
@@ -280,12 +280,12 @@ static void find_empty_slices(const Facts *facts, Finding *finding) {
 
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
                                         Prediction *prediction) {
-    const PredictedKernel *best = NULL, *other = NULL;
-    while ((other = model_next(model, other))) {
-        const Prediction p = model_predict(model, other, gpu, edit);
+    const PredictedKernel *best = NULL;
+    for (const PredictedKernel *row = model_next(model, NULL); row; row = model_next(model, row)) {
+        const Prediction p = model_predict(model, row, gpu, edit);
         const bool is_faster = !best || p.latency_us < prediction->latency_us;
-        if (is_faster && !other->kernel->wrong_on_purpose) {
-            best = other;
+        if (is_faster && !row->kernel->wrong_on_purpose) {
+            best = row;
             *prediction = p;
         }
     }
@@ -386,10 +386,9 @@ static void remove_traffic(const Facts *facts, Finding *step) {
 
 /* Returns a text about the form that V4 takes: tiles of cells, or pieces of cells. */
 static const char *v4_form_text(const MemoryModel *model) {
-    const PredictedKernel *row = NULL;
-    do
+    const PredictedKernel *row = model_next(model, NULL);
+    while (row && row->kernel->access.owner != BEV_OWNS_TILE)
         row = model_next(model, row);
-    while (row && row->kernel->access.owner != BEV_OWNS_TILE);
     if (!row)
         return "V4 is not simulated here: not asked for, or not yet";
     const BevAccess *form = row->profile.counts.form;

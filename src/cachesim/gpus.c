@@ -139,8 +139,8 @@ static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
 
 enum { MAX_FILE_BYTES = 1 << 16 };
 
-/* Sets the lanes and warps that the file leaves out to those of a GPU of the table with the same
- * compute capability. Without such a GPU they are those of most GPUs. */
+/* Sets the numbers of lanes and warps that the file leaves out. They come from a GPU of the table
+ * with the same compute capability. If the table has none, most GPUs decide the numbers. */
 static void fill_lanes_and_warps(Gpu *gpu) {
     int lanes = 128, warps = GPU_MOST_WARPS;
     for (int i = 0; i < gpu_count; i++)

@@ -36,8 +36,8 @@ extern const int gpu_count;
 /* Returns the row with this `name`, or NULL. */
 const Gpu *gpu_find(const char *name);
 
-/* Returns the row whose title is part of a driver's name for a device, such as "NVIDIA H200". The
- * longest such title wins. NULL: no title fits. */
+/* Returns the row whose title is part of a driver's name for a device, such as "NVIDIA H200". Of
+ * several titles the longest title wins. NULL: no title fits. */
 const Gpu *gpu_of_device(const char *device_name);
 
 /* Returns the clock of the multiprocessors: from the FP32 rate, or a usual clock without a rate. */
@@ -55,8 +55,7 @@ typedef struct {
     double l2_mib, dram_gb_s, sms, clock_ghz;
 } GpuEdit;
 
-/* Returns the GPU with the changed figures. Its L2 bandwidth grows in proportion to
- * multiprocessors and clock. */
+/* Returns the GPU with the changed figures. L2 bandwidth grows with multiprocessors and clock. */
 Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit);
 bool gpu_edit_any(const GpuEdit *edit);
 
@@ -73,8 +72,8 @@ bool gpu_same(const Gpu *a, const Gpu *b);
  *      "dram_gb_s": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
  *
  * A megabyte of l2_mb has 2^20 bytes. The fields fp32_tflops, converts_fp8, l2_gb_s and
- * l2_partitions (1 or 2) may be left out. Without sm_lanes and sm_warps those of a GPU of the table
- * with the same compute capability are taken. */
+ * l2_partitions (1 or 2) may be left out. If sm_lanes or sm_warps is left out, a GPU of the table
+ * with the same compute capability gives the number. */
 typedef struct {
     char name[64];
     Gpu gpu; /* gpu.name and gpu.title point to `name`: do not copy the struct */

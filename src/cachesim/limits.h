@@ -32,8 +32,8 @@ Limits limits_unknown(void);
 
 bool limits_any(const Limits *limits);
 
-/* Returns the bandwidth that bounds a problem with this footprint: that of L2 if the footprint fits
- * into L2, else that of DRAM. NaN: unknown. */
+/* Returns the bandwidth that bounds a problem with this footprint: the L2 bandwidth if the
+ * footprint fits into L2, else the DRAM bandwidth. NaN: unknown. */
 double limits_ceiling_gb_s(const Limits *limits, double footprint_bytes, double l2_bytes);
 
 /* Returns the limits that a data sheet gives: DRAM bandwidth, FP32 rate and L2 size. The other

@@ -141,8 +141,8 @@ const BevKernel *model_row(const BevKernel *kernel);
 /* Returns the prediction of a row with accesses. NULL: the row has not been replayed. */
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel);
 
-/* Returns the replayed kernel after `kernel`, in the order of the rows. With NULL it returns the
- * first one. NULL: there is no further one. */
+/* Returns the replayed kernel after `kernel`, in the order of the rows. With `kernel` NULL returns
+ * the first replayed kernel. Returns NULL after the last replayed kernel. */
 const PredictedKernel *model_next(const MemoryModel *model, const PredictedKernel *kernel);
 
 /* Returns the prediction of the row that models a kernel. For V3 this is the form that V3 takes on
@@ -170,8 +170,8 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
  * nothing if a limit is unknown. */
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source);
 
-/* Adds the profile of a kernel on `problem`. In a format that is not the model's it replaces the
- * kernel before it, except for the forms of V3. */
+/* Adds the profile of a kernel on `problem`. In formats other than the model's own the model keeps
+ * only the kernel that was added last, and the two forms of V3. */
 void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
 
 /* Sets the recorded latencies of a row in format `dtype` on GPU number `gpu`. The row must have

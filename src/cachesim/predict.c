@@ -37,9 +37,9 @@ static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6, ALONE_US = 2.3, CLEAR_US = 0.7;
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 
-/* START_CYCLES pass from the end of a block to the start of the next one in its place: 2,112 blocks
- * of V4's size that end at once, eight in each place, take 1.48 us more than an empty kernel
- * (model.md, *V4's instructions, counted by a test*). */
+/* START_CYCLES pass from the end of a block to the start of the next block in its place. This was
+ * measured with 2,112 blocks of V4's size that end at once, eight in each place: they take 1.48 us
+ * more than an empty kernel (model.md, *V4's instructions, counted by a test*). */
 static const double START_CYCLES = 366;
 
 /* The kernel that transposes the depth takes this time on hires and coarse (v4.md, *What the last
@@ -203,8 +203,8 @@ static double waves_on(const TraceCounts *counts, const Gpu *gpu) {
     return fmax((double)counts->waves * replayed_share(gpu), 1);
 }
 
-/* Whether the replay has counted the instructions of whole warps, as for V4's tiles. Otherwise
- * instructions are counted by step. */
+/* Whether the replay has counted all instructions of each warp, as for V4's tiles. Otherwise the
+ * model counts the instructions of a step. */
 static bool counts_whole_warps(const TraceCounts *counts) {
     return counts->slowest_instructions > 0;
 }

@@ -56,12 +56,12 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
 
-/* Gives an estimate those counts of a complete profile that no number format changes: steps, the
- * busiest multiprocessor, and the slowest warp. `whole` is of the same kernel on the same map. */
+/* Copies counts of a complete profile into an estimate: steps, the busiest multiprocessor, and the
+ * slowest warp. No number format changes these. `whole` has the estimate's kernel and map. */
 void profile_refine(Profile *estimate, const Profile *whole);
 
-/* Gives an estimate what a sample does not show, in proportion to a complete profile of the same
- * kernel on another map: the work of the busiest multiprocessor, and the slowest warp's waits. */
+/* Corrects an estimate in proportion to `whole`, a complete profile of the kernel on another map:
+ * the work of the busiest multiprocessor and the slowest warp's waits, which a sample lacks. */
 void profile_resemble(Profile *estimate, const Profile *whole);
 
 /* L2_WARM: launches follow each other in a graph, and each leaves its L2 to the next. L2_COLD: the

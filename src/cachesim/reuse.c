@@ -469,8 +469,8 @@ static bool allocate_curve(ReuseCurve *curve) {
     return curve->misses;
 }
 
-/* Fills the curve of one pass. A cache of one more line hits also the accesses whose distance is
- * the smaller size. So each size takes the counts at its distance off the misses. */
+/* Fills the curve of one pass. A cache of size + 1 lines hits more than a cache of `size` lines:
+ * also the accesses of distance `size`. So these accesses are subtracted from the misses. */
 static void fill_curve(const Reuse *reuse, const Counts *counts, ReuseCurve *curve) {
     const size_t sizes = (size_t)curve->lines + 1;
     uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;

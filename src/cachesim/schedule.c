@@ -87,8 +87,8 @@ static void start_block(Scheduler *scheduler, int sm, int number, double us) {
     }
 }
 
-/* Ends a warp, which has written its cells. With its last warp a block ends too, and its room takes
- * the next block. */
+/* Ends a warp, which has written its cells. The last warp of a block also ends the block, and the
+ * block's room takes the next block. */
 static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
     Room *room = &scheduler->rooms[sm * scheduler->resident + warp->room];
     Schedule *schedule = scheduler->schedule;

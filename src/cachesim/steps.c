@@ -307,9 +307,11 @@ int step_alike(const Steps *steps, const Step *step, int from) {
     const StepInstruction *first = &steps->instructions[step->first_instruction + from];
     const int left = step->instruction_count - from;
     int count = 1;
-    while (count < left && first[count].name == first->name &&
-           first[count].access == first->access && first[count].wave == first->wave)
-        count++;
+    for (; count < left; count++) {
+        const StepInstruction *next = &first[count];
+        if (next->name != first->name || next->access != first->access || next->wave != first->wave)
+            break;
+    }
     return count;
 }
 

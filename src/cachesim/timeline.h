@@ -53,8 +53,8 @@ typedef struct {
     Timeline list[TIMELINES];
 } Timelines;
 
-/* Returns the time line of this scene and kernel. If there is none, it returns that of the scene,
- * then that of the kernel, then the first one. NULL: the list is empty. */
+/* Returns the first time line of this scene and kernel, else of the scene, else of the kernel, else
+ * of the list. NULL: the list is empty. */
 const Timeline *timeline_find(const Timelines *timelines, const char *scene, const char *kernel);
 
 /* Reads an entry of the array "timelines" in a recording. The caller sets the label. False: the

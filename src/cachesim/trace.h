@@ -95,8 +95,8 @@ typedef struct {
      * one after the other, and the recorder sees their instructions. The counts are then those of
      * these warps, and only bytes, requests, sectors, atomics and steps are valid. */
     StepRecorder *recorder;
-    /* Otherwise no access is replayed: the scheduler takes the blocks of the kernel's launch. The
-     * counts are then not valid. */
+    /* NULL: accesses are replayed. Otherwise the scheduler takes the blocks of the kernel's launch,
+     * no access is replayed, and the counts are not valid. */
     Scheduler *scheduler;
     int multiprocessors; /* for the scheduler: V4 builds its map for them */
 } TraceWatch;

@@ -95,8 +95,8 @@ static int64_t splats_gather(OwnersReplay *replay) {
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
 
-/* Instructions of a warp outside of its steps, counted in the disassembly. The warp finds its cells
- * and stores. In each round of the join it may put its sums down, or add others to its own. */
+/* Instructions of a warp outside of its steps, counted in the disassembly: to find cells and store
+ * sums, for a round of a join, to put sums into shared memory, and to add another warp's sums. */
 enum {
     PIECE_INSTRUCTIONS = 145,
     ROUND_INSTRUCTIONS = 17,
@@ -182,8 +182,8 @@ static void access_planes(const OwnersReplay *replay, const Warp *warp, const El
 }
 
 /* Replays an instruction that reads or writes a part of each owner's row. A lane takes `width`
- * channels, from channel `part` of its tile on. If lanes take whole tiles, the bytes of
- * neighbouring lanes are neighbours. */
+ * channels, from channel `part` of its tile on. If that is the whole tile, neighbouring lanes take
+ * neighbouring bytes. */
 static void access_part(const OwnersReplay *replay, const Warp *warp, const Elements row,
                         Instruction *in, BevDtype dtype, int part, int width) {
     const int bits = bev_dtypes[dtype].bits;
@@ -636,7 +636,7 @@ static bool run_launches(OwnersReplay *replay, Err *err) {
     return true;
 }
 
-/* Returns the threads of a block that take whole owners: the owners that fit into a block. Of V4's
+/* Returns the threads of a block if no owner may lie in two blocks: as many owners as fit. Of V4's
  * pieces a block takes a power of two. */
 static int threads_of_whole_owners(const BevAccess *access, int lanes) {
     const int fitting = MAX(access->block / lanes, 1);

@@ -22,7 +22,7 @@ typedef struct {
     int find, step, put, add, wait, meet, store, clear;
 } TurnCosts;
 
-/* A form of V4's kernel: `groups` whole groups of channels, then a smaller group (`tail`). */
+/* A form of V4's kernel: `groups` full groups of channels, then a smaller group (`tail`). */
 typedef struct {
     BevDtype dtype;
     int groups;
@@ -182,8 +182,8 @@ typedef struct {
     int64_t camera, row, w;
 } Slab;
 
-/* Returns the feature row that four lanes, number k of eight, read in instruction i of a slab: the
- * row of an image row of the slab's column. Rows behind the last row count as the last row. */
+/* Returns the feature row that lanes 4 k to 4 k + 3 read in instruction i of a slab. The row is of
+ * the slab's image column. Rows behind the last row count as the last row. */
 static int64_t feature_row(const BevShape *s, Slab slab, int i, int k) {
     const int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
     const int64_t image_row = slab.row + HALF * i + k / 2 + k % 2 * QUADS;
@@ -392,8 +392,8 @@ static bool meets_block(const TileWarp *warp) {
     return warp->work.parts > TILE_WARPS && warp->work.part % TILE_WARPS == 0;
 }
 
-/* Replays a join, in which the warps of a block add up their sums. The upper half of the parts that
- * are left puts its sums down, and the lower half adds them. Returns the turn's instructions. */
+/* Replays a join, in which the warps of a block add up their sums. The upper half of the remaining
+ * parts writes sums to shared memory, the lower half adds them. Returns the turn's instructions. */
 static int join_sums(TileWarp *warp, const TurnCosts *costs) {
     const int part = warp->work.part % TILE_WARPS, half = 1 << --warp->joins;
     if (part < half)

@@ -51,8 +51,7 @@ enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5 };
 
 extern const char quiz_word[]; /* opens the quiz in place of a lesson's name: "quiz" */
 
-/* Notes the question as missed, or forgets it after a right answer, in the file `missed` beside the
- * progress. The file is written only where its content changes. */
+/* Notes a missed question in the file `missed`. After a right answer forgets the question again. */
 bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool right, Err *err);
 
 typedef struct {

@@ -112,8 +112,7 @@ typedef struct {
     char bytes[LESSON_BYTES + 2]; /* the file: all texts lie in it */
 } Lesson;
 
-/* Reads and checks the lesson of a file. An error says the file, the line, the mistake and what to
- * do. lesson_free frees the lesson. */
+/* Reads and checks a lesson's file. An error has the file, the line, the mistake and a remedy. */
 Lesson *lesson_load(const char *path, Err *err);
 
 /* Returns the page that `mark` names, from 0; -1: no page has that name. */
@@ -122,5 +121,4 @@ int lesson_page(const Lesson *lesson, const char *mark);
 /* Reads and checks a lesson from memory. Errors begin with `where`. */
 Lesson *lesson_parse(const char *text, size_t length, const char *where, Err *err);
 
-/* Frees a lesson. NULL is accepted. */
-void lesson_free(Lesson *lesson);
+void lesson_free(Lesson *lesson); /* accepts NULL */

@@ -530,8 +530,7 @@ static bool read_row(Reader *reader, char *line) {
             reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS));
 }
 
-/* Cuts off the comment, and the blanks at the end. A comment is a # that begins the line or follows
- * a blank, and all characters behind it. */
+/* Cuts off a comment and the blanks at the end. A comment begins with # after a blank, or first. */
 static void trim_comment(char *line) {
     for (char *at = line; *at; at++)
         if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t')) {

@@ -74,9 +74,8 @@ typedef struct {
     int void_count;     /* answers that could not be judged */
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
-    /* The answer that is typed or was given: a number, an order such as "2 1 3", or the digit of
-     * the marked choice, from 1. */
-    char typed[ANSWER_TYPED];
+    char typed[ANSWER_TYPED]; /* the learner's answer: a number, an order such as "2 1 3", or the
+                                 digit of the marked choice, from 1 */
     LessonVerdict verdict;
     /* The right answer to the question judged last, in words, and as a learner types it. */
     char solution[400], right_answer[ANSWER_TYPED];

@@ -265,8 +265,7 @@ static bool run_job(Background *background, BackgroundJob *job, Err *err) {
         ref_drop(job->inputs.gradients); /* those that wait */
         if (!inputs_loss(&job->inputs, &job->job, &job->inputs.gradients, err))
             return false;
-        inputs_gradients(&background->kept, job->inputs.gradients,
-                         err); /* their text says why not */
+        inputs_gradients(&background->kept, job->inputs.gradients, err); /* a text says why not */
         return true;
     case JOB_RACE:
         return live_race_make(job->race, job->model, err);

@@ -38,7 +38,8 @@ static void mark_stale(Engine *engine, const Job *before, const Job *now) {
 void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
     LiveData *live = &engine->now.live;
     Verdict *last = engine->verdicts, now = {.job = live->job, .time_s = -1};
-    int count = engine->verdict_count, at = 0;
+    const bool reuses = !engine->options.script; /* a script judges every selection again */
+    int count = engine->verdict_count, place = 0;
     if (judges_each(engine))
         now.time_s = live->job.time_s;
     if (count && same_errors(last, &now))
@@ -50,17 +51,17 @@ void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
     engine->accuracy_tag++;
     if (engine->judging)
         background_give_up(engine->judging);
-    while (at < count && (engine->options.script || !same_errors(last + at, &now)))
-        at++; /* a script judges every selection again */
-    if (at < count) {
-        now = last[at];
+    while (place < count && !(reuses && same_errors(last + place, &now)))
+        place++;
+    if (place < count) {
+        now = last[place];
         memcpy(live->accuracy, now.accuracy, sizeof now.accuracy);
         memcpy(engine->judged_gates, now.gates, sizeof now.gates);
     } else
         mark_stale(engine, &last->job, &now.job);
     live->counters.stale = live->counters.source != SOURCE_UNKNOWN;
-    at = at < VERDICTS ? at : VERDICTS - 1;
-    engine->verdict_count += at == count;
-    memmove(last + 1, last, (size_t)at * sizeof *last);
+    place = place < VERDICTS ? place : VERDICTS - 1; /* the oldest verdict makes room */
+    engine->verdict_count += place == count;
+    memmove(last + 1, last, (size_t)place * sizeof *last);
     *last = now;
 }

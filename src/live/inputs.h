@@ -92,8 +92,7 @@ BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *co
 /* Returns why the kernel cannot run on these inputs. NULL: the kernel can run. */
 const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *config);
 
-/* Returns the kernel that pools the picture: the selection, or the default kernel where the
- * selection goes backward. */
+/* Returns the kernel that pools the picture: the selection, or the default for a backward one. */
 KernelConfig inputs_forward_config(const KernelConfig *config);
 
 /* An encoded problem and the session that runs it. */
@@ -145,8 +144,7 @@ size_t inputs_grid_values(const BevShape *shape);
 /* Compares the selection's grid with the baseline's, where there is one. */
 void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
 
-/* Measures by range how far faults of the calibration move the objects in the grid. False: no
- * memory. */
+/* Measures by range how far calibration faults move the objects in the grid. False: no memory. */
 bool inputs_objects(const PooledGrid *pooled, ObjectBand bands[OBJECT_BANDS]);
 
 /* Pools the grid of `next` in FP64. */
@@ -155,8 +153,7 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
 /* Frees the memory that is kept for more FP64 grids of the last size. */
 void inputs_free_fp64_memory(void);
 
-/* Fills `probe` for a cell (-1: none): the points of the cell, and its pooled value beside its
- * value in FP64. */
+/* Fills `probe` for a cell (-1: none): its points, and its pooled value beside its FP64 value. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
 
 /* Returns the cell of the grid that the job's cell of the picture shows; -1: none. */
@@ -176,9 +173,9 @@ bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const
 /* Returns the pooled grid that a loss is over. */
 GridContent inputs_content(const FrameInputs *with);
 
-/* Both make a Gradients whose values inputs_gradients computes later. inputs_gradients_new takes a
- * loss over all cells of the pooled grid of `with`, inputs_loss the job's loss. Without a loss,
- * `text` says why. */
+/* Make Gradients, whose values inputs_gradients computes later. inputs_gradients_new takes a loss
+ * over all cells of the pooled grid of `with`, inputs_loss takes the job's loss. Without a loss,
+ * `text` says why there is none. */
 bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
                           Err *err);
 bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
  * gradient with respect to the grid is the pooled features in these cells. The selected kernel
- * computes the gradients of depths and features from it. */
+ * computes the gradients of depths and features from this gradient. */
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 
@@ -22,25 +22,25 @@ bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
-    int32_t *memory = calloc((size_t)pixels * 4, sizeof *memory);
-    if (!memory)
+    int32_t *counts = calloc((size_t)pixels * 4, sizeof *counts); /* the arrays of `runs` follow */
+    if (!counts)
         return err_no_memory(err, "points of pixels", "choose a smaller scene");
     for (int64_t t = 0; t < map->points; t++)
-        memory[map->ranks_feat[t]]++;
+        counts[map->ranks_feat[t]]++;
     BevMap runs = {.points = map->points,
-                   .ranks_bev = memory + pixels,
-                   .interval_starts = memory + 2 * pixels,
-                   .interval_lengths = memory + 3 * pixels};
+                   .ranks_bev = counts + pixels,
+                   .interval_starts = counts + 2 * pixels,
+                   .interval_lengths = counts + 3 * pixels};
     for (int64_t pixel = 0; pixel < pixels; pixel++) {
         int64_t run = runs.intervals;
         runs.ranks_bev[run] = (int32_t)pixel;
         runs.interval_starts[run] = (int32_t)run;
-        runs.interval_lengths[run] = memory[pixel]; /* the points of the pixel */
-        runs.intervals += memory[pixel] > 0;
+        runs.interval_lengths[run] = counts[pixel]; /* the points of the pixel */
+        runs.intervals += counts[pixel] > 0;
     }
     *intervals = map_intervals(&runs, pixels);
     intervals->of_pixels = true;
-    free(memory);
+    free(counts);
     return true;
 }
 

@@ -71,12 +71,14 @@ static StepsRequest request_of(const State *state, const FrameInputs *inputs) {
 static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
     const StepsRequest *want = &made->request;
     LiveSteps *steps = &made->steps;
-    bool own = want->block >= 0;
+    const bool has_block = want->block >= 0;
     steps->cell = want->probe_cell;
     if (steps->cell < 0)
         steps->cell = steps_heaviest_cell(&inputs->map->map, inputs->features->values.depth);
-    StepChoice choice = {own ? -1 : steps->cell, want->block, (int)want->warp, MOST_SHOWN_WARPS,
-                         false};
+    StepChoice choice = {.cell = has_block ? -1 : steps->cell,
+                         .block = want->block,
+                         .warp = (int)want->warp,
+                         .most = MOST_SHOWN_WARPS};
     if (steps->cell < 0) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
         return;
@@ -84,9 +86,9 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
     if (!record_steps(inputs, &want->config, want->kernels[0], &choice, &want->gpu,
                       &steps->selection, steps->error_text, sizeof steps->error_text))
         return;
-    if (own)
+    if (has_block)
         steps->cell = steps_first_cell(&steps->selection);
-    choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
+    choice = (StepChoice){.cell = steps->cell, .block = -1, .warp = -1, .most = MOST_SHOWN_WARPS};
     if (want->baseline.kernel && steps->cell >= 0)
         record_steps(inputs, &want->baseline, want->kernels[1], &choice, &want->gpu,
                      &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);

@@ -256,8 +256,8 @@ static const Profile *whole_replay(const KnownProblem *p, const BevKernel *kerne
     return known && known->kernel && !known->estimate ? &known->profile : NULL;
 }
 
-/* Refines an estimate by a complete replay of the kernel: on the same map in another format, or
- * else on the map selected last that differs in nothing but its points. */
+/* Refines an estimate by a complete replay of the same kernel. The best replay is on the same map
+ * in another format, the next best on another map in the same format, selected last. */
 static void refine_estimate(const LiveModel *live_model, Profile *profile) {
     const ProblemKey *now = &live_model->now->key;
     const KnownProblem *other_map = NULL;

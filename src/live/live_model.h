@@ -32,8 +32,7 @@ void live_model_close(LiveModel *live_model); /* accepts NULL */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, KernelSet wanted, Err *err);
 
-/* Uses these measured ceilings for a GPU of the table, instead of recorded ones or those of the
- * data sheet. */
+/* Replaces the ceilings of a GPU, recorded or from the data sheet, by measured ceilings. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
 
 /* Whether the model has at least estimates of all kernels with a bar on the screen. */

@@ -133,8 +133,10 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, Li
                  direction_of(&measure->job) != direction_of(job) ||
                  last->features->shape.channels != inputs->features->shape.channels;
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
-    if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
-        measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;
+    if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config)) {
+        measure->pairs = (Pairs){.count = 0};
+        measure->medians_told = false;
+    }
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
     frame_inputs_hold(&measure->inputs, inputs);
     ref_drop(measure->baseline_map);

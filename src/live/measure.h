@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Times the kernels of the ladder one after the other, in short slices on the engine's thread. A
- * kernel whose launch takes longer than a key can wait is timed by jobs of the background thread.
- */
+ * kernel whose launch takes longer than a key can wait is timed on the background thread. */
 #pragma once
 
 #include "src/live/timed_kernel.h"

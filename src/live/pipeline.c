@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run makes anew only what the job has changed. A runner keeps its tensors and its session, and
- * the pipeline keeps maps and grids, for the runs that follow. */
+/* Later runs use again: tensors and session of a runner, and maps and grids of the pipeline. */
 #include "src/live/pipeline.h"
 
 #include "src/base/clock.h"
@@ -660,7 +659,8 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
         if (needs.doing)
             atomic_store(needs.doing, stages[i].name);
         bool ok = stages[i].make(&run, state);
-        if ((!ok || i + 1 < STAGES) && given_up(&needs.give_up))
+        const bool is_complete = ok && i + 1 == STAGES; /* too late to give up */
+        if (!is_complete && given_up(&needs.give_up))
             end = PIPELINE_GIVEN_UP;
         else if (!ok)
             end = PIPELINE_FAILED;

@@ -44,6 +44,6 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 /* Whether the last frame lacks its gradients. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 
-/* Gives the next run gradients that were computed elsewhere. Without gradients, gives it the pooled
- * grid. The run uses either only where it fits. */
+/* Offers the next run what was computed elsewhere: the gradients in `made`, or without gradients
+ * the pooled grid. The run uses an offer only if the offer has the run's inputs. */
 void pipeline_offer(Pipeline *pipeline, const FrameInputs *made);

@@ -115,10 +115,11 @@ void timed_kernel_done(TimedKernel *timed) {
  * which the launch's threads had a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy) {
-    if (disturbed && timed->count && !timed->disturbed)
+    const bool has_undisturbed = timed->count && !timed->disturbed;
+    if (disturbed && has_undisturbed)
         return;
     if ((timed->disturbed && !disturbed) || (timed->complete && timed_kernel_waited(timed)))
-        timed->count = 0;
+        timed->count = 0; /* better samples replace these */
     timed->disturbed = disturbed;
     const bool waited = machine_busy || timing_waited(job->busy_us, job->launch_us);
     timed_kernel_add_sample(timed, disturbed || waited ? job->busy_us : job->launch_us,

@@ -165,10 +165,11 @@ static bool open_baselines(Bench *bench, Err *err) {
 
 static bool time_kernels(Bench *bench, Err *err) {
     bool ok = bench->plan->once || open_baselines(bench, err);
-    for (int i = 0; ok && bev_kernels[i]; i++)
-        if (plan_selects(bench->plan, bev_kernels[i]) &&
-            computes(bev_kernels[i], &bench->problem->view))
-            ok = time_kernel(bench, bev_kernels[i], err);
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (plan_selects(bench->plan, kernel) && computes(kernel, &bench->problem->view))
+            ok = time_kernel(bench, kernel, err);
+    }
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
         session_close(bench->v2[where]);
         bench->v2[where] = NULL;

@@ -30,8 +30,7 @@ static void read_cpu_name(char name[128]) {
     clean_text(found ? raw : NULL, name, 128);
 }
 
-/* Describes the GPU if this process already uses it. Opening a GPU for its name alone takes too
- * long. */
+/* Describes the GPU if this process already uses it: opening a GPU for its name takes too long. */
 static void read_gpu(Machine *machine) {
 #ifdef HAVE_CUDA
     DeviceInfo info;

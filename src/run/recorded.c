@@ -72,8 +72,7 @@ static bool read_row(RecordedRow *row, const json_t *object, RecordedList list) 
     return has_figure && row->scene[0] && row->kernel[0];
 }
 
-/* Reads the rows of a list. Rows without a figure, of skipped kernels, are left out. False: out of
- * memory. */
+/* Reads the rows of a list. Skipped kernels have no figure and are left out. False: no memory. */
 static bool read_rows(const json_t *array, RecordedList list, RecordedRow **rows, int *count) {
     *rows = calloc(json_array_size(array) + 1, sizeof **rows);
     for (size_t i = 0; *rows && i < json_array_size(array); i++)

@@ -126,8 +126,11 @@ static bool cpu_read(void *state, void *codes, Err *err) {
         read_channels_first(s->problem, to);
         return true;
     }
-    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
-        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
+    for (int i = 0; i < count; i++) {
+        const size_t bytes = bev_tensor_bytes(outputs[i]);
+        memcpy(to, outputs[i]->data, bytes);
+        to += bytes;
+    }
     return true;
 }
 
@@ -330,11 +333,10 @@ static bool needs_another_prepare(const Session *s) {
 }
 
 bool session_prepare_us(Session *session, double *us, Err *err) {
-    Session *s = session;
-    while (needs_another_prepare(s))
-        if (!run_prepare_step(s, err))
+    while (needs_another_prepare(session))
+        if (!run_prepare_step(session, err))
             return false;
-    *us = s->prepared ? timing_median(s->prepare_us, s->prepared) : 0;
+    *us = session->prepared ? timing_median(session->prepare_us, session->prepared) : 0;
     return true;
 }
 

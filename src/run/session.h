@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session runs one kernel on one problem, on the CPU or on a GPU. It holds the problem on the
- * kernel's device, prepares the kernel and launches it. Checks, timings and pictures use sessions.
- */
+ * kernel's device, prepares the kernel and launches it. Checks and timings use sessions. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -91,7 +90,7 @@ typedef struct {
     bool settled;
     double drift_limit; /* 0.05 (GPU) or 0.15 (CPU) */
     int samples;
-    int inner; /* launches in each sample; its time is divided by them */
+    int inner; /* launches in each sample, whose time is divided by this number */
 } Timing;
 
 /* Returns the time of `a` divided by the time of `b`. NaN: a time did not settle or is zero. No

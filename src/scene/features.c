@@ -343,7 +343,7 @@ typedef struct {
 } Render;
 
 /* Returns the area that is closer to this feature pixel than to its neighbours. linspace puts the
- * pixel of a single column or row at 0. That pixel still stands for the whole input. */
+ * pixel of a single column or row at 0, but the area of this pixel is the whole input. */
 static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t h, int64_t w) {
     bool one_w = frustum->feat_w == 1, one_h = frustum->feat_h == 1;
     return (Footprint){

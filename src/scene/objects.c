@@ -145,7 +145,7 @@ static bool point_in_box(const TrueBox *box, const double at_m[2], double margin
            fabs(dy * c - dx * s) <= box->size_m[1] / 2 + margin_m;
 }
 
-/* Returns a pixel's ray on the ground, by the true rig and by the faulty one. */
+/* Returns a pixel's ray, by the right rig and by the wrong rig. */
 static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
     const Frustum *frustum = &measure->right->frustum;
     int64_t camera = pixel / measure->area, row = pixel % measure->area / frustum->feat_w;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures how far a wrong calibration or a delay moves the ground-truth objects in the grid, in
- * metres. An object is a box. Its pixels are the feature pixels whose ray meets it first, by the
- * rig that took the pictures. Its mass is the depth probability of all bins of its pixels. */
+ * metres. An object is a box. The pixels of an object are the feature pixels whose ray meets the
+ * object first, by the rig that took the pictures. The mass of an object is the depth probability
+ * of all bins of these pixels. */
 #pragma once
 
 #include "src/base/units.h"

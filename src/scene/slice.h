@@ -31,10 +31,9 @@ SliceRun slice_run(const Slice *slice, int64_t cell);
 int64_t slice_place(const Slice *slice, int64_t cell);
 
 /* Chooses which cell of the grid each cell of the picture shows. `shown` has slice->nx * slice->ny
- * cells. The cell with the largest norm is chosen, and NaN before all others. Among empty
- * cells the lowest is chosen.
- * `values` is (cell, c). NULL: the cell with the most points is chosen. `map` may be NULL where
- * there are values. Then all cells are compared. False: no memory. */
+ * cells. The cell with the largest norm is chosen, and NaN before all others. Among empty cells the
+ * lowest is chosen. `values` is (cell, c). NULL: the cell with the most points is chosen. `map` may
+ * be NULL where there are values. Then all cells are compared. False: no memory. */
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
                   int32_t *shown);
 
