@@ -455,6 +455,8 @@ bool app_lesson_key(App *app, int32_t key) {
         app->todo |= STEP_REDRAW;
         return true;
     }
+    if (key == ' ' && pane->asks == ASKS_ORDER)
+        return true; /* typed between two places of the order: it does not play the scene */
     if (!input_of_key(pane, key, &input) || (app->desk.page && input.kind == INPUT_TYPE))
         return false;
     app_lesson_input(app, &input);

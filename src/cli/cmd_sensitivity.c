@@ -61,7 +61,7 @@ static void add_harm_row(Report *report, const RecordedSet *recorded, const Sens
     if (!group)
         add_real(report, "recorded_us", "recorded us", 4, found ? found->median_us : NAN);
     add_real(report, "harm", group ? "of the grid" : "rel L2", 3, harm_of(row));
-    add_real(report, "channels_l2", "of channels", 3, row->error.channels_l2);
+    add_real(report, "channels_l2", "L2 by channel", 3, row->error.channels_l2);
     add_real(report, "max_abs", "max abs", 3, row->error.max_abs);
     add_real(report, "cosine", "cosine", 8, row->error.cosine);
     add_int(report, "nan_count", NULL, row->error.nan_count);

@@ -145,7 +145,7 @@ static void add_verify_columns(Report *report, const VerifyRow *row) {
     add_real(report, "rel_l2", "rel L2", 3, format->rel_l2);
     add_real(report, "rel_l2_limit", "limit B", 2,
              format->slack * gate_b_limits[row->config.dtype].rel_l2);
-    add_real(report, "channels_l2", "of channels", 3, format->channels_l2);
+    add_real(report, "channels_l2", "L2 by channel", 3, format->channels_l2);
     add_real(report, "cosine", "cosine", 8, format->cosine);
     add_bool(report, "within_atol_1e2", "atol 1e-2", format->atol_1e2);
     add_real(report, "prune_change", "by pruning", 3, row->prune_change);

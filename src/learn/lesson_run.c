@@ -147,7 +147,7 @@ static bool read_choices(LessonRun *run, const char *text) {
     }
     if (*text || given < wanted) {
         snprintf(run->note, sizeof run->note,
-                 order ? "Each number from 1 to %d once, the first place first: for example 2 1 3"
+                 order ? "Each number from 1 to %d once, the first place first."
                        : "Choose a number from 1 to %d.",
                  question->choice_count);
         return false;

@@ -646,9 +646,8 @@ static ShortText points_together(const PredictedKernel *predicted, BevDtype dtyp
     return short_text("%.0f %s at a time", points, points > 1 ? "points" : "point");
 }
 
-/* Writes what adds to the reason: how a format is decoded, how many points are loaded together, and
- * points that bring nothing. `empty`: all points of the longest interval have probability 0. */
-static void say_more(const State *state, const LiveData *live, bool empty, StoryBar *bar) {
+/* Writes what adds to the reason: how many points are loaded together, how a format is decoded. */
+static void say_more(const State *state, const LiveData *live, StoryBar *bar) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
     const double slow = 2; /* instructions a value; an FP32 value takes one */
     const BevDtype dtype = predicted ? predicted->profile.dtype : live->job.config.dtype;
@@ -662,18 +661,16 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         return;
     const double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
     const ShortText together = points_together(predicted, dtype);
-    const char *comma = together.text[0] && (empty || each > slow) ? ", " : "";
-    if (each > slow) {
-        snprintf(bar->more, sizeof bar->more, "%s%sdecoding %s: %.1f instructions a value",
-                 together.text, comma, bev_dtypes[dtype].title, each);
-        snprintf(bar->short_more, sizeof bar->short_more, "%s%sdecoding %s", together.text, comma,
-                 bev_dtypes[dtype].title);
-    } else {
-        snprintf(bar->more, sizeof bar->more, "%s%s%s", together.text, comma,
-                 empty ? "though all in the longest add 0" : "");
-        snprintf(bar->short_more, sizeof bar->short_more, "%s%s%s", together.text, comma,
-                 empty ? "though all add 0" : "");
+    if (each <= slow) {
+        snprintf(bar->more, sizeof bar->more, "%s", together.text);
+        snprintf(bar->short_more, sizeof bar->short_more, "%.39s", together.text);
+        return;
     }
+    const char *comma = together.text[0] ? ", " : "";
+    snprintf(bar->more, sizeof bar->more, "%s%sdecoding %s: %.1f instructions a value",
+             together.text, comma, bev_dtypes[dtype].title, each);
+    snprintf(bar->short_more, sizeof bar->short_more, "%s%sdecoding %s", together.text, comma,
+             bev_dtypes[dtype].title);
 }
 
 static void fill_time(StoryBar *bar, FigureSource source, const State *state,
@@ -693,10 +690,11 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
         published && published->source && !takes_other_form(state, live, bar->kernel);
     bar->published_us = has_published ? published->value : NAN;
     fill_time(bar, source, state, live);
-    if (!(bar->kernel->dtypes >> config->dtype & 1))
+    if (!(bar->kernel->dtypes >> config->dtype & 1)) {
+        bar->us = NAN; /* the model may still have the time of the format before */
         snprintf(bar->why, sizeof bar->why, "not in %s%s", bev_dtypes[config->dtype].title,
                  bar->kernel->where == BEV_CUDA ? " on GPUs" : "");
-    else if (!(bar->kernel->aligns >> config->align & 1))
+    } else if (!(bar->kernel->aligns >> config->align & 1))
         snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
     else if (predicted)
         say_why(state, live, predicted, bar);
@@ -818,10 +816,9 @@ Story story_of(const State *state, const LiveData *live) {
     story.on_gpu = job->config.kernel->direction == BEV_FORWARD;
     story.selection.kernel = timed_for(job->config.kernel);
     story.baseline.kernel = timed_for(job->baseline.kernel);
-    const bool empty = live_longest_empty(live);
     for (int i = 0; i < story.count; i++) {
         fill_bar(&story.bars[i], story.source, state, live);
-        say_more(state, live, empty, &story.bars[i]);
+        say_more(state, live, &story.bars[i]);
     }
     fill_bar(&story.selection, story.source, state, live);
     fill_bar(&story.baseline, story.source, state, live);

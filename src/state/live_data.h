@@ -446,8 +446,8 @@ typedef struct {
     /* "limited by L2 bandwidth: atomics", "waits for 352-point cells", "waits: long cells" */
     char why[80], short_why[48], brief[40];
     LimitReason reason; /* the reason that `why` tells */
-    /* "2 points at a time, though all in the longest add 0", "2 points at a time, though all add
-     * 0"; "": nothing to add */
+    /* "8 points at a time, decoding FP8: 2.5 instructions a value", "8 points at a time, decoding
+     * FP8"; "": nothing to add */
     char more[64], short_more[40];
 } StoryBar;
 

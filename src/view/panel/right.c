@@ -198,49 +198,54 @@ static void add_kernel_sentences(Wordings *wordings, const PanelData *data) {
     ADD_WORDING(wordings, "%.*s", (int)strcspn(verdict.text, ":"), verdict.text);
 }
 
-typedef enum { IN_WORDS, BRIEFLY } Wording;
-
-/* Returns how an error compares with NVIDIA's tolerance: ", above NVIDIA's 1e-2", briefly
- * " > 1e-2". "": unknown. */
-static const char *tolerance_text(const LiveAccuracy *accuracy, Wording wording) {
-    static const char *const above[] = {", above NVIDIA's 1e-2", " > 1e-2"};
-    static const char *const within[] = {", within NVIDIA's 1e-2", " < 1e-2"};
+/* Returns how an error compares with NVIDIA's tolerance: " > 1e-2"; "": unknown. */
+static const char *tolerance_text(const LiveAccuracy *accuracy) {
     const LiveVerdict tolerance = live_tolerance(accuracy);
-    if (tolerance == LIVE_FAIL)
-        return above[wording];
-    return tolerance == LIVE_PASS ? within[wording] : "";
+    return tolerance == LIVE_FAIL ? " > 1e-2" : tolerance == LIVE_PASS ? " < 1e-2" : "";
 }
 
-/* Adds wordings about the number format: "FP16 itself errs by up to 0.014 in values up to 57, above
- * NVIDIA's 1e-2", or "FP8 itself errs by up to 3.2 in values up to 57, by 3.3% over all". Adds
- * nothing if the sums have no finite error. */
+/* Returns the errors of the formats that are not selected, over all values: ", FP8 by 3.3%, INT8 by
+ * 7.2%". Smaller errors than half a percent are left out. */
+static ShortText other_formats(const PanelData *data) {
+    const double least_percent = 0.5;
+    ShortText text = {""};
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+        const double percent = 100 * accuracy->rel_l2;
+        if (dtype != (int)data->state->job.config.dtype && accuracy->source &&
+            percent >= least_percent)
+            text_add(text.text, sizeof text.text, ", %s by %.2g%%", bev_dtypes[dtype].title,
+                     percent);
+    }
+    return text;
+}
+
+/* Adds wordings about the number format: "Over all values FP16 errs by 0.02%, FP8 by 3.3%", or, if
+ * a gate fails, the largest error. Adds nothing if the sums have no finite error. */
 static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const char *name = bev_dtypes[dtype].title;
-    if (!accuracy->source || accuracy->stale)
+    if (!accuracy->source || accuracy->stale) {
         ADD_WORDING(wordings, "The largest error of %s follows.", name);
-    else if (isfinite(accuracy->max_abs)) {
-        const ShortText pruning = live_pruning_text(accuracy);
-        const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
-        const char *limit = tolerance_text(accuracy, IN_WORDS);
-        ShortText begin = short_text("Its largest error is %s", error.text);
-        if (sums_verdict(accuracy) != SUMS_WRONG)
-            begin = short_text("%s %serrs by up to %s", name,
-                               accuracy->gate_b == LIVE_FAIL ? "fails gate B: it " : "itself ",
-                               error.text);
-        const double percent = 100 * accuracy->rel_l2, least_percent = 0.5;
-        const ShortText values =
-            short_text(" in values up to %s", text_of_unit(UNIT_ERROR, accuracy->largest).text);
-        ADD_WORDING(wordings, "%s%s%s%s", begin.text, values.text,
-                    percent < least_percent ? limit
-                                            : short_text(", by %.2g%% over all", percent).text,
-                    pruning.text);
-        ADD_WORDING(wordings, "%s%s%s", begin.text, values.text, limit);
-        ADD_WORDING(wordings, "%s%s%s", begin.text, limit, pruning.text);
-        ADD_WORDING(wordings, "%s%s", begin.text, limit);
-        ADD_WORDING(wordings, "%s%s", begin.text, tolerance_text(accuracy, BRIEFLY));
+        return;
     }
+    if (!isfinite(accuracy->max_abs))
+        return;
+    const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
+    const bool sums_fail = sums_verdict(accuracy) == SUMS_WRONG;
+    if (sums_fail || accuracy->gate_b == LIVE_FAIL) {
+        ADD_WORDING(wordings, "%s%s%s", sums_fail ? "" : name,
+                    sums_fail ? "Its largest error is " : " fails gate B: it errs by up to ",
+                    error.text);
+        return;
+    }
+    const ShortText pruning = live_pruning_text(accuracy);
+    const ShortText own =
+        short_text("Over all values %s errs by %.2g%%", name, 100 * accuracy->rel_l2);
+    ADD_WORDING(wordings, "%s%s%s", own.text, other_formats(data).text, pruning.text);
+    ADD_WORDING(wordings, "%s%s", own.text, pruning.text);
+    ADD_WORDING(wordings, "%s", own.text);
 }
 
 /* Adds wordings of both verdicts in one line: "V4 right; FP16 itself errs by 0.014 > 1e-2". */
@@ -254,7 +259,7 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
     }
     const char *verb = accuracy->gate_b == LIVE_FAIL ? "fails gate B, errs" : "itself errs";
     const ShortText error = short_text("%s%s", text_of_unit(UNIT_ERROR, accuracy->max_abs).text,
-                                       tolerance_text(accuracy, BRIEFLY));
+                                       tolerance_text(accuracy));
     ADD_WORDING(wordings, "%s right; %s %s by %s %s", kernel, name, verb, error.text,
                 live_judged_text(&data->state->scene, accuracy).text);
     ADD_WORDING(wordings, "%s right; %s %s by %s", kernel, name, verb, error.text);
@@ -266,16 +271,18 @@ static void add_brief_verdicts(Wordings *wordings, const PanelData *data) {
 static void add_heads(Wordings *wordings, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
-    const char *device = config->kernel->where == BEV_CPU ? "CPU" : "GPU";
+    const char *kernel = config->kernel->title;
     const ShortText moment = live_judged_text(&data->state->scene, selected);
-    char at[sizeof moment + 2] = "";
+    ShortText at = {""}, values = {""};
     if (selected->source && moment.text[0])
-        snprintf(at, sizeof at, ", %s", moment.text);
-    ADD_WORDING(wordings, "%s on this %s: largest error of a value against FP64%s",
-                config->kernel->title, device, at);
-    ADD_WORDING(wordings, "%s: largest error of a value%s", config->kernel->title, at);
-    ADD_WORDING(wordings, "%s on this %s%s", config->kernel->title, device, at);
-    ADD_WORDING(wordings, "%s%s", config->kernel->title, at);
+        at = short_text(", %s", moment.text);
+    if (selected->source && isfinite(selected->max_abs))
+        values =
+            short_text(" in values up to %s", text_of_unit(UNIT_ERROR, selected->largest).text);
+    ADD_WORDING(wordings, "%s: largest error against FP64%s%s", kernel, values.text, at.text);
+    ADD_WORDING(wordings, "%s: largest error%s%s", kernel, values.text, at.text);
+    ADD_WORDING(wordings, "%s: largest error%s", kernel, at.text);
+    ADD_WORDING(wordings, "%s%s", kernel, at.text);
 }
 
 /* Draws the verdicts about kernel and format below the plot, in two rows or both in one row. */
