@@ -352,7 +352,10 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (!difference->known)
         return;
     if (pooled_alike(live)) {
-        snprintf(text, size, "both drawn by %s until %s", live->stand_in->title,
+        const char *left = base->kernel->title, *right = live->job.config.kernel->title;
+        if (strcmp(left, right) != 0)
+            snprintf(text, size, "%s | %s, ", left, right);
+        text_add(text, size, "both drawn by %s until %s", live->stand_in->title,
                  state->playing ? "paused (Space)" : "the other picture is computed");
         return;
     }
@@ -777,9 +780,9 @@ static ShortText estimate_text(const Story *story, const State *state) {
         complete += isfinite(story->bars[i].us) && !story->bars[i].estimate;
     if (!story->estimate || story->other_config)
         return (ShortText){""};
-    return short_text(", ~ estimate until replayed%s, %d of %d done",
-                      gpu_edit_any(&state->edit) ? ": not of this L2 yet" : "", complete,
-                      story->count);
+    return short_text(", ~ estimate%s, %d of %d done",
+                      gpu_edit_any(&state->edit) ? ", not of this L2 yet" : " until replayed",
+                      complete, story->count);
 }
 
 /* Writes where the times are from: source, machine, an earlier configuration, first estimates. */

@@ -63,7 +63,7 @@ static void take_snapshot(Loop *loop) {
     char command[256], note[320];
     if (loop->picture_lost || !state_figure_command(&bare, &live->job, command, sizeof command))
         return;
-    snprintf(note, sizeof note, "alone: %s", command);
+    snprintf(note, sizeof note, "the BEV alone: %s", command);
     app_note(&loop->app, note);
 }
 

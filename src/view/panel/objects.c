@@ -25,7 +25,7 @@ static const Column columns[COLUMNS] = {
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     area = sheet_title(sheet, area, "Ground truth",
-                       "in box: share of objects' weight, was: without fault; error: shift");
+                       "in box: weight in the object's own box, was: without fault");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
