@@ -245,13 +245,16 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
         sheet_say(sheet, &area, INK_ACCENT, data->state->tip);
     if (waiting[0])
         sheet_line(sheet, area_row(&area), cell_style(INK_ACCENT), waiting);
-    if (log->count && area.h > 0) {
-        const LogLine *newest = log->lines; /* figures of an earlier job would seem to be of this */
+    /* Notes, down to the newest control: an older one's figures would seem to be of this job. */
+    bool of_control = false;
+    for (int i = 0; i < log->count && area.h > 0 && !of_control; i++) {
         char text[LOG_LENGTH];
-        text_micro(data->state->lesson.covers ? newest->said : newest->text, text, sizeof text);
+        text_micro(data->state->lesson.covers ? log->lines[i].said : log->lines[i].text, text,
+                   sizeof text);
         if (area.h == 1)
             shorten_log_line(sheet, text, area.w);
-        sheet_say(sheet, &area, INK_TEXT, text);
+        sheet_say(sheet, &area, i ? INK_MUTED : INK_TEXT, text);
+        of_control = log->lines[i].action != ACTION_COUNT;
     }
     if (!log->count)
         sheet_line(sheet, area, cell_style(INK_MUTED),
