@@ -46,11 +46,11 @@ TAP_SUITE(live_data_comparison) {
     live.stand_in = fast;
     live.difference.alike = true; /* as the engine finds one grid on both sides */
     comparison_text(&state, &live, text, sizeof text);
-    tap_ok(!strcmp(text, "both drawn by V4 until the other picture is computed"),
+    tap_ok(!strcmp(text, "V2 | V4, both drawn by V4 until the other picture is computed"),
            "one that pooled both: %s", text);
     state.playing = true;
     comparison_text(&state, &live, text, sizeof text);
-    tap_ok(!strcmp(text, "both drawn by V4 until paused (Space)"), "playing: %s", text);
+    tap_ok(!strcmp(text, "V2 | V4, both drawn by V4 until paused (Space)"), "playing: %s", text);
     live.job.baseline.dtype = BEV_FP16;
     live.difference.alike = false;
     comparison_text(&state, &live, text, sizeof text);
