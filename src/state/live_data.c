@@ -367,7 +367,7 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (live->frame.other_name[0])
         text_add(text, size, "%.47s", live->frame.other_name);
     else if (live->job.baseline_pinned || !base->kernel)
-        text_add(text, size, "the pinned one");
+        text_add(text, size, "the pinned baseline");
     else
         text_add(text, size, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
     if (difference->most > 0)
@@ -649,7 +649,8 @@ static ShortText points_together(const PredictedKernel *predicted, BevDtype dtyp
     return short_text("%.0f %s at a time", points, points > 1 ? "points" : "point");
 }
 
-/* Writes what adds to the reason: how many points are loaded together, how a format is decoded. */
+/* Writes what adds to the reason: what decoding a format costs, or, where it
+ * costs little, how many points are loaded together. */
 static void say_more(const State *state, const LiveData *live, StoryBar *bar) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
     const double slow = 2; /* instructions a value; an FP32 value takes one */
@@ -669,11 +670,9 @@ static void say_more(const State *state, const LiveData *live, StoryBar *bar) {
         snprintf(bar->short_more, sizeof bar->short_more, "%.39s", together.text);
         return;
     }
-    const char *comma = together.text[0] ? ", " : "";
-    snprintf(bar->more, sizeof bar->more, "%s%sdecoding %s: %.1f instructions a value",
-             together.text, comma, bev_dtypes[dtype].title, each);
-    snprintf(bar->short_more, sizeof bar->short_more, "%s%sdecoding %s", together.text, comma,
-             bev_dtypes[dtype].title);
+    snprintf(bar->more, sizeof bar->more, "decoding %s: %.1f instructions a value",
+             bev_dtypes[dtype].title, each);
+    snprintf(bar->short_more, sizeof bar->short_more, "decoding %s", bev_dtypes[dtype].title);
 }
 
 static void fill_time(StoryBar *bar, FigureSource source, const State *state,

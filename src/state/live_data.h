@@ -446,8 +446,7 @@ typedef struct {
     /* "limited by L2 bandwidth: atomics", "waits for 352-point cells", "waits: long cells" */
     char why[80], short_why[48], brief[40];
     LimitReason reason; /* the reason that `why` tells */
-    /* "8 points at a time, decoding FP8: 2.5 instructions a value", "8 points at a time, decoding
-     * FP8"; "": nothing to add */
+    /* "decoding FP8: 2.5 instructions a value", "8 points at a time"; "": nothing to add */
     char more[64], short_more[40];
 } StoryBar;
 

@@ -45,7 +45,7 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
                          image_write(&image, path, of_recording, &err);
     image_free(&image);
     loop->picture_lost = !written;
-    snprintf(loop->written, sizeof loop->written, "wrote %.250s: this page", path);
+    snprintf(loop->written, sizeof loop->written, "wrote %.250s: cameras, BEV and panels", path);
     if (!written)
         err_line(&err, loop->written, sizeof loop->written);
     if (!of_recording || (!written && !loop->frame_lost))

@@ -149,21 +149,20 @@ typedef struct {
 
 /* Returns the sentences about a prediction's DRAM transfers. The written bytes are a share of the
  * output, and have a reason, only where the DRAM transfers nothing but output. */
-static Moved moved_of(const Prediction *there, double output_bytes, const char *about) {
+static Moved moved_of(const Prediction *there, double output_bytes) {
     const ShortText writes = megabytes(there->dram_write_bytes);
     const ShortText reads = megabytes(there->dram_read_bytes);
     const ShortText output = megabytes(output_bytes);
     /* More than the output, and 1 % for rounding, is written only where FP32 sums are written. */
     const bool writes_sums = there->dram_write_bytes > 1.01 * output_bytes;
-    Moved moved = {.brief = short_text("%s%s go to DRAM", about, writes.text), .reason = ""};
+    Moved moved = {.brief = short_text("%s go to DRAM", writes.text), .reason = ""};
     if (prediction_dram_bytes(*there) < 1) {
-        moved.whole = short_text("%snothing goes to DRAM or comes from it", about);
-        moved.brief = short_text("%snothing goes to DRAM", about);
+        moved.whole = short_text("nothing goes to DRAM or comes from it");
+        moved.brief = short_text("nothing goes to DRAM");
     } else if (there->dram_read_bytes >= 1 || writes_sums) {
-        moved.whole = short_text("%s, %s%s come", moved.brief.text, about, reads.text);
+        moved.whole = short_text("%s, %s come", moved.brief.text, reads.text);
     } else {
-        moved.whole =
-            short_text("%s%s of %s of output go to DRAM", about, writes.text, output.text);
+        moved.whole = short_text("%s of %s of output go to DRAM", writes.text, output.text);
         moved.reason = ": each new line evicts the oldest";
     }
     return moved;
@@ -176,8 +175,9 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     if (!predicted)
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
-    const Moved moved =
-        moved_of(&there, data->live->memory.footprint.out, prediction_about(predicted));
+    Moved moved = moved_of(&there, data->live->memory.footprint.out);
+    if (predicted->estimate) /* its sample has no L2 */
+        moved = (Moved){{"DRAM traffic is being replayed"}, {"being replayed"}, ""};
     const ShortText gpu = prediction_gpu(data->state);
     const char *kernel = predicted->title, *whole = moved.whole.text;
     const ShortText on_gpu = short_text("%s on %s: %s%s", kernel, gpu.text, whole, moved.reason);

@@ -134,11 +134,11 @@ void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
 enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, EFFECT_W = 18, SENTENCE_FROM_W = 76 };
 
 /* Returns the gain: "V4 ~1.6 times as fast", in a narrow row "1.6 x". The gain of a removed cost
- * "follows" while the kernel is replayed only in part. */
+ * is not told while the kernel is replayed only in part. */
 static ShortText gain_text(const Advice *advice, bool wide) {
     const char *colon = wide ? ": " : "";
     if (advice->estimate && advice->command.action == ACTION_EXPLAIN)
-        return short_text("%s%s", colon, wide ? "its gain follows" : "follows");
+        return short_text("%s%s", colon, wide ? "its gain is being computed" : "follows");
     const ShortText of = advice->of ? short_text("%s ", advice->of) : (ShortText){""};
     return short_text("%s%s%s%.1f %s", colon, of.text, advice->estimate ? "~" : "",
                       advice->finding.gain, wide ? "times as fast" : "\u00d7");
