@@ -7,7 +7,7 @@
 enum { STEPS = 4096 };
 static double light_of[256];        /* the light of each level */
 static double least_of[257];        /* the least light that rounds to each level */
-static uint8_t level_of[STEPS + 1]; /* the level of each light, in steps of full light */
+static uint8_t level_of[STEPS + 1]; /* [i]: the level of i / STEPS of full light */
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
 static double light_formula(double level) {

@@ -26,7 +26,8 @@ struct BevpoolMap {
     BevMap map; /* allocated by scatter.h; on a GPU part of `memory` */
     void *memory;
     bool view; /* the arrays are the caller's and may change between launches */
-    Rig *rig; /* cameras that move: there are no arrays, and `memory` holds a row of depths */
+    Rig *rig; /* cameras that move; NULL: fixed ones. With it `memory` holds the distances of the
+               * depth bins instead of arrays */
     BevMoving moving; /* a map of moving cameras or of changing cells: map.moving points here */
 };
 

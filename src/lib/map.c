@@ -118,6 +118,7 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, unsigned demands, int3
         "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
     BevMap map = map_of(a);
     const BevMapArrays list = bev_map_arrays(&map);
+    /* The caller gives no intervals: the library will find them. */
     const bool found_here =
         !(demands & WITH_INTERVALS) && !a->interval_starts && !a->interval_lengths;
     TRY(lib_check_counts(a, found_here, error));

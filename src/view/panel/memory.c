@@ -46,7 +46,8 @@ static double bytes_of_fp32_sums(const PredictedKernel *kernel) {
 }
 
 /* Returns the bytes that a kernel touches. FP32 sums count as output. The bytes that belong to no
- * other tensor are indices. */
+ * other tensor are indices, at most as many as the index arrays have: a kernel's own tables beyond
+ * them are no tensor. */
 static Bytes touched_bytes(const PredictedKernel *kernel, const BevFootprint *f) {
     enum { INDICES = 2 }; /* in tensors[] */
     const BevTraffic *asked = &kernel->requested;

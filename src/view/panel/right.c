@@ -309,20 +309,25 @@ static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
 
 /* Draws axis, plot and verdicts; in few rows the verdicts in the title, or the verdicts alone. */
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const bool has_axis = area.h >= LEAST_ROWS, below = area.h >= LABEL_ROWS + 3;
-    const char *title = area.w < SHORT_TITLE_W && has_axis && !below ? "Right?" : "Is it right?";
+    enum { ALONE, IN_TITLE, BELOW } verdicts = area.h >= LABEL_ROWS + 3 ? BELOW
+                                               : area.h >= LEAST_ROWS   ? IN_TITLE
+                                                                        : ALONE;
+    const bool is_narrow = area.w < SHORT_TITLE_W;
+    const char *title = verdicts == IN_TITLE && is_narrow ? "Right?" : "Is it right?";
     Wordings head = {0};
     sheet->origin.dtype = data->state->job.config.dtype;
-    if (below)
+    if (verdicts == BELOW)
         add_heads(&head, data);
-    else if (has_axis)
+    else if (verdicts == IN_TITLE)
         add_brief_verdicts(&head, data);
     area = sheet_title(sheet, area, title,
                        fitting_wording(sheet, area.w - sheet_width(sheet, title) - 4, &head));
-    if (!has_axis || below)
-        draw_verdicts(sheet, has_axis ? area_below(area, LABEL_ROWS + 1) : area, data);
-    if (!has_axis)
+    if (verdicts == ALONE) {
+        draw_verdicts(sheet, area, data);
         return;
+    }
+    if (verdicts == BELOW)
+        draw_verdicts(sheet, area_below(area, LABEL_ROWS + 1), data);
     draw_axis(sheet, area);
     draw_plot(sheet, area_below(area, 1), data);
 }
