@@ -118,9 +118,8 @@ static void say_ratio(const Story *story, double ratio, bool measured, const Pan
     else if (is_baseline && fastest && strcmp(fastest->kernel->title, base) != 0) {
         message->number =
             ratio_text(story->baseline.us / fastest->us, estimate || fastest->estimate);
-        message->sentence =
-            short_text("%s is what the others are compared with: %s is %s times as fast", base,
-                       fastest->kernel->title, message->number.text);
+        message->sentence = short_text("%s is %s times as fast as %s", fastest->kernel->title,
+                                       message->number.text, base);
     } else if (ratio < ALIKE && ratio > 1 / ALIKE)
         message->sentence = short_text("%s takes as long as %s%s", name, base, format.text);
     else {
