@@ -12,7 +12,8 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-enum { LINE = 160, ESTIMATE_MS = 1500 };
+enum { LINE = 160 };
+static const double ESTIMATE_S = 1.5;
 static const double pauses_ms[2][2] = {{5000, 15000}, {400, 500}}; /* in a file, on a terminal */
 
 static struct {
@@ -51,7 +52,7 @@ static void put_line(void) {
     const double done_of_step = step->expected > 0 ? fmin(step->done / step->expected, 1) : 0;
     const double done = step->from + (step->to - step->from) * done_of_step;
     const double passed_s = (clock_ms() - progress.begun_ms) * 1e-3;
-    if (passed_s > ESTIMATE_MS * 1e-3 && done > 0.02)
+    if (passed_s > ESTIMATE_S && done > 0.02)
         snprintf(times, sizeof times, "%.0f %%, %.0f s, about %.0f s left", floor(100 * done),
                  passed_s, ceil(passed_s * (1 - done) / done));
     else if (step->to > 0)

@@ -352,9 +352,10 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (!difference->known)
         return;
     if (pooled_alike(live)) {
-        const char *left = base->kernel->title, *right = live->job.config.kernel->title;
-        if (strcmp(left, right) != 0)
-            snprintf(text, size, "%s | %s, ", left, right);
+        const BevKernel *left = base->kernel, *right = live->job.config.kernel;
+        const bool of_kernels = left && !live->frame.other_name[0]; /* else of two scenes */
+        if (of_kernels && strcmp(left->title, right->title) != 0)
+            snprintf(text, size, "%s | %s, ", left->title, right->title);
         text_add(text, size, "both drawn by %s until %s", live->stand_in->title,
                  state->playing ? "paused (Space)" : "the other picture is computed");
         return;
@@ -649,8 +650,8 @@ static ShortText points_together(const PredictedKernel *predicted, BevDtype dtyp
     return short_text("%.0f %s at a time", points, points > 1 ? "points" : "point");
 }
 
-/* Writes what adds to the reason: what decoding a format costs, or, where it
- * costs little, how many points are loaded together. */
+/* Writes what adds to the reason: what decoding a format costs, or, where it costs little, how many
+ * points are loaded together. */
 static void say_more(const State *state, const LiveData *live, StoryBar *bar) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
     const double slow = 2; /* instructions a value; an FP32 value takes one */

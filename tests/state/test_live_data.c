@@ -51,6 +51,10 @@ TAP_SUITE(live_data_comparison) {
     state.playing = true;
     comparison_text(&state, &live, text, sizeof text);
     tap_ok(!strcmp(text, "V2 | V4, both drawn by V4 until paused (Space)"), "playing: %s", text);
+    live.job.baseline.kernel = NULL;
+    comparison_text(&state, &live, text, sizeof text);
+    tap_ok(!strcmp(text, "both drawn by V4 until paused (Space)"), "no baseline: %s", text);
+    live.job.baseline.kernel = slow;
     live.job.baseline.dtype = BEV_FP16;
     live.difference.alike = false;
     comparison_text(&state, &live, text, sizeof text);

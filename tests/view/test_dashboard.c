@@ -67,6 +67,8 @@ static void test_judged_moment(void) {
             live.accuracy[dtype].time_s = 14;
         live.frame.time_s = 3.2;
         seen(shows("FP16 errs by 0.014 at t 14.00 s"), "%d x %d", sizes[i][0], sizes[i][1]);
+        live.accuracy[BEV_FP8].max_abs = live.accuracy[BEV_FP8].rel_l2 = INFINITY;
+        seen(!shows("inf"), "a format whose sums overflow is left out");
         char *plain = dashboard_plain(&state, &live);
         tap_ok(plain && strstr(plain, "max error 0.014 (measured) at t 14.00 s"),
                "the plain line: %s", plain);

@@ -176,9 +176,10 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     if (!predicted)
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
-    Moved moved = moved_of(&there, data->live->memory.footprint.out);
-    if (predicted->estimate) /* its sample has no L2 */
-        moved = (Moved){{"DRAM traffic is being replayed"}, {"being replayed"}, ""};
+    const Moved unknown = {{"DRAM traffic is being replayed"}, {"being replayed"}, ""};
+    const Moved moved = predicted->estimate /* its sample has no L2 */
+                            ? unknown
+                            : moved_of(&there, data->live->memory.footprint.out);
     const ShortText gpu = prediction_gpu(data->state);
     const char *kernel = predicted->title, *whole = moved.whole.text;
     const ShortText on_gpu = short_text("%s on %s: %s%s", kernel, gpu.text, whole, moved.reason);

@@ -118,6 +118,10 @@ static void draw_format(Sheet *sheet, Plot *plot, const PanelData *data, BevDtyp
     sheet_spot(sheet, (Area){label.begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
 
+static bool has_error(const LiveAccuracy *accuracy) {
+    return accuracy->source && isfinite(accuracy->max_abs);
+}
+
 /* Draws the line of NVIDIA's tolerance and the judged formats, the selection first. */
 static void draw_plot(Sheet *sheet, Area area, const PanelData *data) {
     const LiveAccuracy *all = data->live->accuracy;
@@ -130,7 +134,7 @@ static void draw_plot(Sheet *sheet, Area area, const PanelData *data) {
     for (int turn = -1; turn < BEV_DTYPE_COUNT; turn++) {
         const int dtype = turn < 0 ? selected : turn; /* the selection comes first */
         const bool drawn_before = turn == selected;
-        if (!drawn_before && all[dtype].source && isfinite(all[dtype].max_abs))
+        if (!drawn_before && has_error(&all[dtype]))
             draw_format(sheet, &plot, data, (BevDtype)dtype);
     }
 }
@@ -212,8 +216,8 @@ static ShortText other_formats(const PanelData *data) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
         const double percent = 100 * accuracy->rel_l2;
-        if (dtype != (int)data->state->job.config.dtype && accuracy->source &&
-            percent >= least_percent)
+        const bool selected = dtype == (int)data->state->job.config.dtype;
+        if (!selected && has_error(accuracy) && percent >= least_percent)
             text_add(text.text, sizeof text.text, ", %s by %.2g%%", bev_dtypes[dtype].title,
                      percent);
     }
@@ -233,11 +237,12 @@ static void add_format_sentences(Wordings *wordings, const PanelData *data) {
     if (!isfinite(accuracy->max_abs))
         return;
     const ShortText error = text_of_unit(UNIT_ERROR, accuracy->max_abs);
-    const bool sums_fail = sums_verdict(accuracy) == SUMS_WRONG;
-    if (sums_fail || accuracy->gate_b == LIVE_FAIL) {
-        ADD_WORDING(wordings, "%s%s%s", sums_fail ? "" : name,
-                    sums_fail ? "Its largest error is " : " fails gate B: it errs by up to ",
-                    error.text);
+    if (sums_verdict(accuracy) == SUMS_WRONG) {
+        ADD_WORDING(wordings, "Its largest error is %s", error.text);
+        return;
+    }
+    if (accuracy->gate_b == LIVE_FAIL) {
+        ADD_WORDING(wordings, "%s fails gate B: it errs by up to %s", name, error.text);
         return;
     }
     const ShortText pruning = live_pruning_text(accuracy);
@@ -309,9 +314,8 @@ static void draw_verdicts(Sheet *sheet, Area area, const PanelData *data) {
 
 /* Draws axis, plot and verdicts; in few rows the verdicts in the title, or the verdicts alone. */
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
-    enum { ALONE, IN_TITLE, BELOW } verdicts = area.h >= LABEL_ROWS + 3 ? BELOW
-                                               : area.h >= LEAST_ROWS   ? IN_TITLE
-                                                                        : ALONE;
+    enum { ALONE, IN_TITLE, BELOW };
+    const int verdicts = area.h >= LABEL_ROWS + 3 ? BELOW : area.h >= LEAST_ROWS ? IN_TITLE : ALONE;
     const bool is_narrow = area.w < SHORT_TITLE_W;
     const char *title = verdicts == IN_TITLE && is_narrow ? "Right?" : "Is it right?";
     Wordings head = {0};
